@@ -1,0 +1,68 @@
+/**
+ * Everything that must hold before a change is merged; CI runs this and nothing else. One line per step, the output of
+ * a step only where it failed, and last the number of tests: `N passed, N failed`.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import process from 'node:process';
+
+interface TestReport {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  numTodoTests: number;
+  testResults: { status: string; assertionResults: { status: string }[] }[];
+}
+
+const root = join(import.meta.dirname, '..');
+const report = join(root, '.cache/vitest.json');
+
+/** Steps of one stage run side by side; every stage runs, so that one look shows all that is wrong. */
+const stages: Record<string, string>[] = [
+  { generate: 'node scripts/generate.ts' },
+  {
+    types: 'tsc -p . --incremental --tsBuildInfoFile .cache/tsc.tsbuildinfo',
+    'lint, format': 'biome ci --error-on-warnings .',
+    'import rules': 'depcruise src --config .dependency-cruiser.mjs',
+  },
+  { 'house rules, tests': 'npm test -- --reporter=default --reporter=json --outputFile.json=.cache/vitest.json' },
+];
+
+async function runStep([name, command]: [string, string]): Promise<boolean> {
+  const started = performance.now();
+  const path = `${join(root, 'node_modules/.bin')}${delimiter}${process.env['PATH']}`;
+  const child = spawn(command, {
+    cwd: root,
+    shell: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, PATH: path, NO_COLOR: '1' },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
+  if (code !== 0) console.log(`\n$ ${command}\n${output}`);
+  return code === 0;
+}
+
+/** Counts what vitest reported. A test file that could not run has no failed test of its own, and counts as one. */
+function countTests(testsPassed: boolean): string {
+  if (!existsSync(report)) return '0 passed, 1 failed';
+  const tests = JSON.parse(readFileSync(report, 'utf8')) as TestReport;
+  const brokenFiles = tests.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
+  ).length;
+  const counted = tests.numFailedTests + brokenFiles;
+  // An error outside every test fails the run and no test.
+  const failed = counted === 0 && !testsPassed ? 1 : counted;
+  const skipped = tests.numPendingTests + tests.numTodoTests;
+  return `${tests.numPassedTests} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`;
+}
+
+rmSync(report, { force: true });
+const results: boolean[] = [];
+for (const stage of stages) results.push(...(await Promise.all(Object.entries(stage).map(runStep))));
+console.log(countTests(results.at(-1) ?? false));
+process.exitCode = results.every(Boolean) ? 0 : 1;
