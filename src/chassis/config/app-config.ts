@@ -1,0 +1,26 @@
+/** HTTP settings of the service (spec.md: ServerConfig). Every flag defaults to true. */
+export interface ServerConfig {
+  /** Listening port; 0 takes a free one. */
+  port: number;
+  enableCors?: boolean;
+  enableSecurityHeaders?: boolean;
+  enableCompression?: boolean;
+  enableLogging?: boolean;
+}
+
+/** One feature module (spec.md: ModuleConfig). `includeRoutes` and `excludeRoutes` name route files, e.g. `user.routes`. */
+export interface ModuleConfig {
+  /** Also the directory name of the module. */
+  name: string;
+  enabled: boolean;
+  /** Put in front of every route of the module, e.g. `/api/v1`. */
+  routesPrefix?: string;
+  includeRoutes?: string[];
+  excludeRoutes?: string[];
+}
+
+/** What a service is made of (spec.md: AppConfig). */
+export interface AppConfig {
+  modules: ModuleConfig[];
+  server: ServerConfig;
+}

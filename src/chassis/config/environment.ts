@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { z } from 'zod';
+import { chassisSettings, derivedDefaults } from './settings.ts';
+
+/** The settings of the running service: the chassis' own and those that modules added. */
+export type Environment = z.infer<typeof environmentSchema> & Slipway.Settings;
+
+/** Where the value of a setting came from, for the start-up report; secret values are redacted. */
+export interface SettingSource {
+  name: string;
+  value: unknown;
+  from: 'environment' | 'file' | 'default';
+}
+
+/** Raised when the configuration does not hold; the message lists every problem at once. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(
+      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n` +
+        `${problems.map((problem) => `  - ${problem}`).join('\n')}\n` +
+        'Set the variables named above (the settings table in README.md lists all) and start again.',
+    );
+    this.problems = problems;
+  }
+}
+
+/** The one schema of all chassis settings. */
+export const environmentSchema = z.object(chassisSettings);
+
+let current: Environment | undefined;
+let sources: SettingSource[] = [];
+
+/** The settings of the running service; reads them on first use. Raises ConfigurationError. */
+export function environment(): Environment {
+  return current ?? readEnvironment();
+}
+
+/** Where each setting came from, in the order of the schema. */
+export function settingSources(): readonly SettingSource[] {
+  return sources;
+}
+
+/**
+ * Reads every setting and remembers the result for `environment()`. An empty variable counts as unset;
+ * `NAME_FILE` reads the value of `NAME` from a file, without its last line break.
+ *
+ * @param moduleSettings zod types of the settings that modules add, by variable name
+ * @param variables the variables to read; the process's own by default
+ * @throws ConfigurationError with all problems
+ */
+export function readEnvironment(moduleSettings: z.ZodRawShape = {}, variables = process.env): Environment {
+  const problems: string[] = [];
+  const schema = environmentSchema.extend(moduleSettings);
+  const { raw, files } = collect(Object.keys(schema.shape), variables, problems);
+  const given = new Set(Object.keys(raw));
+  for (const [name, derive] of Object.entries(derivedDefaults)) raw[name] ??= derive(raw);
+  const parsed = schema.safeParse(raw);
+  for (const issue of parsed.error?.issues ?? []) {
+    const name = String(issue.path[0] ?? 'the configuration');
+    problems.push(`${name}: ${issue.message}${foundText(schema, name, raw[name])}`);
+  }
+  if (raw.NODE_ENV === 'production') problems.push(...missingInProduction(schema, given));
+  if (problems.length > 0 || !parsed.success) throw new ConfigurationError(problems);
+  sources = Object.entries(parsed.data)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ({
+      name,
+      value: isSecret(schema, name) ? '[redacted]' : value,
+      from: files.has(name) ? 'file' : given.has(name) ? 'environment' : 'default',
+    }));
+  current = parsed.data as unknown as Environment;
+  return current;
+}
+
+function collect(names: string[], variables: NodeJS.ProcessEnv, problems: string[]) {
+  const raw: Record<string, string> = {};
+  const files = new Set<string>();
+  for (const name of names) {
+    const value = variables[name] || undefined;
+    const file = variables[`${name}_FILE`] || undefined;
+    if (value !== undefined && file !== undefined) problems.push(`${name}: set both by ${name} and by ${name}_FILE; keep one`);
+    if (value !== undefined) raw[name] = value;
+    else if (file !== undefined) {
+      try {
+        raw[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+        files.add(name);
+      } catch (error) {
+        problems.push(`${name}_FILE: cannot read ${file} (${(error as NodeJS.ErrnoException).code ?? error})`);
+      }
+    }
+  }
+  return { raw, files };
+}
+
+function missingInProduction(schema: z.ZodObject, given: ReadonlySet<string>): string[] {
+  return Object.keys(schema.shape)
+    .filter((name) => meta(schema, name).requiredInProduction === true && !given.has(name))
+    .map((name) => `${name}: expected a value, because NODE_ENV is production; found none`);
+}
+
+function foundText(schema: z.ZodObject, name: string, value: string | undefined): string {
+  if (value === undefined) return '; found none';
+  return isSecret(schema, name) ? '' : `; found ${JSON.stringify(value)}`;
+}
+
+function meta(schema: z.ZodObject, name: string): Record<string, unknown> {
+  return (schema.shape[name] as z.ZodType | undefined)?.meta() ?? {};
+}
+
+function isSecret(schema: z.ZodObject, name: string): boolean {
+  return meta(schema, name).secret === true;
+}

@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+/** `src` when the service runs from source, `dist` once it is built. */
+export const sourcesDirectory = join(import.meta.dirname, '../..');
+
+/** Extension of the service's own files: `.ts` from source, `.js` once built. */
+export const sourceExtension = basename(import.meta.filename).endsWith('.ts') ? '.ts' : '.js';
+
+/** Migrations and sample data; shipped beside the sources. */
+export const prismaDirectory = join(sourcesDirectory, '../prisma');
+
+let modules = join(sourcesDirectory, 'modules');
+
+/** The directory that holds one directory per module. */
+export function modulesDirectory(): string {
+  return modules;
+}
+
+/**
+ * Takes modules from another directory than `src/modules`, e.g. when the chassis is installed as a library.
+ *
+ * @param directory absolute path; it must exist
+ */
+export function useModulesDirectory(directory: string): void {
+  if (!existsSync(directory)) {
+    throw new Error(`Expected a directory of modules, found nothing at ${directory}; create it or correct the path.`);
+  }
+  modules = directory;
+}

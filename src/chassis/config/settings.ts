@@ -1,0 +1,96 @@
+import { z } from 'zod';
+
+/** A setting that counts: a whole number written in decimal digits, within bounds. */
+export function wholeNumber(minimum: number, maximum: number, fallback: number) {
+  return z
+    .string()
+    .refine((text) => /^\d{1,15}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum, {
+      error: `expected a whole number from ${minimum} to ${maximum}`,
+    })
+    .transform(Number)
+    .default(fallback);
+}
+
+/** A setting that is on or off: true, false, 1, 0, yes, no, on or off. */
+export function flag(fallback: boolean) {
+  return z
+    .stringbool({
+      truthy: ['true', '1', 'yes', 'on'],
+      falsy: ['false', '0', 'no', 'off'],
+      error: 'expected true or false',
+    })
+    .default(fallback);
+}
+
+/** The settings of the chassis. Modules add their own by `<x>.config.ts`. */
+export const chassisSettings = {
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'], { error: 'expected development, test or production' })
+    .default('development')
+    .describe('`production` hides the text of server errors and requires explicit secrets'),
+  HOST: z.string().default('0.0.0.0').describe('Address that the service listens on'),
+  PORT: wholeNumber(0, 65_535, 3000).describe('Port that the service listens on; 0 takes a free one'),
+  TRUST_PROXY: z
+    .string()
+    .default('false')
+    .describe('Whose X-Forwarded-For is believed: `false`, a number of hops, or a comma list of addresses'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^(postgres(ql)?:\/\/|file:)./, 'expected postgresql://… or file:…')
+    .default('file:./data/slipway.db')
+    .describe('PostgreSQL URL or SQLite `file:` path')
+    .meta({ secret: true, requiredInProduction: true }),
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000, 10).describe('Connections to PostgreSQL at most'),
+  DATABASE_ACQUIRE_TIMEOUT_MS: wholeNumber(1, 600_000, 2000).describe(
+    'How long a query waits for a connection, in milliseconds',
+  ),
+  DATABASE_STATEMENT_TIMEOUT_MS: wholeNumber(1, 3_600_000, 10_000).describe(
+    'How long one statement may run, in milliseconds',
+  ),
+  DATABASE_IDLE_TIMEOUT_MS: wholeNumber(1, 3_600_000, 30_000).describe(
+    'How long an unused connection stays open, in milliseconds',
+  ),
+  DATABASE_MIGRATE: flag(true).describe('Apply migrations at start; by default only outside production'),
+  DATABASE_SEED: z
+    .enum(['none', 'small', 'full'], { error: 'expected none, small or full' })
+    .default('none')
+    .describe('Sample data put into an empty database at start; `small` by default in development'),
+  CURSOR_SECRET: z
+    .string()
+    .min(16, 'expected at least 16 characters')
+    .optional()
+    .describe('Signs paging cursors; derived from DATABASE_URL when unset')
+    .meta({ secret: true }),
+  ENABLE_CORS: flag(true).describe('Cross-origin resource sharing'),
+  CORS_ORIGINS: z
+    .string()
+    .default('*')
+    .transform((list) => list.split(',').map((origin) => origin.trim()))
+    .describe('Origins that may call from a browser: `*` or a comma list'),
+  ENABLE_SECURITY_HEADERS: flag(true).describe('Security response headers'),
+  ENABLE_COMPRESSION: flag(true).describe('Response compression'),
+  ENABLE_LOGGING: flag(true).describe('One log line per request'),
+  ENABLE_OPENAPI: flag(true).describe('The API page at /api-docs'),
+  BODY_LIMIT_BYTES: wholeNumber(1, 100_000_000, 1_048_576).describe('Largest request body, in bytes'),
+  LOCAL_UPLOAD_DIR: z.string().default('./uploads').describe('Directory of uploaded files, served at /uploads'),
+  UPLOAD_MAX_BYTES: wholeNumber(1, 1_000_000_000, 2_097_152).describe('Largest uploaded file, in bytes'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      error: 'expected trace, debug, info, warn, error, fatal or silent',
+    })
+    .default('info')
+    .describe('Least severe log level that is written'),
+  OPENAPI_TITLE: z.string().default('Slipway').describe('Title of the API page'),
+  OPENAPI_VERSION: z.string().default('1.0.0').describe('Version that the API description declares'),
+  OPENAPI_DESCRIPTION: z
+    .string()
+    .default('Reference service of the Slipway chassis')
+    .describe('Description on the API page'),
+  OPENAPI_SERVER_URL: z.string().default('/').describe('Server entry of the API description'),
+};
+
+/** The settings that apply only where another setting leaves them open. */
+export const derivedDefaults: Record<string, (raw: Readonly<Record<string, string>>) => string> = {
+  DATABASE_MIGRATE: ({ NODE_ENV }) => String(NODE_ENV !== 'production'),
+  DATABASE_SEED: ({ NODE_ENV }) => (NODE_ENV === undefined || NODE_ENV === 'development' ? 'small' : 'none'),
+};

@@ -1,0 +1,63 @@
+import { asClass, type Resolver } from 'awilix';
+import type { Container } from './container.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a class may take any part of the cradle
+type Class<T = unknown> = new (cradle: any) => T;
+
+/** What a module provides: classes, made once with the cradle, or awilix resolvers for anything else. */
+export type Dependencies = Readonly<Record<string, Class | Resolver<unknown>>>;
+
+/** The part of the cradle that `dependencies` fill; a module's di.ts extends `Slipway.Cradle` with it. */
+export type Provided<D extends Dependencies> = {
+  [Name in keyof D]: D[Name] extends Class<infer T> ? T : D[Name] extends Resolver<infer T> ? T : never;
+};
+
+/**
+ * Makes a module's `registerDependencies` (spec.md: Loaders, loadDI).
+ *
+ * @param dependencies by the name under which the cradle gives them
+ * @returns a function that registers all of them, or raises an error that names those already taken
+ */
+export function provide(dependencies: Dependencies): (container: Container) => void {
+  return function registerDependencies(container) {
+    const taken = Object.keys(dependencies).filter((name) => container.hasRegistration(name));
+    if (taken.length > 0) {
+      throw new Error(
+        `Expected dependency names that are free, found ${taken.join(', ')} registered by another module; ` +
+          'give each dependency a name of its own in di.ts.',
+      );
+    }
+    for (const [name, dependency] of Object.entries(dependencies)) {
+      container.register(name, typeof dependency === 'function' ? asClass(dependency).singleton() : dependency);
+    }
+  };
+}
+
+type ResourceNames<Name extends string, R, S, C> = Record<`${Name}Repository`, Resolver<R>> &
+  Record<`${Name}Service`, Resolver<S>> &
+  Record<`${Name}Controller`, Resolver<C>>;
+
+/**
+ * Wires the three classes of a resource and names them `<name>Repository`, `<name>Service` and `<name>Controller`:
+ * the service gets its repository, the controller its service, and each the rest of the cradle.
+ */
+export function resource<
+  Name extends string,
+  R,
+  S extends { readonly repositoryType?: R },
+  C extends { readonly serviceType?: S },
+>(
+  name: Name,
+  classes: { repository: Class<R>; service: Class<S>; controller: Class<C> },
+): ResourceNames<Name, R, S, C> {
+  const one = (role: string) => (container: { resolve(name: string): unknown }) => container.resolve(`${name}${role}`);
+  return {
+    [`${name}Repository`]: asClass(classes.repository).singleton(),
+    [`${name}Service`]: asClass(classes.service)
+      .singleton()
+      .inject((container) => ({ repository: one('Repository')(container as never) })),
+    [`${name}Controller`]: asClass(classes.controller)
+      .singleton()
+      .inject((container) => ({ service: one('Service')(container as never) })),
+  } as ResourceNames<Name, R, S, C>;
+}

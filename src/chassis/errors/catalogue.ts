@@ -1,0 +1,53 @@
+/** One class of exception, as docs/errors.md lists it. */
+export interface CatalogueEntry {
+  name: string;
+  statusCode: number;
+  /** Undefined where the message is required. */
+  defaultMessage: string | undefined;
+  /** Whether a monitor hears of it: exceptions whose `isOperational` is false. */
+  reported: boolean;
+  meaning: string;
+}
+
+function entry(
+  name: string,
+  statusCode: number,
+  defaultMessage: string | undefined,
+  meaning: string,
+  reported = false,
+): CatalogueEntry {
+  return { name, statusCode, defaultMessage, reported, meaning };
+}
+
+/** Every exception class of the chassis (spec.md: Exception classes); docs/errors.md shows the same rows. */
+export const errorCatalogue: readonly CatalogueEntry[] = [
+  entry('BadRequestException', 400, 'Bad Request', 'The request cannot be understood or breaks a rule of the API.'),
+  entry(
+    'ValidationException',
+    400,
+    'Validation Failed',
+    'Fields of the body are invalid; `details.errors` names them.',
+  ),
+  entry('BusinessException', 400, undefined, 'A rule of the business was broken; the message says which.'),
+  entry('UnauthorizedException', 401, 'Unauthorized', 'No credentials came, or they do not hold.'),
+  entry('ForbiddenException', 403, 'Forbidden', 'The caller is known and may not do this.'),
+  entry('NotFoundException', 404, 'Not Found', 'No such record or route.'),
+  entry('MethodNotAllowedException', 405, 'Method Not Allowed', 'The path exists, the method does not; see `Allow`.'),
+  entry('ConflictException', 409, 'Conflict', 'The request contradicts what is stored, such as a duplicate.'),
+  entry('PayloadTooLargeException', 413, 'Payload Too Large', 'The body or the file is larger than the service takes.'),
+  entry(
+    'UnsupportedMediaTypeException',
+    415,
+    'Unsupported Media Type',
+    'The type, character set or encoding of the body is not one that the service reads.',
+  ),
+  entry('InternalServerErrorException', 500, 'Internal Server Error', 'An unexpected fault of the service.', true),
+  entry('DatabaseException', 500, 'Database Operation Failed', 'The database refused or failed an operation.'),
+  entry(
+    'DatabaseUnavailableException',
+    503,
+    'Database Unavailable',
+    'The database cannot be reached or has no time left; `Retry-After` says when to try again.',
+  ),
+  entry('ServiceUnavailableException', 503, 'Service Unavailable', 'The service cannot take the request now.'),
+];

@@ -1,0 +1,165 @@
+/** What every exception may carry besides its message and details. */
+export interface ExceptionOptions {
+  /** The underlying error; its stack is chained into the exception's own. */
+  cause?: unknown;
+  /** Request and operation context; serialized only when present. */
+  context?: Record<string, unknown>;
+  /** Response headers that belong to the failure, such as `Retry-After` or `Allow`. Never serialized. */
+  headers?: Readonly<Record<string, string>>;
+  /** False marks an unexpected fault, which monitors report. Default true. */
+  isOperational?: boolean;
+}
+
+/** The serialized form of an exception (spec.md: Exception record). */
+export interface SerializedException {
+  name: string;
+  message: string;
+  statusCode: number;
+  timestamp: string;
+  details?: unknown;
+  context?: Record<string, unknown>;
+  isOperational?: false;
+}
+
+/**
+ * The root of all exceptions that answer a request (spec.md: Exception record).
+ * `name` is the class name, `timestamp` the moment of creation, `isOperational` true unless said otherwise.
+ */
+export class BaseException extends Error {
+  readonly statusCode: number;
+  readonly timestamp = new Date();
+  readonly details?: unknown;
+  readonly isOperational: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+  context?: Record<string, unknown>;
+
+  constructor(message: string, statusCode: number, details?: unknown, options: ExceptionOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.statusCode = statusCode;
+    this.isOperational = options.isOperational ?? true;
+    if (details !== undefined) this.details = details;
+    if (options.context !== undefined) this.context = options.context;
+    if (options.headers !== undefined) this.headers = options.headers;
+    if (options.cause instanceof Error && options.cause.stack) this.stack += `\nCaused by: ${options.cause.stack}`;
+  }
+
+  /** The serialized form: `context` only when present, `isOperational` only when it is false. */
+  toJSON(): SerializedException {
+    return {
+      name: this.name,
+      message: this.message,
+      statusCode: this.statusCode,
+      timestamp: this.timestamp.toISOString(),
+      ...(this.details !== undefined && { details: this.details }),
+      ...(this.context !== undefined && { context: this.context }),
+      ...(!this.isOperational && { isOperational: false as const }),
+    };
+  }
+}
+
+/** 400: the request cannot be understood or breaks a rule that the client can see. */
+export class BadRequestException extends BaseException {
+  constructor(message = 'Bad Request', details?: unknown, options?: ExceptionOptions) {
+    super(message, 400, details, options);
+  }
+}
+
+/** 401: no credentials, or credentials that do not hold. */
+export class UnauthorizedException extends BaseException {
+  constructor(message = 'Unauthorized', details?: unknown, options?: ExceptionOptions) {
+    super(message, 401, details, options);
+  }
+}
+
+/** 403: the caller is known and may not do this. */
+export class ForbiddenException extends BaseException {
+  constructor(message = 'Forbidden', details?: unknown, options?: ExceptionOptions) {
+    super(message, 403, details, options);
+  }
+}
+
+/** 404: no such record or route. */
+export class NotFoundException extends BaseException {
+  constructor(message = 'Not Found', details?: unknown, options?: ExceptionOptions) {
+    super(message, 404, details, options);
+  }
+}
+
+/** 405: the path exists, the method does not; `headers.Allow` names those that do. */
+export class MethodNotAllowedException extends BaseException {
+  constructor(message = 'Method Not Allowed', details?: unknown, options?: ExceptionOptions) {
+    super(message, 405, details, options);
+  }
+}
+
+/** 409: the request contradicts what is stored, such as a duplicate of a unique value. */
+export class ConflictException extends BaseException {
+  constructor(message = 'Conflict', details?: unknown, options?: ExceptionOptions) {
+    super(message, 409, details, options);
+  }
+}
+
+/** 413: the body is larger than the service takes. */
+export class PayloadTooLargeException extends BaseException {
+  constructor(message = 'Payload Too Large', details?: unknown, options?: ExceptionOptions) {
+    super(message, 413, details, options);
+  }
+}
+
+/** 415: the body's type, character set or encoding is not one that the service reads. */
+export class UnsupportedMediaTypeException extends BaseException {
+  constructor(message = 'Unsupported Media Type', details?: unknown, options?: ExceptionOptions) {
+    super(message, 415, details, options);
+  }
+}
+
+/** 503: the service cannot take the request now; `headers['Retry-After']` says when to try again, in seconds. */
+export class ServiceUnavailableException extends BaseException {
+  constructor(message = 'Service Unavailable', details?: unknown, options?: ExceptionOptions) {
+    super(message, 503, details, options);
+  }
+}
+
+/** 500: an unexpected fault; never operational, so monitors always see it. */
+export class InternalServerErrorException extends BaseException {
+  constructor(message = 'Internal Server Error', details?: unknown, options?: ExceptionOptions) {
+    super(message, 500, details, { ...options, isOperational: false });
+  }
+}
+
+/** 400 with `details.errors`: each invalid field and its messages (spec.md: Errors, body rule 2). */
+export class ValidationException extends BadRequestException {
+  declare readonly details: { errors: Record<string, string[]> };
+
+  constructor(errors: Record<string, string[]>, message = 'Validation Failed', options?: ExceptionOptions) {
+    super(message, { errors }, options);
+  }
+}
+
+/** 500: a database operation failed; operational unless said otherwise. */
+export class DatabaseException extends InternalServerErrorException {
+  override readonly isOperational: boolean;
+
+  constructor(message = 'Database Operation Failed', details?: unknown, options?: ExceptionOptions) {
+    super(message, details, options);
+    this.isOperational = options?.isOperational ?? true;
+  }
+}
+
+/** 503: the database cannot be reached, or has no connection or time left for this request. */
+export class DatabaseUnavailableException extends DatabaseException {
+  override readonly statusCode: number = 503;
+
+  constructor(message = 'Database Unavailable', details?: unknown, options?: ExceptionOptions) {
+    super(message, details, { headers: { 'Retry-After': '1' }, ...options });
+  }
+}
+
+/** 400: a rule of the business was broken; the message says which. */
+export class BusinessException extends BadRequestException {
+  // biome-ignore lint/complexity/noUselessConstructor: makes the message required, which the base class does not
+  constructor(message: string, details?: unknown, options?: ExceptionOptions) {
+    super(message, details, options);
+  }
+}

@@ -1,0 +1,10 @@
+import type { RequestContext } from '../../context/request-context.ts';
+import type { BaseException } from '../exceptions.ts';
+
+/**
+ * Receives every exception that answers a request (spec.md: Handling, rule 4). What it raises is logged and never
+ * changes the response.
+ */
+export interface Reporter {
+  report(exception: BaseException, requestContext: RequestContext | undefined): void;
+}
