@@ -1,0 +1,64 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { BadRequestException } from '../errors/exceptions.ts';
+import { badParameter } from './refusal.ts';
+
+/** Seals positions in a list into opaque texts, and opens them again. */
+export interface CursorCodec {
+  /** Seals values for one binding: the model, order and filter they belong to. */
+  encode(values: readonly unknown[], binding: string): string;
+  /** The sealed values; BadRequestException when the text was not made by this codec for this binding. */
+  decode(text: string, binding: string): unknown[];
+}
+
+const version = 1;
+const macBytes = 16;
+const minSecret = 16;
+const maxCharacters = 8192;
+
+/**
+ * Makes the codec of a service. A cursor is base64url of a version byte, a truncated HMAC-SHA256 over version, binding
+ * and values, and the values as JSON. They are signed, not hidden: they are values that the client has already read or
+ * may sort by.
+ *
+ * @param secret at least 16 characters; processes that share it accept each other's cursors
+ */
+export function createCursorCodec(secret: string): CursorCodec {
+  if (secret.length < minSecret) {
+    throw new Error(`A cursor secret needs at least ${minSecret} characters, got ${secret.length}. Set CURSOR_SECRET.`);
+  }
+  const sign = (payload: string | Buffer, binding: string) =>
+    createHmac('sha256', secret).update(`${version}\0${binding.length}\0${binding}`).update(payload).digest().subarray(0, macBytes);
+  return {
+    encode(values, binding) {
+      const payload = JSON.stringify(values.map(pack));
+      return Buffer.concat([Buffer.of(version), sign(payload, binding), Buffer.from(payload)]).toString('base64url');
+    },
+    decode(text, binding) {
+      if (text.length > maxCharacters) throw foreignCursor();
+      const bytes = Buffer.from(text, 'base64url');
+      const mac = bytes.subarray(1, 1 + macBytes);
+      const payload = bytes.subarray(1 + macBytes);
+      if (bytes[0] !== version || mac.length < macBytes) throw foreignCursor();
+      if (!timingSafeEqual(mac, sign(payload, binding))) throw foreignCursor();
+      return (JSON.parse(payload.toString()) as unknown[]).map(unpack);
+    },
+  };
+}
+
+function foreignCursor(): BadRequestException {
+  const message = 'expected a nextCursor of the same list with the same orderBy and where; start again with an empty cursor';
+  return badParameter('cursor', [{ path: '', message }]);
+}
+
+// JSON knows neither dates nor big integers; decimals of the ORM go back to it as text.
+function pack(value: unknown): unknown {
+  if (value instanceof Date) return { date: value.getTime() };
+  if (typeof value === 'bigint') return { bigint: String(value) };
+  return typeof value === 'object' && value !== null ? String(value) : value;
+}
+
+function unpack(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const packed = value as { date: number } | { bigint: string };
+  return 'date' in packed ? new Date(packed.date) : BigInt(packed.bigint);
+}

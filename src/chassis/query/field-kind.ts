@@ -1,0 +1,49 @@
+import type { z } from 'zod';
+
+/** How values of a field are read from JSON and compared; `other` can be read but neither filtered nor sorted. */
+export type FieldKind = 'text' | 'integer' | 'number' | 'boolean' | 'date' | 'bigint' | 'decimal' | 'enum' | 'other';
+
+/** What a record's zod type says about a field. */
+export interface FieldRule {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly nullable: boolean;
+  /** The allowed values of an `enum`. */
+  readonly values: ReadonlySet<unknown> | undefined;
+}
+
+/**
+ * Reads kind and nullability off a zod type. A decimal column is a string that says so:
+ * `z.string().meta({ format: 'decimal' })`.
+ */
+export function fieldRule(name: string, type: z.core.$ZodType): FieldRule {
+  let inner = type as z.ZodType;
+  let nullable = false;
+  for (;;) {
+    if (inner.meta?.()?.format === 'decimal') return { name, kind: 'decimal', nullable, values: undefined };
+    const { def } = inner as unknown as { def: { type: string; innerType?: z.ZodType; in?: z.ZodType } };
+    nullable ||= def.type === 'nullable';
+    const next = def.innerType ?? (def.type === 'pipe' ? def.in : undefined);
+    if (!next) return { name, nullable, ...kindOf(inner) };
+    inner = next;
+  }
+}
+
+function kindOf(type: z.ZodType): Pick<FieldRule, 'kind' | 'values'> {
+  switch (type.def.type) {
+    case 'string':
+      return { kind: 'text', values: undefined };
+    case 'number':
+      return { kind: (type as z.ZodNumber).isInt ? 'integer' : 'number', values: undefined };
+    case 'boolean':
+    case 'date':
+    case 'bigint':
+      return { kind: type.def.type, values: undefined };
+    case 'enum':
+      return { kind: 'enum', values: new Set((type as z.ZodEnum).options) };
+    case 'literal':
+      return { kind: 'enum', values: (type as z.ZodLiteral).values };
+    default:
+      return { kind: 'other', values: undefined };
+  }
+}

@@ -1,0 +1,89 @@
+import type { CursorCodec } from './cursor.ts';
+import { keysetFilter } from './keyset-filter.ts';
+import type { Filter, Selection } from './query-types.ts';
+import type { OrderTerm } from './sort-rule.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** What a walk by cursor needs besides the query itself. */
+interface KeysetWalk {
+  codec: CursorCodec;
+  terms: readonly OrderTerm[];
+  /** What the cursors of this walk are bound to. */
+  binding: string;
+  /** What the request asked to read. */
+  select: Selection;
+}
+
+/**
+ * One page of a walk through a list by cursor, which costs the same at any depth (design: beyond the contract).
+ * `select` is what was asked for and the keys of the order; `finish` takes out again what was not asked for.
+ */
+export class KeysetPage {
+  /** 1 for the page that an empty cursor gives. */
+  readonly page: number;
+  readonly select: Selection;
+  /** The filter of the records after the cursor; undefined at the start. */
+  readonly after: Filter | undefined;
+  readonly #walk: KeysetWalk;
+  readonly #extras: readonly (readonly string[])[];
+
+  /** @param cursor empty at the start, else the `nextCursor` of a page; BadRequestException when it is none of this walk */
+  constructor(walk: KeysetWalk, cursor: string) {
+    const [page, ...position] = cursor === '' ? [1] : walk.codec.decode(cursor, walk.binding);
+    this.#walk = walk;
+    this.page = page as number;
+    this.after = cursor === '' ? undefined : keysetFilter(walk.terms, position);
+    [this.select, this.#extras] = withOrderKeys(walk.select, walk.terms);
+  }
+
+  /** The page's records out of those that were read, `pageSize` + 1 at most, and where the next page starts. */
+  finish<T extends object>(rows: readonly T[], pageSize: number): { data: T[]; nextCursor: string | null } {
+    const data = rows.slice(0, pageSize);
+    const last = data.at(-1);
+    const nextCursor = last && rows.length > pageSize ? this.#cursorAt(last as Row) : null;
+    return { data: this.#extras.length === 0 ? data : data.map((row) => this.#strip(row as Row) as T), nextCursor };
+  }
+
+  #cursorAt(row: Row): string {
+    const position = this.#walk.terms.map((term) => valueAt(row, term.path));
+    return this.#walk.codec.encode([this.page + 1, ...position], this.#walk.binding);
+  }
+
+  #strip(row: Row): Row {
+    return this.#extras.reduce(without, row);
+  }
+}
+
+function valueAt(row: Row, path: readonly string[]): unknown {
+  let value: unknown = row;
+  for (const name of path) value = (value as Row | null)?.[name] ?? null;
+  return value;
+}
+
+function without(row: Row, [name, ...rest]: readonly string[]): Row {
+  const { [name as string]: value, ...others } = row;
+  if (rest.length === 0) return others;
+  return value ? { ...row, [name as string]: without(value as Row, rest) } : row;
+}
+
+/** The selection with every key of the order in it, and the paths that were added. */
+function withOrderKeys(select: Selection, terms: readonly OrderTerm[]): [Selection, (readonly string[])[]] {
+  const extras: string[][] = [];
+  let result = select;
+  for (const { path } of terms) {
+    const [name, nested] = path as [string, string | undefined];
+    const present = result[name];
+    if (nested === undefined || !present) {
+      if (present) continue;
+      extras.push([name]);
+      result = { ...result, [name]: nested === undefined ? true : { select: { [nested]: true } } };
+    } else {
+      const related = present as { select: Selection };
+      if (related.select[nested]) continue;
+      if (!extras.some((extra) => extra.length === 1 && extra[0] === name)) extras.push([name, nested]);
+      result = { ...result, [name]: { ...related, select: { ...related.select, [nested]: true } } };
+    }
+  }
+  return [result, extras];
+}

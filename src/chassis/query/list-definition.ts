@@ -1,0 +1,115 @@
+import type { z } from 'zod';
+import type { FieldName, ModelName, OptionalRelation, RelatedModel, RelationName, Scalars, ToOneRelation } from './model-types.ts';
+import type { QueryLimits } from './query-limits.ts';
+
+/**
+ * The list policy that a relation leads to, as a function so that policies can refer to each other.
+ * Whether it is the policy of the related model is checked by `checkRelations`.
+ */
+// biome-ignore lint/complexity/noBannedTypes: a type with a signature makes policies that refer to each other circular for the compiler
+export type PolicyThunk = Function;
+
+/** A relation to many records; `many` makes it. */
+export class ToMany {
+  readonly policy: PolicyThunk;
+
+  constructor(policy: PolicyThunk) {
+    this.policy = policy;
+  }
+}
+
+/** Marks a relation that leads to many records: `include: { products: many(() => productList) }`. */
+export function many(policy: PolicyThunk): ToMany {
+  return new ToMany(policy);
+}
+
+/** Operators that compare a value with one or several others. */
+export type EqualityOperator = 'equals' | 'not' | 'in' | 'notIn';
+/** Operators that need an order. */
+export type OrderOperator = 'gt' | 'gte' | 'lt' | 'lte';
+/** Operators on text; with them, and with the equality operators, `mode` may say 'insensitive'. */
+export type TextOperator = 'contains' | 'startsWith' | 'endsWith';
+/** Every operator that a list policy can allow on a field. */
+export type FilterOperator = EqualityOperator | OrderOperator | TextOperator;
+
+type OperatorOf<T> = [T] extends [boolean]
+  ? 'equals' | 'not'
+  : [T] extends [number | bigint | Date]
+    ? EqualityOperator | OrderOperator
+    : string extends T
+      ? FilterOperator
+      : [T] extends [string]
+        ? EqualityOperator
+        : never;
+
+type ReadableField<M extends ModelName, S> = keyof S & FieldName<M>;
+
+type Relations<M extends ModelName> = {
+  readonly [R in RelationName<M>]?: R extends ToOneRelation<M> ? PolicyThunk : ToMany;
+};
+
+type FieldFilters<M extends ModelName, S> = {
+  readonly [K in ReadableField<M, S>]?: readonly OperatorOf<NonNullable<z.output<S[K]>>>[];
+};
+
+// A decimal column; it reaches the client as a string.
+interface DecimalLike {
+  toDecimalPlaces(): unknown;
+}
+
+// An enum of the database sorts by its own order on one database and by its letters on the other.
+type IsSortable<T> = [T] extends [number | bigint | Date | boolean | DecimalLike] ? true : string extends T ? true : false;
+
+type OwnSortKey<M extends ModelName, S> = {
+  [K in ReadableField<M, S>]: IsSortable<NonNullable<Scalars<M>[K]>> extends true ? K : never;
+}[ReadableField<M, S>];
+
+// The databases place missing records differently and can be told where only for nullable fields, so that over an
+// optional relation only those sort.
+type RelatedSortKey<M extends ModelName, R extends ToOneRelation<M>, Related extends ModelName> = {
+  [K in FieldName<Related>]: IsSortable<NonNullable<Scalars<Related>[K]>> extends true
+    ? R extends OptionalRelation<M>
+      ? null extends Scalars<Related>[K]
+        ? `${R}.${K}`
+        : never
+      : `${R}.${K}`
+    : never;
+}[FieldName<Related>];
+
+/** A field of the record, or `<relation>.<field>` through a relation to one. */
+export type SortKey<M extends ModelName, S> =
+  | OwnSortKey<M, S>
+  | { [R in ToOneRelation<M>]: RelatedSortKey<M, R, RelatedModel<M, R>> }[ToOneRelation<M>];
+
+type FitsColumn<Output, Column> = [Output] extends [Column | (NonNullable<Column> extends DecimalLike ? string : never)]
+  ? null extends Column
+    ? null extends Output
+      ? true
+      : false
+    : true
+  : false;
+
+/** Makes it a type error when a record has a key that is no field of the model, or one of another type or nullability. */
+export type RecordShape<M extends ModelName, S> = {
+  readonly [K in keyof S]: K extends FieldName<M>
+    ? FitsColumn<z.output<S[K]>, Scalars<M>[K]> extends true
+      ? z.core.$ZodType
+      : null extends Scalars<M>[K]
+        ? z.ZodNullable<z.ZodType<Scalars<M>[K]>>
+        : z.ZodType<Scalars<M>[K]>
+    : never;
+};
+
+/** What a list policy is made of. A part that is left out allows nothing. */
+export interface ListDefinition<M extends ModelName, S extends z.core.$ZodShape> {
+  /** The fields that may leave; its types say how filter values are read. */
+  readonly record: z.ZodObject<S, z.core.$ZodObjectConfig>;
+  /** Fields with the operators allowed on them, and relations with the policy that says what may be asked of them. */
+  readonly filter?: FieldFilters<M, S> & Relations<M>;
+  /** Keys of `orderBy`. A dotted key needs its relation in `filter` or `include`, whose policy must have the field. */
+  readonly sort?: readonly SortKey<M, S>[];
+  /** Relations that may be returned, each with its own policy. */
+  readonly include?: Relations<M>;
+  /** Bounds that differ from `defaultQueryLimits`. */
+  readonly limits?: Partial<QueryLimits>;
+}

@@ -1,0 +1,93 @@
+import { expectObject } from './parse-json.ts';
+import { parseOrder, toOrder } from './parse-order.ts';
+import { parseWhere } from './parse-where.ts';
+import type { PolicyRules, RelationRule } from './policy-rules.ts';
+import type { Selection } from './query-types.ts';
+import { Refusal, show } from './refusal.ts';
+import { checkDepth, refuseName, type Walk } from './walk.ts';
+
+const toOneOptions = ['include', 'select'];
+const toManyOptions = ['where', 'orderBy', 'take', 'include', 'select'];
+
+/**
+ * Reads an include under a policy and returns what to select: the record's fields and the relations asked for, so that
+ * no other field leaves the database (spec.md: SearchOptions, include). A relation to many is always bounded and ordered.
+ * `select` chooses among the fields of a record; relations are named by `include` beside it.
+ */
+export function parseInclude(rules: PolicyRules, value: unknown, walk: Walk): Selection {
+  return includeInto(rules, { ...rules.select }, value, walk, 0, 1);
+}
+
+/** Refuses an include that could return more related records than the policy allows, for `take` records of the list. */
+export function checkRelated(walk: Walk, take: number): void {
+  const { records } = walk.limits;
+  if (walk.related * take <= records) return;
+  throw new Refusal([], `asks for up to ${walk.related * take} related records, at most ${records} are allowed; lower take or pageSize`);
+}
+
+function includeInto(
+  rules: PolicyRules, selection: Record<string, unknown>, value: unknown, walk: Walk, depth: number, parents: number,
+): Selection {
+  const input = expectObject(value, walk.path, 'an object of relations to true or options');
+  for (const name of Object.keys(input)) {
+    walk.path.push(name);
+    const rule = rules.includes.get(name) ?? refuseName(walk, name, rules.includes.keys());
+    checkDepth(walk, depth + 1);
+    selection[name] = included(rule, input[name], walk, depth + 1, parents);
+    walk.path.pop();
+  }
+  return selection;
+}
+
+function included(rule: RelationRule, value: unknown, walk: Walk, depth: number, parents: number): Selection {
+  const options = value === true ? {} : expectObject(value, walk.path, `true or an object, got ${show(value)}`);
+  const allowed = rule.many ? toManyOptions : toOneOptions;
+  for (const option of Object.keys(options)) {
+    if (!allowed.includes(option)) refuseName(walk, option, allowed);
+  }
+  if (!rule.many) return { select: fieldsAndRelations(rule.target, options, walk, depth, parents) };
+  const take = at('take', options, walk, (given) => takeOf(given, walk)) ?? walk.limits.defaultTake;
+  walk.related += parents * take;
+  const where = at('where', options, walk, (given) => parseWhere(rule.target, given, walk, depth));
+  const terms = at('orderBy', options, walk, (given) => parseOrder(rule.target, given, walk));
+  return {
+    select: fieldsAndRelations(rule.target, options, walk, depth, parents * take),
+    ...(where && { where }),
+    orderBy: toOrder(terms ?? [rule.target.idSort.asc]),
+    take,
+  };
+}
+
+function fieldsAndRelations(
+  rules: PolicyRules, options: Record<string, unknown>, walk: Walk, depth: number, parents: number,
+): Selection {
+  const selection = at('select', options, walk, (given) => fieldsOf(rules, given, walk)) ?? { ...rules.select };
+  at('include', options, walk, (given) => includeInto(rules, selection, given, walk, depth, parents));
+  if (Object.keys(selection).length > 0) return selection;
+  throw new Refusal([...walk.path, 'select'], 'expected at least one field that is true');
+}
+
+function fieldsOf(rules: PolicyRules, value: unknown, walk: Walk): Record<string, unknown> {
+  const input = expectObject(value, walk.path, 'an object of field names to true or false');
+  const selection: Record<string, unknown> = {};
+  for (const name of Object.keys(input)) {
+    if (!rules.fields.has(name)) refuseName(walk, name, rules.fields.keys());
+    if (typeof input[name] !== 'boolean') throw new Refusal([...walk.path, name], `expected true or false, got ${show(input[name])}`);
+    if (input[name]) selection[name] = true;
+  }
+  return selection;
+}
+
+function takeOf(value: unknown, walk: Walk): number {
+  const { take } = walk.limits;
+  if (Number.isInteger(value) && (value as number) > 0 && (value as number) <= take) return value as number;
+  throw new Refusal(walk.path, `expected an integer from 1 to ${take}, got ${show(value)}`);
+}
+
+function at<T>(option: string, options: Record<string, unknown>, walk: Walk, read: (given: unknown) => T): T | undefined {
+  if (!Object.hasOwn(options, option)) return undefined;
+  walk.path.push(option);
+  const result = read(options[option]);
+  walk.path.pop();
+  return result;
+}

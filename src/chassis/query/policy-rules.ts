@@ -1,0 +1,143 @@
+import type { z } from 'zod';
+import { type FieldRule, fieldRule } from './field-kind.ts';
+import { type FilterOperator, type PolicyThunk, ToMany } from './list-definition.ts';
+import { defaultQueryLimits, maxSkip, type QueryLimits } from './query-limits.ts';
+import { type SortRule, sortRule } from './sort-rule.ts';
+
+/** A definition without its compile-time checks. */
+export interface LooseDefinition {
+  readonly record: z.ZodObject;
+  readonly filter?: Readonly<Record<string, readonly string[] | PolicyThunk | ToMany>>;
+  readonly sort?: readonly string[];
+  readonly include?: Readonly<Record<string, PolicyThunk | ToMany>>;
+  readonly limits?: Partial<QueryLimits>;
+}
+
+/** A field that may be filtered. */
+export interface FieldFilter {
+  readonly field: FieldRule;
+  readonly operators: ReadonlySet<string>;
+}
+
+/** A relation that may be filtered or included; `target` is looked up at first use. */
+export interface RelationRule {
+  readonly name: string;
+  readonly many: boolean;
+  readonly target: PolicyRules;
+}
+
+const orderOperators: FilterOperator[] = ['gt', 'gte', 'lt', 'lte'];
+const textOperators: FilterOperator[] = ['contains', 'startsWith', 'endsWith'];
+let made = 0;
+
+/** A list policy as the walks through the parameters read it: every lookup is a map, so that no name is special. */
+export class PolicyRules {
+  readonly model: string;
+  /** Tells policies apart, also two of one model. */
+  readonly id: string;
+  readonly limits: Readonly<QueryLimits>;
+  readonly fields: ReadonlyMap<string, FieldRule>;
+  /** Selects every field of the record. */
+  readonly select: Readonly<Record<string, true>>;
+  readonly filters: ReadonlyMap<string, FieldFilter | RelationRule>;
+  readonly includes: ReadonlyMap<string, RelationRule>;
+  /** How the primary key sorts, which ends every order. */
+  readonly idSort: SortRule;
+  readonly #sortKeys: readonly string[];
+  #sorts: ReadonlyMap<string, SortRule> | undefined;
+
+  constructor(model: string, definition: LooseDefinition) {
+    this.model = model;
+    this.id = `${model}#${++made}`;
+    this.limits = Object.freeze(withLimits(model, definition.limits));
+    this.fields = new Map(Object.entries(definition.record.shape).map(([name, type]) => [name, fieldRule(name, type)]));
+    this.select = Object.freeze(Object.fromEntries([...this.fields.keys()].map((name) => [name, true as const])));
+    this.filters = new Map(Object.entries(definition.filter ?? {}).map(([name, rule]) => [name, this.#filter(name, rule)]));
+    this.includes = new Map(Object.entries(definition.include ?? {}).map(([name, rule]) => [name, relation(model, name, rule)]));
+    this.idSort = sortRule([], this.fields.get('id') ?? { name: 'id', kind: 'text', nullable: false, values: undefined });
+    this.#sortKeys = definition.sort ?? [];
+    for (const key of this.#sortKeys) if (!key.includes('.')) this.#ownSort(key);
+  }
+
+  /** Keys that may sort. Dotted ones need the other policies, so the map is made at first use. */
+  get sorts(): ReadonlyMap<string, SortRule> {
+    this.#sorts ??= new Map(
+      this.#sortKeys.map((key) => [key, key.includes('.') ? this.#relatedSort(key) : this.#ownSort(key)]),
+    );
+    return this.#sorts;
+  }
+
+  #filter(name: string, rule: readonly string[] | PolicyThunk | ToMany): FieldFilter | RelationRule {
+    if (!Array.isArray(rule)) return relation(this.model, name, rule as PolicyThunk | ToMany);
+    const field = this.#field(name, 'filter');
+    const impossible = rule.find((operator) => !operatorsOf(field).includes(operator as FilterOperator));
+    if (impossible === undefined) return { field, operators: new Set(rule) };
+    const possible = operatorsOf(field).join(', ') || 'none';
+    throw broken(this.model, `filter.${name}: a field of kind ${field.kind} takes ${possible}; got ${impossible}`);
+  }
+
+  #ownSort(key: string): SortRule {
+    const field = this.#field(key, 'sort');
+    if (field.kind === 'other') throw broken(this.model, `sort: ${key} has no order; expected text, a number or a date`);
+    return sortRule([], field);
+  }
+
+  #relatedSort(key: string): SortRule {
+    const [name, fieldName] = key.split('.') as [string, string];
+    const rule = this.includes.get(name) ?? this.filters.get(name);
+    if (!rule || !('many' in rule) || rule.many) {
+      throw broken(this.model, `sort: ${key} needs the relation ${name}, to one record, in filter or include`);
+    }
+    const field = rule.target.fields.get(fieldName);
+    if (field && field.kind !== 'other') return sortRule([name], field);
+    throw broken(this.model, `sort: ${key} is no sortable field of the record of ${rule.target.model}`);
+  }
+
+  #field(name: string, part: string): FieldRule {
+    const field = this.fields.get(name);
+    if (field) return field;
+    throw broken(this.model, `${part}: ${name} is not in the record; expected one of ${[...this.fields.keys()].join(', ')}`);
+  }
+}
+
+function operatorsOf({ kind }: FieldRule): FilterOperator[] {
+  if (kind === 'other') return [];
+  if (kind === 'boolean') return ['equals', 'not'];
+  const operators: FilterOperator[] = ['equals', 'not', 'in', 'notIn'];
+  if (kind !== 'enum') operators.push(...orderOperators);
+  if (kind === 'text') operators.push(...textOperators);
+  return operators;
+}
+
+function relation(model: string, name: string, rule: PolicyThunk | ToMany): RelationRule {
+  const thunk = (rule instanceof ToMany ? rule.policy : rule) as () => unknown;
+  let target: PolicyRules | undefined;
+  return {
+    name,
+    many: rule instanceof ToMany,
+    get target() {
+      target ??= rulesOf(thunk(), model, name);
+      return target;
+    },
+  };
+}
+
+function rulesOf(policy: unknown, model: string, name: string): PolicyRules {
+  const rules = (policy as { rules?: unknown } | undefined)?.rules;
+  if (rules instanceof PolicyRules) return rules;
+  throw broken(model, `${name} leads to ${String(policy)}; expected a function that returns a list policy`);
+}
+
+function withLimits(model: string, changed: Partial<QueryLimits> = {}): QueryLimits {
+  const limits = { ...defaultQueryLimits, ...changed };
+  for (const [name, limit] of Object.entries(limits)) {
+    if (Number.isInteger(limit) && limit >= 0 && limit <= maxSkip) continue;
+    throw broken(model, `limits.${name}: expected an integer from 0 to ${maxSkip}, got ${limit}`);
+  }
+  return limits;
+}
+
+/** The error of a policy that cannot work; it is the program's fault, never a client's. */
+export function broken(model: string, problem: string): Error {
+  return new Error(`The list policy of ${model} cannot work: ${problem}. Correct its listPolicy() definition.`);
+}

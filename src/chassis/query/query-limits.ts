@@ -1,0 +1,49 @@
+/** Bounds on what one list request may ask for; every one of them keeps a stranger from making a request expensive. */
+export interface QueryLimits {
+  /** Characters of one JSON parameter. Default 8192. */
+  json: number;
+  /** Brackets open at once in one JSON parameter. Default 24. */
+  nesting: number;
+  /** Keys and objects in one JSON parameter. Default 100. */
+  nodes: number;
+  /** Items of one array of values. Default 100. */
+  in: number;
+  /** Characters of one string. Default 500. */
+  string: number;
+  /** Relations passed through on one path of `where` or `include`. Default 3. */
+  depth: number;
+  /** Keys of one `orderBy`. Default 4. */
+  orderBy: number;
+  /** Records that a to-many include may take for each parent. Default 100. */
+  take: number;
+  /** Records that a to-many include takes for each parent when it says nothing. Default 20. */
+  defaultTake: number;
+  /** Related records that one request may ask for, over all parents. Default 20,000. */
+  records: number;
+  /** Records of a find list. Default 1000. */
+  findLimit: number;
+  /** Largest `pageSize`. Default 100 (spec.md: Limits). */
+  pageSize: number;
+  /** Largest `page`. Default: the largest whose first record a database can skip to. */
+  page: number;
+}
+
+/** The largest number of records that both databases can skip: a signed 32 bit integer. */
+export const maxSkip = 2_147_483_647;
+
+/** The bounds that hold unless a list policy says otherwise. */
+export const defaultQueryLimits: Readonly<QueryLimits> = Object.freeze({
+  json: 8192,
+  nesting: 24,
+  nodes: 100,
+  in: 100,
+  string: 500,
+  depth: 3,
+  orderBy: 4,
+  take: 100,
+  defaultTake: 20,
+  records: 20_000,
+  findLimit: 1000,
+  pageSize: 100,
+  page: maxSkip,
+});

@@ -1,0 +1,72 @@
+import type { KeysetPage } from './keyset.ts';
+
+/** A filter in the ORM's vocabulary, the same for both databases; the database layer adapts it to the one in use. */
+export type Filter = Record<string, unknown>;
+
+/** What to read of each record: fields and relations. Nothing that it does not name leaves the database. */
+export type Selection = Record<string, unknown>;
+
+/** The order of a list in the ORM's form; it always ends with the primary key. */
+export type Order = Record<string, unknown>[];
+
+/** What a request for one record may say. */
+export interface GetQuery {
+  readonly model: string;
+  readonly select: Selection;
+}
+
+/** A checked and complete list query. */
+export interface FindQuery {
+  readonly model: string;
+  readonly select: Selection;
+  readonly where?: Filter;
+  readonly orderBy: Order;
+  /** Records to read at most. With a cursor it is one more than `pageSize`, which tells whether another page follows. */
+  readonly take: number;
+  /** Equal for queries that read the same; equal reads can be shared. `narrowQuery` keeps it right. */
+  readonly key: string;
+}
+
+/** A checked and complete query for one page. */
+export interface SearchQuery extends FindQuery {
+  /** 1-based. With a cursor: the how-manieth page of the walk this is. */
+  readonly page: number;
+  readonly pageSize: number;
+  /** Records to skip; 0 with a cursor. */
+  readonly skip: number;
+  /** Whether `total` is wanted; `none` makes it null. */
+  readonly count: 'exact' | 'none';
+  /** The filter that `total` counts; unlike `where` it knows nothing of a cursor's position. */
+  readonly countWhere?: Filter;
+  /** Equal for queries with the same total. */
+  readonly countKey: string;
+  /** Present in keyset mode: finishes a page from the records that were read. */
+  readonly cursor?: KeysetPage;
+}
+
+/** One page of records (spec.md: Paginated result). */
+export interface PageResult<T = unknown> {
+  data: T[];
+  page: number;
+  pageSize: number;
+  /** All matching records; null when the request said `count=none`. */
+  total: number | null;
+  /** Where the next page starts, null at the end; only in keyset mode. */
+  nextCursor?: string | null;
+}
+
+/**
+ * The same query, limited to records that also match a filter of the program's own, such as those of one owner.
+ * Use this instead of changing `where`: it keeps shared reads and totals apart.
+ */
+export function narrowQuery<Q extends FindQuery>(query: Q, filter: Filter): Q {
+  const suffix = `\0${JSON.stringify(filter, (_key, value) => (typeof value === 'bigint' ? `${value}n` : value))}`;
+  const narrowed = { ...query, where: both(query.where, filter), key: query.key + suffix };
+  if (!('countKey' in query)) return narrowed;
+  const { countKey, countWhere } = query as FindQuery as SearchQuery;
+  return { ...narrowed, countWhere: both(countWhere, filter), countKey: countKey + suffix };
+}
+
+function both(first: Filter | undefined, second: Filter): Filter {
+  return first ? { AND: [first, second] } : second;
+}
