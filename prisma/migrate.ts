@@ -1,0 +1,33 @@
+/**
+ * Brings the database of DATABASE_URL up to date: `npm run db:migrate`. With `-- --create NAME` it writes a new migration
+ * for both databases instead, from the changes in prisma/models.prisma; with `-- --rolled-back NAME` it notes that a
+ * migration that failed on PostgreSQL was undone, so that it can be applied again.
+ */
+import { parseArgs } from 'node:util';
+import { chassis } from './chassis.ts';
+import { endWithMessage } from './end-with-message.ts';
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { create: { type: 'string' }, 'rolled-back': { type: 'string' } } });
+  if (values.create !== undefined) return create(values.create);
+  const [{ environment }, migrations] = await Promise.all([
+    chassis('config/environment'),
+    chassis('database/migrations'),
+  ]);
+  const undone = values['rolled-back'];
+  if (undone !== undefined) await migrations.markRolledBack(environment(), undone);
+  const applied = await migrations.applyMigrations(environment());
+  console.log(applied.length > 0 ? `Applied: ${applied.join(', ')}` : 'The database is up to date.');
+}
+
+async function create(name: string): Promise<void> {
+  const { createMigration } = await chassis('database/create-migration');
+  const files = await createMigration(name);
+  console.log(
+    files.length > 0
+      ? `Written, to be read before it is applied:\n${files.join('\n')}`
+      : 'The models have not changed.',
+  );
+}
+
+if (import.meta.main) await main().catch(endWithMessage);

@@ -1,0 +1,68 @@
+import { pick, randomNumbers, stableId } from './random.ts';
+import { adjectives, categories, firstNames, lastNames, locations, materials, things } from './words.ts';
+
+const firstDay = Date.UTC(2024, 0, 1);
+const days = 730;
+const millisecondsPerDay = 86_400_000;
+
+/** The 50 categories. */
+export function categoryRecords() {
+  return categories.map((name, number) => ({
+    id: stableId('category', number),
+    name,
+    ...times(number / categories.length),
+  }));
+}
+
+/** Products `from` up to but not including `to`. Each is the same whatever the range is. */
+export function* productRecords(from: number, to: number) {
+  for (let number = from; number < to; number += 1) {
+    const random = randomNumbers(number + 1);
+    const name = `${pick(random, adjectives)} ${pick(random, materials)} ${pick(random, things)} ${number + 1}`;
+    const category = Math.floor(random() * categories.length);
+    yield {
+      id: stableId('product', number),
+      sku: `SKU-${String(number + 1).padStart(6, '0')}`,
+      name,
+      description: `${name} from our ${categories[category]} range. Delivered within three days.`,
+      // Cheap things are more common than dear ones: 1.00 to 10,000.00, evenly on a logarithmic scale.
+      price: Math.round(100 * 10_000 ** random()),
+      categoryId: stableId('category', category),
+      ...times(random()),
+    };
+  }
+}
+
+/** The demo accounts, then as many others as are asked for. All have the same password. */
+export function userRecords(count: number, passwordHash: string) {
+  const demo = [
+    account(0, 'admin@example.com', 'Demo Admin', 'admin'),
+    account(1, 'user@example.com', 'Demo User', 'user'),
+  ];
+  const others = Array.from({ length: count - demo.length }, (_, index) => {
+    const random = randomNumbers(1_000_000 + index);
+    const [first, last] = [pick(random, firstNames), pick(random, lastNames)];
+    return account(index + 2, `${first}.${last}.${index + 1}@example.com`.toLowerCase(), `${first} ${last}`, 'user');
+  });
+  return [...demo, ...others].map((user) => ({ ...user, passwordHash }));
+}
+
+/** One profile for each of the first `count` users. */
+export function profileRecords(count: number) {
+  return Array.from({ length: count }, (_, number) => {
+    const random = randomNumbers(2_000_000 + number);
+    const location = pick(random, locations);
+    const bio = `Collects every ${pick(random, things).toLowerCase()} there is.`;
+    return { id: stableId('profile', number), userId: stableId('user', number), bio, location, ...times(random()) };
+  });
+}
+
+function account(number: number, email: string, name: string, role: 'admin' | 'user') {
+  return { id: stableId('user', number), email, name, role, ...times(randomNumbers(3_000_000 + number)()) };
+}
+
+/** A moment within the two years, given from 0 to 1. Set by us, so that every run stores the same bytes. */
+function times(share: number): { createdAt: Date; updatedAt: Date } {
+  const moment = new Date(firstDay + Math.floor(share * days * millisecondsPerDay));
+  return { createdAt: moment, updatedAt: moment };
+}

@@ -1,0 +1,152 @@
+/**
+ * The shapes of errors that Prisma 7, its driver adapters, pg and libsql raise. None of them is public API, so all that
+ * is known of them stands in this file alone; test/chassis/database/database-errors.test.ts provokes each on both
+ * databases.
+ */
+
+/** What a database error means to a caller. */
+export type FaultKind = 'duplicate' | 'reference' | 'missing' | 'invalid' | 'unavailable' | 'failed';
+
+/** A database error, understood. */
+export interface Fault {
+  readonly kind: FaultKind;
+  readonly error: unknown;
+  readonly model?: string;
+  /** The columns concerned, where the database tells. */
+  readonly fields?: readonly string[];
+  /** Why the database is unavailable, in words. */
+  readonly reason?: string;
+}
+
+/** The error of a driver as the adapters describe it. */
+interface DriverCause {
+  kind?: string;
+  code?: string;
+  originalCode?: string;
+  constraint?: { index?: string; fields?: string[] };
+  table?: string;
+}
+
+type Meaning = readonly [kind: FaultKind, reason?: string];
+
+const byAdapterKind: Record<string, Meaning> = {
+  UniqueConstraintViolation: ['duplicate'],
+  ForeignKeyConstraintViolation: ['reference'],
+  RestrictViolation: ['reference'],
+  NullConstraintViolation: ['invalid'],
+  LengthMismatch: ['invalid'],
+  ValueOutOfRange: ['invalid'],
+  InvalidInputValue: ['invalid'],
+  SocketTimeout: ['unavailable', 'it is busy or answered too late'],
+  ConnectionClosed: ['unavailable', 'the connection was closed'],
+  DatabaseNotReachable: ['unavailable', 'it cannot be reached'],
+  TlsConnectionError: ['unavailable', 'no secure connection'],
+  TooManyConnections: ['unavailable', 'it has no connection left'],
+  TransactionWriteConflict: ['unavailable', 'another transaction was in the way'],
+};
+
+const byPrismaCode: Record<string, Meaning> = {
+  P1000: ['unavailable', 'it refused the user or password'],
+  P1001: ['unavailable', 'it cannot be reached'],
+  P1002: ['unavailable', 'it answered too late'],
+  P1003: ['unavailable', 'it does not exist'],
+  P1008: ['unavailable', 'it is busy or answered too late'],
+  P1010: ['unavailable', 'it refused the user'],
+  P1011: ['unavailable', 'no secure connection'],
+  P1017: ['unavailable', 'the connection was closed'],
+  P2000: ['invalid'],
+  P2002: ['duplicate'],
+  P2003: ['reference'],
+  P2011: ['invalid'],
+  P2014: ['reference'],
+  P2018: ['missing'],
+  P2020: ['invalid'],
+  P2024: ['unavailable', 'no connection became free in time'],
+  P2025: ['missing'],
+  P2028: ['unavailable', 'a transaction took too long'],
+  P2033: ['invalid'],
+  P2034: ['unavailable', 'another transaction was in the way'],
+  P2037: ['unavailable', 'it has no connection left'],
+  P2039: ['invalid'],
+};
+
+/** PostgreSQL's own codes that the adapter leaves as they are; the longest prefix counts. */
+const bySqlState: Record<string, Meaning> = {
+  '57014': ['unavailable', 'a statement took too long'],
+  '57P': ['unavailable', 'it is shutting down or starting'],
+  '55P03': ['unavailable', 'a lock was held too long'],
+  '53': ['unavailable', 'it is out of resources'],
+  '08': ['unavailable', 'the connection was closed'],
+  '25P03': ['unavailable', 'a transaction took too long'],
+  '22': ['invalid'],
+};
+
+const byDriverMessage: Record<string, Meaning> = {
+  'timeout exceeded when trying to connect': ['unavailable', 'no connection became free in time'],
+  'Connection terminated due to connection timeout': ['unavailable', 'it cannot be reached'],
+  'Connection terminated unexpectedly': ['unavailable', 'the connection was closed'],
+  'Connection terminated': ['unavailable', 'the connection was closed'],
+  'Query read timeout': ['unavailable', 'it answered too late'],
+};
+
+const socketCodes = /^(ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|EAI_AGAIN)$/;
+
+/** What an error of the database means; undefined when it is not recognised as one. */
+export function fault(error: unknown): Fault | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error.name === 'PrismaClientKnownRequestError') return knownFault(error as PrismaError);
+  if (error.name === 'PrismaClientValidationError') return { kind: 'invalid', error };
+  if (error.name === 'DriverAdapterError') return driverFault(error, error.cause as DriverCause);
+  const [kind, reason] = byDriverMessage[error.message] ?? driverMeaning(error) ?? [];
+  if (kind) return describe({ kind, error }, { reason });
+  return error.name.startsWith('PrismaClient') ? { kind: 'failed', error } : undefined;
+}
+
+interface PrismaError extends Error {
+  code: string;
+  meta?: { modelName?: string; driverAdapterError?: { cause?: DriverCause } };
+}
+
+function knownFault(error: PrismaError): Fault {
+  const cause = error.meta?.driverAdapterError?.cause;
+  const found = cause && driverFault(error, cause);
+  const [kind, reason] = byPrismaCode[error.code] ?? ['failed'];
+  const base = found && found.kind !== 'failed' ? found : describe({ kind, error }, { reason });
+  return describe(base, { model: error.meta?.modelName });
+}
+
+function driverFault(error: Error, cause: DriverCause | undefined): Fault {
+  const state = cause?.originalCode ?? cause?.code;
+  const [kind, reason] = byAdapterKind[cause?.kind ?? ''] ?? sqlStateMeaning(state) ?? ['failed'];
+  return describe({ kind, error }, { reason, fields: fieldsOf(cause) });
+}
+
+/** A bare error of a driver: pg's carry a severity and an SQL state, sockets' a system code and a system call. */
+function driverMeaning(error: Error & { code?: unknown; severity?: unknown }): Meaning | undefined {
+  if (typeof error.code !== 'string') return undefined;
+  if (error.name === 'LibsqlError') return error.code === 'SQLITE_BUSY' ? byPrismaCode.P1008 : ['failed'];
+  return typeof error.severity === 'string' ? (sqlStateMeaning(error.code) ?? ['failed']) : undefined;
+}
+
+function sqlStateMeaning(state: string | undefined): Meaning | undefined {
+  if (state === undefined) return undefined;
+  if (socketCodes.test(state)) return byPrismaCode.P1001;
+  return bySqlState[state] ?? bySqlState[state.slice(0, 3)] ?? bySqlState[state.slice(0, 2)];
+}
+
+/** SQLite names the columns; PostgreSQL the index, which Prisma names `<table>_<columns>_key` or `..._fkey`. */
+function fieldsOf(cause: DriverCause | undefined): readonly string[] | undefined {
+  const { fields, index } = cause?.constraint ?? {};
+  if (fields) return fields;
+  const columns = index && /^(.+?)_(.+)_f?key$/.exec(index);
+  if (!columns) return undefined;
+  const { table } = cause ?? {};
+  const joined =
+    table && index.startsWith(`${table}_`) ? index.slice(table.length + 1).replace(/_f?key$/, '') : columns[2];
+  return joined?.split('_');
+}
+
+function describe(fault: Fault, more: { [K in 'model' | 'fields' | 'reason']?: Fault[K] | undefined }): Fault {
+  const known = Object.entries(more).filter(([, value]) => value !== undefined);
+  return { ...fault, ...Object.fromEntries(known) };
+}

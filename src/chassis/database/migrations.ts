@@ -1,0 +1,134 @@
+import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
+import { fault } from './database-faults.ts';
+import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
+import { migrationWaitMs, withMigrationConnection } from './migration-connection.ts';
+import { migrationList, migrationNames, migrationsDirectory } from './migration-files.ts';
+import { type DatabaseSettings, openOrmIfAny } from './orm.ts';
+import { schemaFilters, withSchemaEngine } from './schema-engine.ts';
+
+type Settings = Pick<DatabaseSettings, 'DATABASE_URL'>;
+
+const appliedSql =
+  'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
+
+/** Raised when a migration cannot be applied; the message says which, why, and what to do. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+/**
+ * Applies all migrations that the database lacks, oldest first, and returns their names. Several processes may call it
+ * at once: one does the work, the others wait for it, at most 60 s. On SQLite all are applied or none; on PostgreSQL those
+ * before a failing one stay applied. Prisma's own engine does it and keeps its record in `_prisma_migrations`.
+ * Raises MigrationError.
+ */
+export async function applyMigrations(settings: Settings, directory = migrationsDirectory): Promise<string[]> {
+  const target = parseDatabaseUrl(settings.DATABASE_URL);
+  const names = migrationNames(target.provider, directory);
+  try {
+    if (names.length === 0 || (await pendingOn(target, names)).length === 0) return [];
+    return await untilUnlocked(() => withMigrationConnection(target, (factory) => apply(target, factory, directory)));
+  } catch (error) {
+    throw error instanceof MigrationError ? error : explain(error, target);
+  }
+}
+
+/**
+ * Names of the migrations that the open database lacks, oldest first: one small read, cheap enough for a readiness check.
+ * Connects by itself when no database is open.
+ */
+export async function pendingMigrations(settings: Settings, directory = migrationsDirectory): Promise<string[]> {
+  const open = openOrmIfAny();
+  const target = parseDatabaseUrl(settings.DATABASE_URL);
+  const names = migrationNames(open?.provider ?? target.provider, directory);
+  if (!open) return pendingOn(target, names);
+  const client = open.client as { $queryRawUnsafe(sql: string): Promise<{ migration_name: string }[]> };
+  const rows = await emptyWithoutTable(() => client.$queryRawUnsafe(appliedSql));
+  return without(
+    names,
+    rows.map(({ migration_name }) => migration_name),
+  );
+}
+
+/**
+ * Records that the failed migration `name` was undone, after which it is applied anew. Only PostgreSQL keeps a failed
+ * migration; SQLite undoes it by itself.
+ */
+export async function markRolledBack(settings: Settings, name: string): Promise<void> {
+  const target = parseDatabaseUrl(settings.DATABASE_URL);
+  await withMigrationConnection(target, (factory) =>
+    withSchemaEngine(target.provider, factory, (engine) => engine.markMigrationRolledBack({ migrationName: name })),
+  );
+}
+
+async function apply(
+  { provider }: { provider: DatabaseProvider },
+  factory: SqlMigrationAwareDriverAdapterFactory,
+  directory: string,
+): Promise<string[]> {
+  const migrationsList = migrationList(provider, directory);
+  return withSchemaEngine(provider, factory, async (engine) => {
+    const { appliedMigrationNames } = await engine.applyMigrations({ migrationsList, filters: schemaFilters });
+    return appliedMigrationNames;
+  });
+}
+
+async function pendingOn(target: DatabaseTarget, names: readonly string[]): Promise<string[]> {
+  return withMigrationConnection(target, async (factory) => {
+    const adapter = await factory.connect();
+    const rows = await emptyWithoutTable(async () => {
+      const result = await adapter.queryRaw({ sql: appliedSql, args: [], argTypes: [] });
+      return result.rows;
+    });
+    return without(
+      names,
+      rows.map(([name]) => String(name)),
+    );
+  });
+}
+
+function without(names: readonly string[], applied: readonly string[]): string[] {
+  const done = new Set(applied);
+  return names.filter((name) => !done.has(name));
+}
+
+/** A database that was never migrated has no table of migrations. */
+async function emptyWithoutTable<T>(read: () => Promise<T[]>): Promise<T[]> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isMissingTable(error)) return [];
+    throw error;
+  }
+}
+
+function isMissingTable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (
+    /TableDoesNotExist|no such table|relation "_prisma_migrations" does not exist/.test(
+      JSON.stringify(error) + error.message,
+    )
+  )
+    return true;
+  return isMissingTable(error.cause);
+}
+
+/** PostgreSQL's lock is given up after 10 s. */
+async function untilUnlocked<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + migrationWaitMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (engineError(error).code !== 'P1002' || Date.now() > deadline) throw error;
+    }
+  }
+}
+
+function engineError(error: unknown): { code?: string } {
+  return error as { code?: string };
+}
+
+function explain(error: unknown, target: DatabaseTarget): MigrationError {
+  return new MigrationError(`${String(error)} ${target.description} ${fault(error)?.kind}`, { cause: error });
+}

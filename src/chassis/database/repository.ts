@@ -1,0 +1,154 @@
+import { BaseException, NotFoundException } from '../errors/exceptions.ts';
+import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
+import { Coalescer } from './coalesce.ts';
+import { notFoundMessage } from './database-errors.ts';
+import type { DatabaseProvider } from './database-url.ts';
+import { freezeRecords } from './freeze-records.ts';
+import { providerOf } from './orm.ts';
+import type {
+  CreateInput,
+  DelegateName,
+  ModelOf,
+  OrmClient,
+  RecordOf,
+  TransactionClient,
+  UpdateInput,
+} from './orm-types.ts';
+import { readPage } from './page.ts';
+import { TotalHints } from './page-total.ts';
+import { toProviderFilter, toProviderSelection } from './provider-filter.ts';
+import { readKey } from './read-key.ts';
+
+/** The operations of a model that a repository uses, the same for every model. */
+interface Delegate {
+  findMany(parameters: object): Promise<object[]>;
+  findUnique(parameters: object): Promise<object | null>;
+  count(parameters: object): Promise<number>;
+  create(parameters: object): Promise<object>;
+  update(parameters: object): Promise<object>;
+  delete(parameters: object): Promise<object>;
+}
+
+/**
+ * The base of a module's repositories: the only classes that know the ORM. `D` is the model's accessor, e.g. `'product'`;
+ * its primary key is called `id`. Everything it raises is an exception of the chassis (spec.md: Errors, body rule 7),
+ * also in methods that a subclass adds on `this.orm`.
+ *
+ * `findMany`, `findPage` and `count` share equal reads (see Coalescer), so their records are frozen: copy one to change
+ * it. Inside a transaction nothing is shared.
+ */
+export abstract class Repository<D extends DelegateName> {
+  /** The accessor of the model on the ORM client. */
+  protected abstract readonly model: D;
+  /** The client, or inside `transaction` the transaction's. */
+  protected readonly orm: OrmClient;
+  private readonly provider: DatabaseProvider;
+  private readonly coalescer: Coalescer | undefined = new Coalescer();
+  private readonly totals = new TotalHints();
+
+  constructor({ orm }: { orm: OrmClient }) {
+    this.orm = orm;
+    this.provider = providerOf(orm);
+  }
+
+  /** The records of a find list, at most `query.take` of them. */
+  findMany(query: FindQuery): Promise<RecordOf<D>[]> {
+    return this.shared('findMany', this.parameters(query)) as Promise<RecordOf<D>[]>;
+  }
+
+  /**
+   * One page and its total (spec.md: Paginated result). `total` follows the same filter and is right past the last page;
+   * it is null with `count: 'none'`. With a cursor the page follows that position and carries `nextCursor`.
+   */
+  findPage(query: SearchQuery): Promise<PageResult<RecordOf<D>>> {
+    const page = (part: SearchQuery) => this.findMany(part);
+    return readPage(query, { page, count: (where) => this.count(where) }, this.totals);
+  }
+
+  /** How many records match a filter; all without one. */
+  count(where?: Filter): Promise<number> {
+    return this.shared('count', where ? { where: toProviderFilter(where, this.provider) } : {}) as Promise<number>;
+  }
+
+  /** The record with this identifier, or null. */
+  findById(id: string, select?: Selection): Promise<RecordOf<D> | null> {
+    return this.delegate.findUnique({ where: { id }, ...this.selection(select) }) as Promise<RecordOf<D> | null>;
+  }
+
+  /** The record with this identifier. Raises NotFoundException when there is none. */
+  async getById(id: string, select?: Selection): Promise<RecordOf<D>> {
+    const record = await this.findById(id, select);
+    if (!record) throw new NotFoundException(notFoundMessage(this.modelName));
+    return record;
+  }
+
+  /** Stores a new record. Raises ConflictException for a duplicate or for a reference to a record that is not there. */
+  create(data: CreateInput<D>, select?: Selection): Promise<RecordOf<D>> {
+    return this.delegate.create({ data, ...this.selection(select) }) as Promise<RecordOf<D>>;
+  }
+
+  /** Changes a record. Raises NotFoundException when there is none, and what `create` raises. */
+  update(id: string, data: UpdateInput<D>, select?: Selection): Promise<RecordOf<D>> {
+    return this.delegate.update({ where: { id }, data, ...this.selection(select) }) as Promise<RecordOf<D>>;
+  }
+
+  /** Deletes a record. Raises NotFoundException when there is none, ConflictException when others refer to it. */
+  async delete(id: string): Promise<void> {
+    await this.delegate.delete({ where: { id }, select: { id: true } });
+  }
+
+  /**
+   * Runs `work` in one transaction, with this repository bound to it; all of it is stored or, when it raises, nothing.
+   * Other repositories join with `within(transaction)`. Inside another transaction it joins that one.
+   * Raises DatabaseUnavailableException when it takes more than 5 s.
+   */
+  transaction<T>(work: (repository: this, transaction: TransactionClient) => Promise<T>): Promise<T> {
+    if (!this.coalescer) return work(this, this.orm);
+    const client = this.orm as { $transaction<R>(work: (transaction: TransactionClient) => Promise<R>): Promise<R> };
+    return client.$transaction((transaction) => work(this.within(transaction), transaction));
+  }
+
+  /** This repository inside a transaction that another one began. It shares no reads, so it sees the transaction's writes. */
+  within(transaction: TransactionClient): this {
+    const bound = Object.create(Object.getPrototypeOf(this));
+    return Object.assign(bound, this, { orm: transaction, coalescer: undefined });
+  }
+
+  private get delegate(): Delegate {
+    return (this.orm as unknown as Record<string, Delegate>)[this.model] as Delegate;
+  }
+
+  private get modelName(): ModelOf<D> {
+    return (this.model.charAt(0).toUpperCase() + this.model.slice(1)) as ModelOf<D>;
+  }
+
+  private selection(select: Selection | undefined): object | undefined {
+    return select && { select: toProviderSelection(select, this.provider) };
+  }
+
+  private parameters({ where, orderBy, take, select, skip }: FindQuery & Partial<SearchQuery>): object {
+    return {
+      ...(where && { where: toProviderFilter(where, this.provider) }),
+      select: toProviderSelection(select, this.provider),
+      orderBy,
+      take,
+      ...(skip && { skip }),
+    };
+  }
+
+  /** The key is made of what is really asked of the database, so no caller can meet another's filter. */
+  private shared(operation: 'findMany' | 'count', parameters: object): Promise<unknown> {
+    const key = this.coalescer && readKey(operation, parameters);
+    if (!this.coalescer || key === undefined) return this.delegate[operation](parameters);
+    const read = async () => freezeRecords(await this.delegate[operation](parameters));
+    return this.coalescer.run(key, read).catch(raiseOwn);
+  }
+}
+
+/** Requests write their context into their exception, so each that shared a failed read gets one of its own. */
+function raiseOwn(error: unknown): never {
+  if (!(error instanceof BaseException)) throw error;
+  const { message, details, cause, headers, isOperational } = error;
+  const Exception = error.constructor as new (message: string, details: unknown, options: object) => BaseException;
+  throw new Exception(message, details, { cause, isOperational, ...(headers && { headers }) });
+}
