@@ -1,0 +1,72 @@
+import express, { type NextFunction, type Request, type RequestHandler } from 'express';
+import { UnsupportedMediaTypeException } from '../errors/exceptions.ts';
+import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
+import { parseUrlEncoded } from './url-encoded.ts';
+
+const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
+
+/** How much of a body the service reads. */
+export interface ParseBodiesOptions {
+  /** In bytes, after decompression. */
+  limitBytes: number;
+}
+
+/**
+ * Parses JSON and URL-encoded bodies into `req.body` (spec.md: Endpoints). Multipart bodies pass through to the routes
+ * that take uploads. Raises 400 for a body that is not valid JSON, nests too deep or holds a key such as `__proto__`,
+ * 413 for one that is too large, and 415 for POST, PUT and PATCH with a type, character set or encoding that the
+ * service does not read.
+ */
+export function parseBodies({ limitBytes }: ParseBodiesOptions): RequestHandler {
+  const any = () => true;
+  const json = express.json({ limit: limitBytes, type: any, strict: false });
+  const form = express.text({ limit: limitBytes, type: any });
+  return function parseBody(req, res, next) {
+    if (!hasBody(req)) return next();
+    const type = mediaType(req);
+    if (isJson(type)) json(req, res, (error?: unknown) => finish(req, next, error, refuseUnsafeBody));
+    else if (type === 'application/x-www-form-urlencoded') {
+      form(req, res, (error?: unknown) => finish(req, next, error, decodeForm));
+    } else if (type.startsWith('multipart/') || !methodsWithBody.has(req.method)) next();
+    else next(unreadable(type));
+  };
+}
+
+function finish(req: Request, next: NextFunction, error: unknown, complete: (req: Request) => void): void {
+  let failure = error;
+  try {
+    if (!failure) complete(req);
+  } catch (thrown) {
+    failure = thrown;
+  }
+  next(failure);
+}
+
+function refuseUnsafeBody(req: Request): void {
+  refuseUnsafeJson(req.body);
+}
+
+function decodeForm(req: Request): void {
+  req.body = parseUrlEncoded(typeof req.body === 'string' ? req.body : '');
+}
+
+function hasBody({ headers }: Request): boolean {
+  if (headers['transfer-encoding'] !== undefined) return true;
+  const length = headers['content-length'];
+  return length !== undefined && length !== '0';
+}
+
+function mediaType({ headers }: Request): string {
+  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+function isJson(type: string): boolean {
+  return type === 'application/json' || (type.startsWith('application/') && type.endsWith('+json'));
+}
+
+function unreadable(type: string): UnsupportedMediaTypeException {
+  const found = type === '' ? 'no Content-Type' : JSON.stringify(type.slice(0, 100));
+  return new UnsupportedMediaTypeException(
+    `Expected a body of type application/json or application/x-www-form-urlencoded, found ${found}`,
+  );
+}

@@ -1,0 +1,48 @@
+import express, { type RequestHandler, type Response } from 'express';
+import { toException } from '../errors/convert-error.ts';
+import { type BaseException, MethodNotAllowedException, NotFoundException } from '../errors/exceptions.ts';
+
+/** Where uploaded files are. */
+export interface ServeUploadsOptions {
+  directory: string;
+}
+
+/**
+ * Serves uploaded files (spec.md: Other fixed endpoints); to be mounted at `/uploads`. What users uploaded cannot run
+ * anything in a browser: types are not guessed and the content is sandboxed. Raises 404 for a missing file, for names
+ * that begin with a dot and for paths that leave the directory; 405 for methods other than GET and HEAD.
+ */
+export function serveUploads({ directory }: ServeUploadsOptions): RequestHandler {
+  const serve = express.static(directory, {
+    dotfiles: 'ignore',
+    fallthrough: false,
+    index: false,
+    redirect: false,
+    // Names are made by the server and never used again.
+    immutable: true,
+    maxAge: '1d',
+    setHeaders: protect,
+  });
+  return function serveUpload(req, res, next) {
+    if (req.method === 'OPTIONS') return next();
+    if (req.method !== 'GET' && req.method !== 'HEAD') {
+      const message = `Uploaded files are only read, found ${req.method}`;
+      return next(new MethodNotAllowedException(message, undefined, { headers: { Allow: 'GET, HEAD' } }));
+    }
+    serve(req, res, (error?: unknown) => next(refusal(error)));
+  };
+}
+
+/** Front ends of other origins show these files, so helmet's same-origin policy does not hold for them. */
+function protect(res: Response): void {
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  res.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
+  res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+}
+
+/** A refused path and a missing file look the same. */
+function refusal(error: unknown): BaseException {
+  const exception = toException(error);
+  if (exception.statusCode !== 403 && exception.statusCode !== 404) return exception;
+  return new NotFoundException('No such uploaded file', undefined, { cause: error });
+}
