@@ -1,0 +1,50 @@
+/** The door: all that a module may use of the chassis. Importing it has no side effect. */
+import './di/types.ts';
+
+export { z } from 'zod';
+export type { AppConfig, ModuleConfig, ServerConfig } from './config/app-config.ts';
+export { type Environment, environment } from './config/environment.ts';
+export { flag, wholeNumber } from './config/settings.ts';
+export { getRequestContext, type RequestContext } from './context/request-context.ts';
+export { Repository } from './database/repository.ts';
+export type { Container } from './di/container.ts';
+export { type Dependencies, type Provided, provide, resource } from './di/provide.ts';
+export {
+  BadRequestException,
+  BaseException,
+  BusinessException,
+  ConflictException,
+  DatabaseException,
+  DatabaseUnavailableException,
+  type ExceptionOptions,
+  ForbiddenException,
+  InternalServerErrorException,
+  MethodNotAllowedException,
+  NotFoundException,
+  PayloadTooLargeException,
+  type SerializedException,
+  ServiceUnavailableException,
+  UnauthorizedException,
+  UnsupportedMediaTypeException,
+  ValidationException,
+} from './errors/exceptions.ts';
+export { logReporter } from './errors/reporters/log-reporter.ts';
+export { type Monitor, monitorReporter } from './errors/reporters/monitor-reporter.ts';
+export type { Reporter } from './errors/reporters/reporter.ts';
+export { asyncHandler } from './http/async-handler.ts';
+export { parseBody } from './http/parse-body.ts';
+export { type QueryParameters, queryParameters } from './http/query-parameters.ts';
+export { receiveUpload, removeUpload, type UploadedFile, uploadedFile } from './http/receive-upload.ts';
+export { sendData, sendNothing, sendPage } from './http/responses.ts';
+export { addHealthCheck, type HealthCheck } from './lifecycle/health.ts';
+export { documented } from './openapi/documented.ts';
+export { buildFindOptions, buildSearchOptions, sanitizeSearchOptions, validateParam } from './query/build-options.ts';
+export { type AnyListPolicy, listPolicy, many } from './query/list-policy.ts';
+export { defaultQuerySchemas, type QuerySchemas } from './query/query-schemas.ts';
+export { type FindQuery, narrowQuery, type PageResult, type SearchQuery } from './query/query-types.ts';
+export type { SearchOptions } from './query/search-options.ts';
+export { defineRoutes } from './resource/define-routes.ts';
+export { type ResourceAccess, anyone, handle, resourceRouter } from './resource/resource-router.ts';
+export { ResourceController, type ResourceSchemas } from './resource/resource-controller.ts';
+export { ResourceService } from './resource/resource-service.ts';
+export type { Logger } from './telemetry/logger.ts';

@@ -1,0 +1,31 @@
+import type { Express } from 'express';
+import { environment } from '../config/environment.ts';
+import { logger } from '../telemetry/logger.ts';
+import { routersOn } from './load-routes.ts';
+
+/**
+ * Sets up the OpenAPI description (spec.md: Loaders): the page at `/api-docs` and the document at `/api-docs.json`, made
+ * once from the route files that are mounted. Runs last, so that it sees all routes. Routes that nobody documented and
+ * documented paths that nobody mounts are logged as warnings.
+ *
+ * @throws Error when an `@openapi` comment is no valid YAML, or two zod schemas share one id
+ */
+export async function loadOpenApi(app: Express): Promise<void> {
+  // Both bring large dependencies, which a service without the page need not load.
+  const [{ describeApi }, { apiPage }, { serveDocument }] = await Promise.all([
+    import('../openapi/describe-api.ts'),
+    import('../openapi/api-page.ts'),
+    import('../openapi/serve-document.ts'),
+  ]);
+  const settings = environment();
+  const info = {
+    title: settings.OPENAPI_TITLE,
+    version: settings.OPENAPI_VERSION,
+    description: settings.OPENAPI_DESCRIPTION,
+    serverUrl: settings.OPENAPI_SERVER_URL,
+  };
+  const { document, problems } = describeApi(routersOn(app), info);
+  for (const problem of problems) logger().warn({ loader: 'loadOpenApi' }, problem);
+  app.get('/api-docs.json', serveDocument(document));
+  app.use(apiPage(info, './api-docs.json'));
+}

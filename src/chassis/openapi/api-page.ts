@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { type RequestHandler, Router } from 'express';
+import swaggerUi, { type SwaggerUiOptions } from 'swagger-ui-express';
+import type { ApiInfo } from './describe-api.ts';
+
+/** What the page needs of swagger-ui's own directory; the demo page that lies there as well is not served. */
+const assets = /^\/(swagger-ui\.css|swagger-ui-bundle\.js|swagger-ui-standalone-preset\.js|favicon-\d+x\d+\.png)$/;
+
+/**
+ * The interactive page at `/api-docs` (spec.md: Other fixed endpoints). All its links are relative, so that it works
+ * behind a proxy that adds a path prefix; its content security policy allows its own scripts and styles only.
+ *
+ * @param documentUrl where the document is, relative to the page
+ */
+export function apiPage({ title, serverUrl }: ApiInfo, documentUrl: string): Router {
+  const options = {
+    customSiteTitle: title.replace(/[&<>$]/g, (character) => `&#${character.charCodeAt(0)};`),
+    customCss: '.symbols { position: absolute; width: 0; height: 0 }',
+    swaggerUrl: documentUrl,
+    // No badge, which would send the document's address to a validator on the internet, and no bar with a logo, which
+    // would bring an inline style of its own.
+    swaggerOptions: { validatorUrl: null, layout: 'BaseLayout', displayRequestDuration: true },
+  };
+  const html = pageHtml(options);
+  const page = withHeaders({
+    'Content-Security-Policy': contentSecurityPolicy(html, serverUrl),
+    'Cache-Control': 'no-cache',
+  });
+  const [initializer] = swaggerUi.serveFiles(undefined, options) as [RequestHandler];
+  const [, files] = swaggerUi.serveWithOptions({ maxAge: '1d' }) as [RequestHandler, RequestHandler];
+  const router = Router({ strict: true });
+  router.get('/api-docs', page, (_request, response) => {
+    response.type('html').send(html);
+  });
+  router.get('/api-docs/', (_request, response) => {
+    response.redirect(308, '../api-docs');
+  });
+  router.get('/api-docs/swagger-ui-init.js', page, initializer);
+  router.use('/api-docs', (request, response, next) =>
+    assets.test(request.path) ? files(request, response, next) : next(),
+  );
+  return router;
+}
+
+/** The page of swagger-ui-express; it stands at /api-docs without a slash, so what it loads lies below ./api-docs/. */
+function pageHtml(options: SwaggerUiOptions): string {
+  return swaggerUi
+    .generateHTML(undefined, options)
+    .replaceAll(/(href|src)="\.\//g, '$1="./api-docs/')
+    .replace('style="position:absolute;width:0;height:0"', 'class="symbols"')
+    .trimStart();
+}
+
+/**
+ * Allows what the page is made of: its two inline styles by their hashes, images inside its style sheet as data, and
+ * requests to the server that the document names.
+ */
+function contentSecurityPolicy(html: string, serverUrl: string): string {
+  const styles = [...html.matchAll(/<style>([\s\S]*?)<\/style>/g)].map(
+    ([, style = '']) => `'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  );
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' ${styles.join(' ')}`,
+    "img-src 'self' data:",
+    `connect-src 'self'${/^https?:/.test(serverUrl) ? ` ${new URL(serverUrl).origin}` : ''}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+function withHeaders(headers: Record<string, string>): RequestHandler {
+  return (_request, response, next) => {
+    response.set(headers);
+    next();
+  };
+}

@@ -1,0 +1,78 @@
+import { readAuthorDocs } from './author-docs.ts';
+import { deepMerge, type Json } from './deep-merge.ts';
+import { describeResources } from './describe-resources.ts';
+import { describeRoutes } from './describe-routes.ts';
+import { errorSchemas, failureComponents } from './failure-responses.ts';
+import { QueryComponents } from './query-components.ts';
+import type { RouteSource } from './route-source.ts';
+import { placeSchemas } from './schema-variants.ts';
+
+/** What the document says of the service as a whole (spec.md: Loaders, loadOpenApi). */
+export interface ApiInfo {
+  title: string;
+  version: string;
+  description: string;
+  /** The one server entry, e.g. `/`. */
+  serverUrl: string;
+}
+
+/** An OpenAPI document, and where comments, routes and schemas contradict each other. */
+export interface DescribedApi {
+  document: Json;
+  /** One sentence each; empty when every route is documented and every documented path is mounted. */
+  problems: string[];
+}
+
+/**
+ * Describes the routes that are mounted as an OpenAPI 3.0.0 document: the `@openapi` comments of their route files over
+ * what is known of them, with the schemas that validate.
+ *
+ * @throws Error when a comment is no valid YAML, or two zod schemas share one id
+ */
+export function describeApi(sources: readonly RouteSource[], info: ApiInfo): DescribedApi {
+  const resources = describeResources(sources);
+  const queries = new QueryComponents();
+  const described = sources.map((source) => {
+    const docs = readAuthorDocs(source);
+    return { docs, ...describeRoutes(source, docs, resources.bySource.get(source), queries) };
+  });
+  const written = described.map(({ docs }) => docs.components).reduce(deepMerge, {}) as Json;
+  const paths = described.map(({ paths }) => paths).reduce(deepMerge, {}) as Json;
+  const { title, version, description, serverUrl } = info;
+  const { document, lost } = placeSchemas(
+    {
+      openapi: '3.0.0',
+      info: { title, version, description },
+      servers: [{ url: serverUrl }],
+      tags: tagsOf(
+        paths,
+        described.flatMap(({ docs }) => docs.tags),
+      ),
+      paths,
+      components: deepMerge(
+        {
+          schemas: { ...errorSchemas, ...queries.schemas, ...resources.results },
+          responses: failureComponents(),
+          securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+        },
+        written,
+      ),
+    },
+    resources.schemas,
+  );
+  return { document, problems: [...described.flatMap(({ problems }) => problems), ...lost.map(lostReference)] };
+}
+
+/** Every tag that an operation has, in the order of the paths, with what an author wrote about it. */
+function tagsOf(paths: Json, written: readonly Json[]): Json[] {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item as Json)) as { tags?: string[] }[];
+  const names = new Set(operations.flatMap(({ tags }) => tags ?? []));
+  return [...names].map((name) => written.find((tag) => tag['name'] === name) ?? { name });
+}
+
+function lostReference(id: string): string {
+  return (
+    `Expected a zod schema with .meta({ id: '${id}' }), to which an @openapi comment refers, found none; ` +
+    'give a schema of an enabled module this id or correct the comment.'
+  );
+}

@@ -1,0 +1,94 @@
+import { basename } from 'node:path';
+import type { z } from 'zod';
+import type { PolicyRules } from '../query/policy-rules.ts';
+import { describeRouter, type ResourceDescription } from '../resource/resource-router.ts';
+import type { Json } from './deep-merge.ts';
+import type { RouteSource } from './route-source.ts';
+import { type NamedSchema, type SchemaComponents, schemaComponents, schemaReference } from './schema-components.ts';
+
+/** A resource that a route file mounts, and the component names of its schemas. */
+export interface DescribedResource {
+  /** The resource's path below the module's prefix. */
+  path: string;
+  rules: PolicyRules;
+  record: string;
+  create: string;
+  update: string;
+  /** What a read answers with: the record and the relations that it may include. */
+  result: string;
+  /** Schema of the record's id. */
+  id: Json | undefined;
+}
+
+/** The resources of all route files. */
+export interface DescribedResources {
+  schemas: SchemaComponents;
+  bySource: Map<RouteSource, DescribedResource>;
+  /** Component schemas of what a read answers with, where that is more than the record. */
+  results: Record<string, Json>;
+}
+
+/**
+ * Finds the resources among the mounted route files and names their schemas: by `.meta({ id })`, else after the model
+ * of the list policy (`Product`, `CreateProduct`, `UpdateProduct`).
+ *
+ * @throws Error when two different schemas share one name
+ */
+export function describeResources(sources: readonly RouteSource[]): DescribedResources {
+  const found = sources.flatMap((source) => {
+    const description = describeRouter(source.router);
+    return description ? [{ source, description }] : [];
+  });
+  const schemas = schemaComponents(found.flatMap(({ source, description }) => namedSchemas(source, description)));
+  const bySource = new Map(found.map(({ source, description }) => [source, describeResource(description, schemas)]));
+  const resources = [...bySource.values()];
+  const results = Object.fromEntries(
+    resources
+      .filter(({ rules }) => rules.includes.size > 0)
+      .map((resource) => [resource.result, resultSchema(resource, resources, schemas)]),
+  );
+  return { schemas, bySource, results };
+}
+
+function namedSchemas({ module, file }: RouteSource, { schemas }: ResourceDescription): NamedSchema[] {
+  const usedBy = `${module}/${basename(file)}`;
+  const { model } = schemas.list;
+  return [
+    { id: model, schema: schemas.record, usedBy },
+    { id: `Create${model}`, schema: schemas.create, usedBy },
+    { id: `Update${model}`, schema: schemas.update, usedBy },
+  ];
+}
+
+function describeResource(
+  { path, schemas }: ResourceDescription,
+  { idOf, output }: SchemaComponents,
+): DescribedResource {
+  const { rules } = schemas.list;
+  const name = (schema: z.ZodType): string => idOf(schema) ?? rules.model;
+  const record = name(schemas.record);
+  const properties = output[record]?.['properties'] as Record<string, Json> | undefined;
+  return {
+    ...{ path, rules, record, create: name(schemas.create), update: name(schemas.update) },
+    result: rules.includes.size > 0 ? `${record}WithIncludes` : record,
+    id: properties?.['id'],
+  };
+}
+
+/** A record with the relations that `include` may name; with `select` they may have fewer fields. */
+function resultSchema(
+  resource: DescribedResource,
+  resources: readonly DescribedResource[],
+  schemas: SchemaComponents,
+): Json {
+  const relations = [...resource.rules.includes.values()].map(({ name, many, target }) => {
+    const related = resources.find(({ rules }) => rules === target)?.record ?? target.model;
+    const known = related in schemas.output ? [schemaReference(related)] : [];
+    const record = { anyOf: [...known, { type: 'object', ...(!many && { nullable: true }) }] };
+    const description = `${related}, where included; with \`select\` only the fields that it names`;
+    return [name, many ? { type: 'array', description, items: record } : { description, ...record }];
+  });
+  return {
+    allOf: [schemaReference(resource.record), { type: 'object', properties: Object.fromEntries(relations) }],
+  };
+}

@@ -1,0 +1,30 @@
+import type { RequestHandler } from 'express';
+
+/** What a handler does to a route that the route itself cannot tell, such as a guard that asks for a token. */
+export interface HandlerDocs {
+  /** Names of security schemes, of which the caller needs one, e.g. `['bearer']`. */
+  security?: readonly string[];
+  /** Failure statuses that the handler answers with, e.g. `[401, 403]`. */
+  statuses?: readonly number[];
+}
+
+/** A handler that carries its own OpenAPI information. */
+export type DocumentedHandler = RequestHandler & { readonly openapi: HandlerDocs };
+
+/**
+ * Lets a guard describe itself: every route that it stands before shows its security and its statuses.
+ *
+ * @example documented(requireToken, { security: ['bearer'], statuses: [401] })
+ */
+export function documented(handler: RequestHandler, openapi: HandlerDocs): DocumentedHandler {
+  return Object.assign(handler, { openapi });
+}
+
+/** What several handlers say together: any of the security schemes, all of the statuses. */
+export function docsOf(handlers: readonly unknown[]): Required<HandlerDocs> {
+  const docs = handlers.map((handler) => (handler as Partial<DocumentedHandler>).openapi ?? {});
+  return {
+    security: [...new Set(docs.flatMap(({ security }) => security ?? []))],
+    statuses: [...new Set(docs.flatMap(({ statuses }) => statuses ?? []))],
+  };
+}

@@ -1,0 +1,43 @@
+import type { FieldKind, FieldRule } from '../query/field-kind.ts';
+import type { FieldFilter } from '../query/policy-rules.ts';
+import type { QueryLimits } from '../query/query-limits.ts';
+import type { Json } from './deep-merge.ts';
+
+const kinds: Record<FieldKind, Json> = {
+  text: { type: 'string' },
+  integer: { type: 'integer', format: 'int32' },
+  number: { type: 'number' },
+  boolean: { type: 'boolean' },
+  date: { type: 'string', format: 'date-time' },
+  bigint: { type: 'string', pattern: '^-?\\d{1,19}$' },
+  decimal: { type: 'string', pattern: '^-?\\d{1,64}(\\.\\d{1,64})?$' },
+  enum: {},
+  other: {},
+};
+
+/** The schema of a value that a field is compared with. */
+export function valueSchema({ kind, values, nullable }: FieldRule, limits: Readonly<QueryLimits>): Json {
+  const allowed = values && [...values, ...(nullable && !values.has(null) ? [null] : [])];
+  return {
+    ...kinds[kind],
+    ...(kind === 'text' && { maxLength: limits.string }),
+    ...(allowed?.every((value) => typeof value === 'string' || value === null) && { type: 'string' }),
+    ...(allowed && { enum: allowed }),
+    ...(nullable && { nullable: true }),
+  };
+}
+
+/** The schema of what stands after an operator. */
+export function operatorSchema({ field }: FieldFilter, operator: string, limits: Readonly<QueryLimits>): Json {
+  const takesNull = operator === 'equals' || operator === 'not';
+  const value = valueSchema(takesNull ? field : { ...field, nullable: false }, limits);
+  return operator === 'in' || operator === 'notIn' ? { type: 'array', maxItems: limits.in, items: value } : value;
+}
+
+/** A value that stands for many: comparisons with it are likely to find something. */
+export function exampleValue({ kind, values }: FieldRule): unknown {
+  if (values) return [...values].find((value) => value !== null);
+  return { text: 'a', integer: 0, number: 0, boolean: true, date: '2020-01-01T00:00:00Z', bigint: '0', decimal: '0' }[
+    kind as string
+  ];
+}

@@ -1,0 +1,93 @@
+import type { Request, Response } from 'express';
+import type { z } from 'zod';
+import { parseBody } from '../http/parse-body.ts';
+import { queryParameters } from '../http/query-parameters.ts';
+import { sendData, sendNothing, sendPage } from '../http/responses.ts';
+import type { CursorCodec } from '../query/cursor.ts';
+import type { AnyListPolicy } from '../query/list-policy.ts';
+import type { ResourceService } from './resource-service.ts';
+
+/** The shapes of a resource: what leaves, what comes in, and what may be asked of it. */
+export interface ResourceSchemas {
+  record: z.ZodObject;
+  create: z.ZodObject;
+  update: z.ZodObject;
+  list: AnyListPolicy;
+}
+
+/**
+ * The six standard handlers of a resource: parse, call the service, answer (spec.md: Route layout of a module).
+ * Every handler can be replaced by one of your own.
+ */
+export abstract class ResourceController<S extends ResourceService = ResourceService> {
+  /** Only for the compiler: ties a controller to its service where a module registers both. */
+  declare readonly serviceType?: S;
+  /** The shapes of the resource; only fields of `record` ever leave. */
+  abstract readonly schemas: ResourceSchemas;
+  protected readonly service: S;
+  protected readonly cursors: CursorCodec;
+
+  constructor({ service, cursors }: { service: S; cursors: CursorCodec }) {
+    this.service = service;
+    this.cursors = cursors;
+  }
+
+  /** GET /<resources>: the records that match, unpaged and bounded; `X-Result-Limit` says by how many. */
+  async list(request: Request, response: Response): Promise<void> {
+    const query = this.policyFor(request).parseFind(queryParameters(request));
+    response.setHeader('X-Result-Limit', query.take);
+    sendData(response, 200, await this.service.list(query));
+  }
+
+  /** GET /<resources>/paginated: one page of the records that match. */
+  async paginated(request: Request, response: Response): Promise<void> {
+    const query = this.policyFor(request).parseSearch(queryParameters(request), this.cursors);
+    sendPage(request, response, await this.service.paginate(query));
+  }
+
+  /** GET /<resources>/:id: one record, with the relations that `include` names. */
+  async get(request: Request, response: Response): Promise<void> {
+    const { select } = this.policyFor(request).parseGet(queryParameters(request));
+    sendData(response, 200, await this.service.get(idOf(request), select));
+  }
+
+  /** POST /<resources>: 201 with the new record and its `Location`. */
+  async create(request: Request, response: Response): Promise<void> {
+    const input = parseBody(this.schemas.create, request.body);
+    const policy = this.policyFor(request);
+    const record = readable(await this.service.create(input, policy.select), policy);
+    if (typeof record.id === 'string') response.setHeader('Location', `${pathOf(request)}/${record.id}`);
+    sendData(response, 201, record);
+  }
+
+  /** PUT /<resources>/:id: 200 with the changed record. */
+  async update(request: Request, response: Response): Promise<void> {
+    const input = parseBody(this.schemas.update, request.body);
+    const policy = this.policyFor(request);
+    sendData(response, 200, readable(await this.service.update(idOf(request), input, policy.select), policy));
+  }
+
+  /** DELETE /<resources>/:id: 204. */
+  async delete(request: Request, response: Response): Promise<void> {
+    await this.service.delete(idOf(request));
+    sendNothing(response);
+  }
+
+  /** What this caller may ask for and see; replace it where that depends on who asks. */
+  protected policyFor(_request: Request): AnyListPolicy {
+    return this.schemas.list;
+  }
+}
+
+function idOf(request: Request): string {
+  return request.params.id as string;
+}
+
+function pathOf(request: Request): string {
+  return (request.originalUrl.split('?', 1)[0] as string).replace(/\/$/, '');
+}
+
+/** Keeps what the policy lets out, also when a service answers with more. */
+function readable(record: object, policy: AnyListPolicy): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).filter(([field]) => Object.hasOwn(policy.select, field)));
+}

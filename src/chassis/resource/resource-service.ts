@@ -1,0 +1,57 @@
+import type { FindQuery, PageResult, SearchQuery } from '../query/query-types.ts';
+
+/** What a resource's service needs of its repository; `Repository` fulfils it. */
+export interface ResourceRepository {
+  findMany(query: FindQuery): Promise<readonly object[]>;
+  findPage(query: SearchQuery): Promise<PageResult<object>>;
+  getById(id: string, select?: Record<string, unknown>): Promise<object>;
+  // biome-ignore lint/suspicious/noExplicitAny: each repository has its own input types
+  create(data: any, select?: Record<string, unknown>): Promise<object>;
+  // biome-ignore lint/suspicious/noExplicitAny: each repository has its own input types
+  update(id: string, data: any, select?: Record<string, unknown>): Promise<object>;
+  delete(id: string): Promise<unknown>;
+}
+
+/**
+ * The rules of a resource, free of HTTP and of the ORM. Every method can be replaced by one of your own that adds a
+ * rule and calls `super`; an exception that it raises answers the request.
+ */
+export class ResourceService<R extends ResourceRepository = ResourceRepository> {
+  /** Only for the compiler: ties a service to its repository where a module registers both. */
+  declare readonly repositoryType?: R;
+  protected readonly repository: R;
+
+  constructor({ repository }: { repository: R }) {
+    this.repository = repository;
+  }
+
+  /** Records that match, at most as many as the list policy's `findLimit`. */
+  list(query: FindQuery): Promise<readonly object[]> {
+    return this.repository.findMany(query);
+  }
+
+  /** One page of the records that match, and how many there are. */
+  paginate(query: SearchQuery): Promise<PageResult<object>> {
+    return this.repository.findPage(query);
+  }
+
+  /** The record with this id, or NotFoundException. */
+  get(id: string, select?: Record<string, unknown>): Promise<object> {
+    return this.repository.getById(id, select);
+  }
+
+  /** Stores a new record; ConflictException when a unique value is taken. */
+  create(input: Parameters<R['create']>[0], select?: Record<string, unknown>): Promise<object> {
+    return this.repository.create(input, select);
+  }
+
+  /** Changes the given fields of a record; NotFoundException when there is none. */
+  update(id: string, input: Parameters<R['update']>[1], select?: Record<string, unknown>): Promise<object> {
+    return this.repository.update(id, input, select);
+  }
+
+  /** Removes a record; NotFoundException when there is none. */
+  async delete(id: string): Promise<void> {
+    await this.repository.delete(id);
+  }
+}

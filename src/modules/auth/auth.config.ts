@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { wholeNumber, z } from '../../chassis/index.ts';
+
+/** Settings of the auth module, by the name of their environment variable. No secret has a default in production. */
+export const authSettings = {
+  AUTH_JWT_SECRET: z
+    .string()
+    .refine((value) => Buffer.byteLength(value) >= 32, 'expected at least 32 bytes, e.g. of `openssl rand -base64 32`')
+    .default(() => randomBytes(32).toString('base64'))
+    .describe('Signs access tokens, the same on all replicas; outside production made anew at each start when unset')
+    .meta({ secret: true, requiredInProduction: true }),
+  AUTH_ACCESS_TOKEN_TTL_SECONDS: wholeNumber(30, 3600, 900).describe(
+    'Life of an access token in seconds; a role that was withdrawn holds as long',
+  ),
+  AUTH_REFRESH_TOKEN_TTL_DAYS: wholeNumber(1, 365, 30).describe(
+    'Life of a refresh token in days, counted anew at each rotation',
+  ),
+  AUTH_ISSUER: z.string().default('slipway').describe('Issuer (iss) of access tokens'),
+  AUTH_AUDIENCE: z.string().default('slipway').describe('Audience (aud) of access tokens'),
+};
+
+declare global {
+  namespace Slipway {
+    interface Settings extends z.infer<z.ZodObject<typeof authSettings>> {}
+  }
+}

@@ -1,0 +1,48 @@
+import { z } from '../../chassis/index.ts';
+import type { Role } from './auth.types.ts';
+
+const email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254, { error: 'Expected at most 254 characters', abort: true })
+  .check(z.email('Expected an e-mail address'));
+
+const newPassword = z.string().min(12, 'Expected at least 12 characters').max(128, 'Expected at most 128 characters');
+
+const name = z
+  .string()
+  .trim()
+  .min(1, 'Expected at least 1 character')
+  .max(100, 'Expected at most 100 characters')
+  .regex(/^\P{Cc}*$/u, 'Expected no control characters');
+
+/** Body of POST /auth/register. A role is no part of it: who registers is a `user`. */
+export const register = z.object({ email, password: newPassword, name }).meta({ id: 'Register' });
+
+/** Body of POST /auth/login. Only bounds here: the rules of new passwords are no business of old ones. */
+export const login = z.object({ email, password: z.string().min(1).max(128) }).meta({ id: 'Login' });
+
+/** Body of POST /auth/refresh and POST /auth/logout. */
+export const refresh = z.object({ refreshToken: z.string().min(1).max(128) }).meta({ id: 'Refresh' });
+
+/** What registration answers: the caller's own account. */
+export const account = z
+  .object({
+    id: z.uuid(),
+    email: z.string(),
+    name: z.string(),
+    role: z.enum(['admin', 'user']) satisfies z.ZodType<Role>,
+  })
+  .meta({ id: 'Account' });
+
+/** What login and refresh answer. */
+export const tokens = z
+  .object({ accessToken: z.string(), refreshToken: z.string(), expiresIn: z.int().describe('seconds') })
+  .meta({ id: 'Tokens' });
+
+export type Register = z.infer<typeof register>;
+export type Login = z.infer<typeof login>;
+export type Refresh = z.infer<typeof refresh>;
+export type Account = z.infer<typeof account>;
+export type Tokens = z.infer<typeof tokens>;

@@ -1,0 +1,48 @@
+import { ServiceUnavailableException } from '../../chassis/index.ts';
+import { hashPassword, verifyPassword } from './password.hash.ts';
+
+/** Belongs to no password: its tag is 32 zero bytes. Checking against it takes as long as against a real one. */
+const nobodysHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+/**
+ * Hashes and checks passwords, a bounded number at a time: each computation holds 19 MiB and a thread of the pool that
+ * files and DNS share. What finds no place in the queue is answered 503 at once, with Retry-After.
+ */
+export class PasswordService {
+  readonly #atOnce: number;
+  readonly #queueLength: number;
+  readonly #queue: (() => void)[] = [];
+  #running = 0;
+
+  constructor(_cradle?: unknown, { atOnce = 2, queueLength = 64 } = {}) {
+    this.#atOnce = atOnce;
+    this.#queueLength = queueLength;
+  }
+
+  /** The password's hash in PHC format. Raises ServiceUnavailableException when too many wait. */
+  hash(password: string): Promise<string> {
+    return this.#inTurn(() => hashPassword(password));
+  }
+
+  /**
+   * Whether the password belongs to the hash; false for an undefined hash, after the same work, so that the time of an
+   * answer does not tell whether a user exists. Raises ServiceUnavailableException when too many wait.
+   */
+  verify(password: string, hash: string | undefined): Promise<boolean> {
+    return this.#inTurn(() => verifyPassword(password, hash ?? nobodysHash));
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running < this.#atOnce) this.#running += 1;
+    else if (this.#queue.length < this.#queueLength) await new Promise<void>((go) => this.#queue.push(go));
+    else throw new ServiceUnavailableException(undefined, undefined, { headers: { 'Retry-After': '1' } });
+    try {
+      return await work();
+    } finally {
+      // The place goes to the next in line, or becomes free.
+      const next = this.#queue.shift();
+      if (next) next();
+      else this.#running -= 1;
+    }
+  }
+}

@@ -1,0 +1,7 @@
+import { ResourceController } from '../../chassis/index.ts';
+import { category, categoryList, createCategory, updateCategory } from './catalog.schema.ts';
+import type { CategoryService } from './category.service.ts';
+
+export class CategoryController extends ResourceController<CategoryService> {
+  readonly schemas = { record: category, create: createCategory, update: updateCategory, list: categoryList };
+}

@@ -1,0 +1,5 @@
+import { Repository } from '../../chassis/index.ts';
+
+export class CategoryRepository extends Repository<'category'> {
+  protected readonly model = 'category';
+}

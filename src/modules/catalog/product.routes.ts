@@ -1,0 +1,9 @@
+import { anyone, defineRoutes, resourceRouter } from '../../chassis/index.ts';
+
+/**
+ * @openapi
+ * /products: { x-resource: Product, tags: [Catalog] }
+ */
+export default defineRoutes(({ productController, auth }) =>
+  resourceRouter('/products', productController, { read: anyone, write: auth.role('admin') }),
+);

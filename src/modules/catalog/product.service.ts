@@ -1,0 +1,23 @@
+import { BusinessException, ResourceService } from '../../chassis/index.ts';
+import type { ProductRepository } from './product.repository.ts';
+import type { CreateProduct, UpdateProduct } from './catalog.schema.ts';
+
+const highestPrice = 1_000_000_00;
+
+export class ProductService extends ResourceService<ProductRepository> {
+  override async create(input: CreateProduct) {
+    refuseHighPrice(input);
+    return super.create(input);
+  }
+
+  override async update(id: string, input: UpdateProduct) {
+    refuseHighPrice(input);
+    return super.update(id, input);
+  }
+}
+
+function refuseHighPrice({ price }: UpdateProduct): void {
+  if (price !== undefined && price > highestPrice) {
+    throw new BusinessException('A product costs at most 1,000,000.00');
+  }
+}

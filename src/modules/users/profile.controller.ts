@@ -1,0 +1,8 @@
+import { ResourceController } from '../../chassis/index.ts';
+import type { ProfileService } from './profile.service.ts';
+import { createProfile, profile, profileList, updateProfile } from './user.schema.ts';
+
+/** The routes of profiles. */
+export class ProfileController extends ResourceController<ProfileService> {
+  readonly schemas = { record: profile, create: createProfile, update: updateProfile, list: profileList };
+}

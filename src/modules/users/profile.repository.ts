@@ -1,0 +1,6 @@
+import { Repository } from '../../chassis/index.ts';
+
+/** The stored profiles. */
+export class ProfileRepository extends Repository<'profile'> {
+  protected readonly model = 'profile';
+}

@@ -1,0 +1,35 @@
+import { ForbiddenException, ResourceService } from '../../chassis/index.ts';
+import type { ProfileRepository } from './profile.repository.ts';
+import { callerId, isSelfOrAdmin } from './user.access.ts';
+import type { CreateProfile, UpdateProfile } from './user.schema.ts';
+
+type Select = Record<string, unknown>;
+
+/** Profiles: everybody reads them, a user writes its own, an administrator any. */
+export class ProfileService extends ResourceService<ProfileRepository> {
+  /** Stores the one profile of a user; ConflictException when it has one. */
+  override async create(input: CreateProfile, select?: Select) {
+    const userId = input.userId ?? callerId() ?? '';
+    assertMayWrite(userId);
+    return super.create({ ...input, userId }, select);
+  }
+
+  override async update(id: string, input: UpdateProfile, select?: Select) {
+    await this.#assertMayWriteTo(id);
+    return super.update(id, input, select);
+  }
+
+  override async delete(id: string) {
+    await this.#assertMayWriteTo(id);
+    return super.delete(id);
+  }
+
+  async #assertMayWriteTo(id: string): Promise<void> {
+    const { userId } = (await this.repository.getById(id, { userId: true })) as { userId: string };
+    assertMayWrite(userId);
+  }
+}
+
+function assertMayWrite(userId: string): void {
+  if (!isSelfOrAdmin(userId)) throw new ForbiddenException('A profile is written by its own user or an administrator');
+}

@@ -1,0 +1,16 @@
+import { getRequestContext } from '../../chassis/index.ts';
+
+/** The id of the caller whom the guard authenticated; undefined for everybody else. */
+export function callerId(): string | undefined {
+  return getRequestContext()?.userId;
+}
+
+/** Whether the caller is an administrator. */
+export function isAdmin(): boolean {
+  return getRequestContext()?.roles?.includes('admin') ?? false;
+}
+
+/** Whether the caller is the user with this id, or an administrator. */
+export function isSelfOrAdmin(userId: string): boolean {
+  return callerId() === userId || isAdmin();
+}

@@ -1,0 +1,114 @@
+import { type AnyListPolicy, listPolicy, z } from '../../chassis/index.ts';
+import type { Role } from '../auth/auth.types.ts';
+
+// A user and its profile lead to each other, so their shapes and list policies stand in one file.
+
+const role = z.enum(['admin', 'user']) satisfies z.ZodType<Role>;
+
+const name = z
+  .string()
+  .trim()
+  .min(1, 'Expected at least 1 character')
+  .max(100, 'Expected at most 100 characters')
+  .regex(/^\P{Cc}*$/u, 'Expected no control characters');
+
+const publicFields = z.object({
+  id: z.uuid(),
+  name,
+  avatarUrl: z.string().nullable().describe('Path of the picture, below /uploads'),
+  createdAt: z.date(),
+});
+
+const privateFields = z.object({ email: z.email(), role, updatedAt: z.date() });
+
+/** A user. E-mail address, role and time of change are there for the user itself and for administrators. */
+export const user = publicFields.extend(privateFields.partial().shape).meta({ id: 'User' });
+
+/** Body of POST /users. The same bounds as registration (test/modules/users/user.schema.test.ts compares them). */
+export const createUser = z
+  .object({
+    email: z
+      .string()
+      .trim()
+      .toLowerCase()
+      .max(254, { error: 'Expected at most 254 characters', abort: true })
+      .check(z.email('Expected an e-mail address')),
+    name,
+    password: z.string().min(12, 'Expected at least 12 characters').max(128, 'Expected at most 128 characters'),
+    role: role.default('user'),
+  })
+  .meta({ id: 'CreateUser' });
+
+/** Body of PUT /users/:id. Users change their own `name`; the rest is for administrators. */
+export const updateUser = createUser.extend({ role }).partial().meta({ id: 'UpdateUser' });
+
+const text = (most: number) => z.string().trim().max(most, `Expected at most ${most} characters`).nullable();
+
+/** A profile, which everybody may see. */
+export const profile = z
+  .object({
+    id: z.uuid(),
+    userId: z.uuid('Expected the id of a user'),
+    bio: text(2000),
+    location: text(200),
+    createdAt: z.date(),
+    updatedAt: z.date(),
+  })
+  .meta({ id: 'Profile' });
+
+/** Body of POST /profiles. `userId` is the caller when left out; only an administrator may name another user. */
+export const createProfile = profile
+  .pick({ userId: true, bio: true, location: true })
+  .partial()
+  .meta({ id: 'CreateProfile' });
+
+/** Body of PUT /profiles/:id. A profile stays with its user. */
+export const updateProfile = createProfile.omit({ userId: true }).meta({ id: 'UpdateProfile' });
+
+export type CreateUser = z.infer<typeof createUser>;
+export type UpdateUser = z.infer<typeof updateUser>;
+export type CreateProfile = z.infer<typeof createProfile>;
+export type UpdateProfile = z.infer<typeof updateProfile>;
+
+/** What everybody may ask of users. */
+export const publicUserList: AnyListPolicy = listPolicy('User', {
+  record: publicFields,
+  filter: {
+    id: ['equals', 'in'],
+    name: ['equals', 'in', 'contains'],
+    createdAt: ['gte', 'lte'],
+    profile: () => profileList,
+  },
+  sort: ['name', 'createdAt', 'profile.location'],
+  include: { profile: () => profileList },
+});
+
+/** What a user may ask of itself, and an administrator of everybody. */
+export const userList: AnyListPolicy = listPolicy('User', {
+  record: publicFields.extend(privateFields.shape),
+  filter: {
+    id: ['equals', 'in'],
+    email: ['equals', 'in', 'contains'],
+    name: ['equals', 'in', 'contains'],
+    role: ['equals'],
+    createdAt: ['gte', 'lte'],
+    updatedAt: ['gte', 'lte'],
+    profile: () => profileList,
+  },
+  sort: ['email', 'name', 'role', 'createdAt', 'updatedAt', 'profile.location'],
+  include: { profile: () => profileList },
+});
+
+/** What everybody may ask of profiles; of their users no more than is public. */
+export const profileList: AnyListPolicy = listPolicy('Profile', {
+  record: profile,
+  filter: {
+    id: ['equals', 'in'],
+    userId: ['equals', 'in'],
+    location: ['equals', 'in', 'contains'],
+    createdAt: ['gte', 'lte'],
+    user: () => publicUserList,
+  },
+  sort: ['location', 'createdAt', 'user.name'],
+  include: { user: () => publicUserList },
+});
