@@ -29,7 +29,7 @@ type Orm = Slipway.Orm['client'];
 type Records = readonly { id: string }[];
 
 const userCount = 200;
-const portion = 2_000;
+const portion = 10_000;
 
 /**
  * Stores the sample data that is not there yet, so it can run again, also after it was interrupted. Once the last product

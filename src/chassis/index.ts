@@ -41,7 +41,7 @@ export { documented } from './openapi/documented.ts';
 export { buildFindOptions, buildSearchOptions, sanitizeSearchOptions, validateParam } from './query/build-options.ts';
 export { type AnyListPolicy, listPolicy, many } from './query/list-policy.ts';
 export { defaultQuerySchemas, type QuerySchemas } from './query/query-schemas.ts';
-export { type FindQuery, narrowQuery, type PageResult, type SearchQuery } from './query/query-types.ts';
+export type { FindQuery, PageResult, SearchQuery } from './query/query-types.ts';
 export type { SearchOptions } from './query/search-options.ts';
 export { defineRoutes } from './resource/define-routes.ts';
 export { type ResourceAccess, anyone, handle, resourceRouter } from './resource/resource-router.ts';

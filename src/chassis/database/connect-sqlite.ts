@@ -31,6 +31,11 @@ export function sqliteUrl(path: string): string {
 }
 
 class WaitingLibSql extends PrismaLibSql {
+  /** Even to open a file can fail while another process, the last that had it open, cleans up behind itself. */
+  override connect(): ReturnType<PrismaLibSql['connect']> {
+    return untilFree(async () => super.connect());
+  }
+
   override createClient(config: Config): Client {
     const client = super.createClient(config);
     const run = client.execute.bind(client) as (statement: Statement | string) => ReturnType<Client['execute']>;
@@ -38,13 +43,14 @@ class WaitingLibSql extends PrismaLibSql {
     const execute = async (statement: Statement) => {
       prepared ??= prepare(run);
       await prepared;
-      return untilFree(() => run(rewriteLike(statement)));
+      const ready = storable(rewriteLike(statement));
+      return untilFree(() => run(ready));
     };
     client.execute = execute as Client['execute'];
     client.transaction = async () => {
       // The write lock is taken at the start: a reader that turns into a writer half-way cannot wait, only fail.
       await execute({ sql: 'BEGIN IMMEDIATE', args: [] });
-      return transactionOn((statement) => run(rewriteLike(statement)));
+      return transactionOn(async (statement) => run(storable(rewriteLike(statement))));
     };
     return client;
   }
@@ -52,6 +58,20 @@ class WaitingLibSql extends PrismaLibSql {
 
 async function prepare(run: (statement: string) => Promise<unknown>): Promise<void> {
   for (const pragma of pragmas) await untilFree(() => run(`PRAGMA ${pragma}`));
+}
+
+/** The driver would cut a text off at a NUL character: store another value than was given, or find another record. */
+function storable(statement: Statement): Statement {
+  for (const value of statement.args) {
+    if (typeof value === 'string' && value.includes('\0')) throw new NulCharacterError();
+  }
+  return statement;
+}
+
+/** Raised for a text that SQLite cannot hold; PostgreSQL refuses it by itself. */
+class NulCharacterError extends Error {
+  override readonly name = 'NulCharacterError';
+  override readonly message = 'A text with a NUL character cannot be stored or looked for. Remove the character.';
 }
 
 /**

@@ -23,6 +23,7 @@ interface DriverCause {
   kind?: string;
   code?: string;
   originalCode?: string;
+  originalMessage?: string;
   constraint?: { index?: string; fields?: string[] };
   table?: string;
 }
@@ -40,6 +41,9 @@ const byAdapterKind: Record<string, Meaning> = {
   SocketTimeout: ['unavailable', 'it is busy or answered too late'],
   ConnectionClosed: ['unavailable', 'the connection was closed'],
   DatabaseNotReachable: ['unavailable', 'it cannot be reached'],
+  DatabaseDoesNotExist: ['unavailable', 'it does not exist'],
+  AuthenticationFailed: ['unavailable', 'it refused the user or password'],
+  DatabaseAccessDenied: ['unavailable', 'it refused the user'],
   TlsConnectionError: ['unavailable', 'no secure connection'],
   TooManyConnections: ['unavailable', 'it has no connection left'],
   TransactionWriteConflict: ['unavailable', 'another transaction was in the way'],
@@ -91,11 +95,14 @@ const byDriverMessage: Record<string, Meaning> = {
 
 const socketCodes = /^(ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|EAI_AGAIN)$/;
 
+/** Refusals that come from no database: the client's of its arguments, and that of our SQLite connection. */
+const invalidNames = new Set(['PrismaClientValidationError', 'NulCharacterError']);
+
 /** What an error of the database means; undefined when it is not recognised as one. */
 export function fault(error: unknown): Fault | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error.name === 'PrismaClientKnownRequestError') return knownFault(error as PrismaError);
-  if (error.name === 'PrismaClientValidationError') return { kind: 'invalid', error };
+  if (invalidNames.has(error.name)) return { kind: 'invalid', error };
   if (error.name === 'DriverAdapterError') return driverFault(error, error.cause as DriverCause);
   const [kind, reason] = byDriverMessage[error.message] ?? driverMeaning(error) ?? [];
   if (kind) return describe({ kind, error }, { reason });
@@ -149,4 +156,13 @@ function fieldsOf(cause: DriverCause | undefined): readonly string[] | undefined
 function describe(fault: Fault, more: { [K in 'model' | 'fields' | 'reason']?: Fault[K] | undefined }): Fault {
   const known = Object.entries(more).filter(([, value]) => value !== undefined);
   return { ...fault, ...Object.fromEntries(known) };
+}
+
+/** Whether a statement failed because a table is not there, however deep that stands among the causes. */
+export function isMissingTable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { meta } = error as PrismaError;
+  const cause = (meta?.driverAdapterError?.cause ?? error.cause) as DriverCause | undefined;
+  if (cause?.kind === 'TableDoesNotExist' || cause?.originalMessage?.includes('no such table')) return true;
+  return isMissingTable(error.cause);
 }

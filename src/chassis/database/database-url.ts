@@ -63,6 +63,9 @@ function postgresTarget(text: string): DatabaseTarget {
   }
   const url = new URL(text);
   const schema = url.searchParams.get('schema') ?? undefined;
+  if (schema && !/^[\w-]+$/.test(schema)) {
+    throw new Error(`Expected ?schema= in DATABASE_URL to be letters, digits, "_" and "-"; got "${schema}".`);
+  }
   const pgbouncer = url.searchParams.get('pgbouncer') === 'true';
   for (const name of ['schema', 'pgbouncer', 'connection_limit', 'pool_timeout']) url.searchParams.delete(name);
   return {

@@ -1,7 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PrismaLibSql } from '@prisma/adapter-libsql';
-import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
+import {
+  DriverAdapterError,
+  type SqlDriverAdapter,
+  type SqlMigrationAwareDriverAdapterFactory,
+} from '@prisma/driver-adapter-utils';
+import type { DatabaseError, Pool } from 'pg';
 import { connectPostgresql } from './connect-postgresql.ts';
 import { sqliteUrl, untilFree } from './connect-sqlite.ts';
 import type { DatabaseTarget } from './database-url.ts';
@@ -25,10 +30,44 @@ async function onPostgresql<T>(target: Target<'postgresql'>, work: (factory: Fac
   pool.on('error', () => undefined);
   try {
     if (target.schema) await pool.query(`CREATE SCHEMA IF NOT EXISTS "${target.schema}"`);
-    return await work(adapter);
+    return await work(new WholeScripts(adapter, pool));
   } finally {
     await pool.end();
   }
+}
+
+/**
+ * The adapter, but for scripts: it would cut them at every semicolon, also at one in a text, a comment or a function, and
+ * run the pieces by themselves. Sent as a whole, PostgreSQL runs a script in one transaction.
+ */
+class WholeScripts implements Factory {
+  readonly provider = 'postgres';
+  readonly adapterName: string;
+  readonly #adapter: Factory;
+  readonly #pool: Pool;
+
+  constructor(adapter: Factory, pool: Pool) {
+    this.adapterName = adapter.adapterName;
+    this.#adapter = adapter;
+    this.#pool = pool;
+  }
+
+  async connect(): Promise<SqlDriverAdapter> {
+    const connection = await this.#adapter.connect();
+    const executeScript = async (script: string) => {
+      await this.#pool.query(script).catch(raiseForAdapter);
+    };
+    return Object.assign(connection, { executeScript });
+  }
+
+  connectToShadowDb(): Promise<SqlDriverAdapter> {
+    return this.#adapter.connectToShadowDb();
+  }
+}
+
+function raiseForAdapter(error: Error & Partial<DatabaseError>): never {
+  const { message, code = 'N/A', severity = 'N/A', detail, column, hint } = error;
+  throw new DriverAdapterError({ kind: 'postgres', code, severity, message, detail, column, hint });
 }
 
 /**
@@ -38,7 +77,8 @@ async function onPostgresql<T>(target: Target<'postgresql'>, work: (factory: Fac
  */
 async function onSqlite<T>(target: Target<'sqlite'>, work: (factory: Factory) => Promise<T>): Promise<T> {
   mkdirSync(dirname(target.path), { recursive: true });
-  const client = new PrismaLibSql({ url: '' }).createClient({ url: sqliteUrl(target.path) });
+  const open = async () => new PrismaLibSql({ url: '' }).createClient({ url: sqliteUrl(target.path) });
+  const client = await untilFree(open, migrationWaitMs);
   try {
     await untilFree(() => client.execute('PRAGMA journal_mode = WAL'), migrationWaitMs);
     await client.execute('PRAGMA foreign_keys = OFF');

@@ -1,7 +1,8 @@
 import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
-import { fault } from './database-faults.ts';
+import { isMissingTable } from './database-faults.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { migrationWaitMs, withMigrationConnection } from './migration-connection.ts';
+import { isLocked, migrationError } from './migration-error.ts';
 import { migrationList, migrationNames, migrationsDirectory } from './migration-files.ts';
 import { type DatabaseSettings, openOrmIfAny } from './orm.ts';
 import { schemaFilters, withSchemaEngine } from './schema-engine.ts';
@@ -10,11 +11,6 @@ type Settings = Pick<DatabaseSettings, 'DATABASE_URL'>;
 
 const appliedSql =
   'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
-
-/** Raised when a migration cannot be applied; the message says which, why, and what to do. */
-export class MigrationError extends Error {
-  override readonly name = 'MigrationError';
-}
 
 /**
  * Applies all migrations that the database lacks, oldest first, and returns their names. Several processes may call it
@@ -25,11 +21,14 @@ export class MigrationError extends Error {
 export async function applyMigrations(settings: Settings, directory = migrationsDirectory): Promise<string[]> {
   const target = parseDatabaseUrl(settings.DATABASE_URL);
   const names = migrationNames(target.provider, directory);
+  if (names.length === 0) return [];
   try {
-    if (names.length === 0 || (await pendingOn(target, names)).length === 0) return [];
-    return await untilUnlocked(() => withMigrationConnection(target, (factory) => apply(target, factory, directory)));
+    return await untilUnlocked(async () => {
+      if ((await pendingOn(target, names)).length === 0) return [];
+      return withMigrationConnection(target, (factory) => apply(target, factory, directory));
+    });
   } catch (error) {
-    throw error instanceof MigrationError ? error : explain(error, target);
+    throw migrationError(error, target);
   }
 }
 
@@ -102,33 +101,13 @@ async function emptyWithoutTable<T>(read: () => Promise<T[]>): Promise<T[]> {
   }
 }
 
-function isMissingTable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (
-    /TableDoesNotExist|no such table|relation "_prisma_migrations" does not exist/.test(
-      JSON.stringify(error) + error.message,
-    )
-  )
-    return true;
-  return isMissingTable(error.cause);
-}
-
-/** PostgreSQL's lock is given up after 10 s. */
 async function untilUnlocked<T>(work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + migrationWaitMs;
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (engineError(error).code !== 'P1002' || Date.now() > deadline) throw error;
+      if (!isLocked(error) || Date.now() > deadline) throw error;
     }
   }
-}
-
-function engineError(error: unknown): { code?: string } {
-  return error as { code?: string };
-}
-
-function explain(error: unknown, target: DatabaseTarget): MigrationError {
-  return new MigrationError(`${String(error)} ${target.description} ${fault(error)?.kind}`, { cause: error });
 }

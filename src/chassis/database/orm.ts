@@ -5,7 +5,7 @@ import { DatabaseUnavailableException } from '../errors/exceptions.ts';
 import { connectPostgresql } from './connect-postgresql.ts';
 import { connectSqlite } from './connect-sqlite.ts';
 import { convertingErrors } from './convert-orm-errors.ts';
-import { toDatabaseException } from './database-errors.ts';
+import { fault } from './database-faults.ts';
 import { type DatabaseProvider, parseDatabaseUrl } from './database-url.ts';
 import type { OrmClient } from './orm-types.ts';
 
@@ -123,7 +123,7 @@ function opened(): OpenOrm {
 }
 
 function unreachable(description: string, error: unknown): DatabaseUnavailableException {
-  const reason = toDatabaseException(error)?.message ?? String(error);
+  const reason = fault(error)?.reason ?? (error instanceof Error ? error.message.trim() : String(error));
   const message = `No answer from the database at ${description}: ${reason}. Check DATABASE_URL and that the database runs.`;
   return new DatabaseUnavailableException(message, undefined, { cause: error });
 }

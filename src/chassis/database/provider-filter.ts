@@ -58,8 +58,8 @@ function addTextFilter(
   const conditions: Filter = insensitive && provider === 'postgresql' ? { mode } : {};
   for (const [operator, value] of Object.entries(filter)) {
     if (operator === 'mode' || value === undefined) continue;
-    if (insensitive && (operator === 'in' || operator === 'notIn')) {
-      const each = (value as unknown[]).map((item) => ({ [field]: equalsInsensitive(item, provider) }));
+    if (insensitive && (operator === 'in' || operator === 'notIn') && Array.isArray(value) && value.length > 0) {
+      const each = value.map((item) => ({ [field]: equalsInsensitive(item, provider) }));
       besides.push(operator === 'in' ? { OR: each } : { NOT: { OR: each } });
     } else if (operator === 'not' && isPlain(value)) {
       besides.push({ NOT: toProviderFilter({ [field]: { ...(mode && { mode }), ...value } }, provider) });

@@ -19,8 +19,10 @@ export interface Statement {
 }
 
 interface LikeSites {
-  /** The text before, between and after the `LIKE ?` of the statement. */
+  /** The text before, between and after the comparisons with LIKE. */
   parts: string[];
+  /** Those comparisons as Prisma wrote them. */
+  written: string[];
   /** Which argument each of them takes. */
   args: number[];
 }
@@ -30,60 +32,53 @@ const firstMarker = likeMarkers.contains.charCodeAt(0);
 const lastMarker = likeMarkers.insensitiveEquals.charCodeAt(0);
 
 /**
- * Gives Prisma's `LIKE ?` the meaning that the marker in its argument asks for: `%` and `_` taken literally, and the
- * case of letters significant unless the filter says `mode: 'insensitive'` (which knows ASCII letters only, as SQLite
- * does). Statements and arguments without a marker pass untouched.
+ * Gives the LIKE in Prisma's SQL, such as `LIKE ('%' || ? || '%')`, the meaning that the marker in its argument asks for:
+ * `%` and `_` taken literally, and the case of letters significant unless the filter says `mode: 'insensitive'` (which
+ * knows ASCII letters only, as SQLite does). Statements and arguments without a marker pass untouched.
  */
 export function rewriteLike(statement: Statement): Statement {
   const { sql, args } = statement;
-  if (!sql.includes('LIKE ?') || !args.some(isMarked)) return statement;
+  if (!args.some(isMarked) || !sql.includes('LIKE (')) return statement;
   const sites = likeSites(sql);
   const rewritten = args.slice();
   let text = sites.parts[0] ?? '';
   sites.args.forEach((index, site) => {
     const value = args[index];
     if (isMarked(value)) {
-      const { operator, pattern } = translate(value);
-      text += operator;
-      rewritten[index] = pattern;
+      text += value.charCodeAt(0) < likeMarkers.insensitiveContains.charCodeAt(0) ? 'GLOB ?' : likeOperator;
+      rewritten[index] = pattern(value.charAt(0), value.slice(1));
     } else {
-      text += 'LIKE ?';
+      text += sites.written[site];
     }
-    text += sites.parts[site + 1] ?? '';
+    text += sites.parts[site + 1];
   });
   return { sql: text, args: rewritten };
 }
 
 function isMarked(value: unknown): value is string {
   if (typeof value !== 'string') return false;
-  const code = value.charCodeAt(value.charCodeAt(0) === 37 ? 1 : 0);
+  const code = value.charCodeAt(0);
   return code >= firstMarker && code <= lastMarker;
 }
 
-function translate(value: string): { operator: string; pattern: string } {
-  const start = value.charCodeAt(0) === 37 ? 1 : 0;
-  const marker = value.charAt(start);
-  const end = marker === likeMarkers.endsWith || marker === likeMarkers.insensitiveEndsWith ? value.length : -1;
-  const text = value.slice(start + 1, end);
+function pattern(marker: string, text: string): string {
   switch (marker) {
     case likeMarkers.contains:
-      return { operator: 'GLOB ?', pattern: `*${globText(text)}*` };
+      return `*${globText(text)}*`;
     case likeMarkers.startsWith:
-      return { operator: 'GLOB ?', pattern: `${globText(text)}*` };
+      return `${globText(text)}*`;
     case likeMarkers.endsWith:
-      return { operator: 'GLOB ?', pattern: `*${globText(text)}` };
+      return `*${globText(text)}`;
     case likeMarkers.insensitiveContains:
-      return { operator: likeOperator, pattern: `%${likeText(text)}%` };
+      return `%${likeText(text)}%`;
     case likeMarkers.insensitiveStartsWith:
-      return { operator: likeOperator, pattern: `${likeText(text)}%` };
+      return `${likeText(text)}%`;
     case likeMarkers.insensitiveEndsWith:
-      return { operator: likeOperator, pattern: `%${likeText(text)}` };
+      return `%${likeText(text)}`;
     default:
-      return { operator: likeOperator, pattern: likeText(text) };
+      return likeText(text);
   }
 }
-
-const likeOperator = "LIKE ? ESCAPE '\\'";
 
 /** Text in which `\`, `%` and `_` stand for themselves in a LIKE pattern with escape character `\`. */
 export function likeText(text: string): string {
@@ -94,20 +89,25 @@ function globText(text: string): string {
   return text.replace(/[*?[]/g, '[$&]');
 }
 
-/** Finds the placeholders outside quoted text. Prisma numbers none of them, so their order is that of the arguments. */
+const likeOperator = "LIKE ? ESCAPE '\\'";
+
+/** LIKE with its placeholder, a placeholder by itself, and quoted text, in which a question mark is none. */
+const placeholders = /LIKE \((?:'%' \|\| )?\?(?: \|\| '%')?\)|\?|'[^']*'|"[^"]*"|`[^`]*`/g;
+
+/** Finds the comparisons with LIKE. Prisma numbers no placeholder, so their order is that of the arguments. */
 function likeSites(sql: string): LikeSites {
   const known = remembered.get(sql);
   if (known) return known;
-  const sites: LikeSites = { parts: [], args: [] };
+  const sites: LikeSites = { parts: [], written: [], args: [] };
   let from = 0;
   let argument = -1;
-  for (const match of sql.matchAll(/'[^']*'|"[^"]*"|`[^`]*`|LIKE \?|\?/g)) {
-    if (!match[0].endsWith('?')) continue;
-    argument += 1;
-    if (match[0] === '?') continue;
-    sites.parts.push(sql.slice(from, match.index));
+  for (const { 0: found, index } of sql.matchAll(placeholders)) {
+    if (found === '?' || found.startsWith('LIKE')) argument += 1;
+    if (!found.startsWith('LIKE')) continue;
+    sites.parts.push(sql.slice(from, index));
+    sites.written.push(found);
     sites.args.push(argument);
-    from = match.index + match[0].length;
+    from = index + found.length;
   }
   sites.parts.push(sql.slice(from));
   // Bounded, because lists in filters make the number of different statements unbounded.

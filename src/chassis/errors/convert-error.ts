@@ -1,5 +1,5 @@
-import { toHttpException } from './convert-http-error.ts';
-import { toInvalidDataException } from './convert-zod-error.ts';
+import { convertHttpError } from './convert-http-error.ts';
+import { convertZodError } from './convert-zod-error.ts';
 import { BaseException, InternalServerErrorException } from './exceptions.ts';
 
 /**
@@ -8,7 +8,7 @@ import { BaseException, InternalServerErrorException } from './exceptions.ts';
  */
 export type ErrorConverter = (error: unknown) => BaseException | undefined;
 
-const ownConverters: readonly ErrorConverter[] = [toInvalidDataException, toHttpException];
+const ownConverters: readonly ErrorConverter[] = [convertZodError, convertHttpError];
 
 /**
  * The exception for any thrown value (spec.md: Handling, rule 1): an exception as it is, otherwise what the first

@@ -74,14 +74,14 @@ const byStatus: Record<number, new (message?: string, details?: unknown, options
  * files and http-errors with a 4xx status, and malformed percent-encoding. An error that only happens to carry a status,
  * such as one of an HTTP client, is not among them.
  */
-export function toHttpException(error: unknown): BaseException | undefined {
+export function convertHttpError(error: unknown): BaseException | undefined {
   if (!(error instanceof Error)) return undefined;
   const failure = error as HttpError;
   const options = { cause: error };
   if (failure.name === 'MulterError') return multerException(failure, options);
   if (error instanceof URIError && failure.status === 400) return badRequest(malformedUrl)(failure, options);
-  if (failure.expose !== true || failure.status !== failure.statusCode || !isClientStatus(failure.status))
-    return undefined;
+  if (typeof failure.expose !== 'boolean' || failure.status !== failure.statusCode) return undefined;
+  if (!isClientStatus(failure.status)) return undefined;
   // body-parser attaches the whole body to its errors; it must not travel on into logs and monitors.
   Reflect.deleteProperty(error, 'body');
   const conversion = typeof failure.type === 'string' ? byType[failure.type] : undefined;
@@ -100,7 +100,8 @@ function multerException(error: HttpError, options: ExceptionOptions): BaseExcep
 
 function exceptionOfStatus(status: number, error: HttpError, options: ExceptionOptions): BaseException {
   // An error of the system, such as ENOENT, on which middleware has put a status: its text holds paths of the server.
-  const message = (error.code === undefined && error.message) || STATUS_CODES[status] || 'Bad Request';
+  const ownText = error.expose === true && error.code === undefined ? error.message : '';
+  const message = ownText || STATUS_CODES[status] || 'Bad Request';
   const withHeaders = isHeaders(error.headers) ? { ...options, headers: error.headers } : options;
   const Exception = byStatus[status];
   return Exception

@@ -14,7 +14,7 @@ export interface DataIssue {
  * A zod error as a 400 `Invalid request data` with `details.issues`, at most 50 (spec.md: Errors, body rule 5).
  * A request body's failure is a ValidationException instead, which `parseBody` raises.
  */
-export function toInvalidDataException(error: unknown): BadRequestException | undefined {
+export function convertZodError(error: unknown): BadRequestException | undefined {
   if (!(error instanceof z.core.$ZodError)) return undefined;
   const issues = error.issues
     .slice(0, maximumIssues)

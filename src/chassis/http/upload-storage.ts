@@ -74,12 +74,10 @@ async function writeHidden(stream: Readable, path: string, options: UploadStorag
     }
     const type = acceptedType(head, options);
     await orStorageFailure(options.field, finish(handle));
-    handle = undefined;
     return { path, size, imageType: type };
   } catch (failure) {
     stream.resume();
-    await handle?.close();
-    await removeFile(path);
+    if (handle) await discard(handle, path);
     throw failure;
   }
 }
@@ -101,6 +99,12 @@ async function create(path: string, directory: string): Promise<FileHandle> {
 async function finish(handle: FileHandle | undefined): Promise<void> {
   await handle?.sync();
   await handle?.close();
+}
+
+/** Closing a file that is closed already does nothing. */
+async function discard(handle: FileHandle, path: string): Promise<void> {
+  await handle.close();
+  await removeFile(path);
 }
 
 /** A failure of the disk as spec.md has it (Errors, body rule 6); the path on the server stays out of the details. */

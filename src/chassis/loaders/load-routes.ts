@@ -4,6 +4,7 @@ import type { Express, IRoute, Router } from 'express';
 import type { ModuleConfig } from '../config/app-config.ts';
 import { modulesDirectory } from '../config/layout.ts';
 import { container } from '../di/container.ts';
+import { wrapHandlers } from '../http/async-handler.ts';
 import { type MountedRoute, rememberTemplate, routesOf } from '../http/route-table.ts';
 import { StartUpError } from '../lifecycle/start-up-error.ts';
 import { recordFailure, recordRoutes } from '../lifecycle/start-up-report.ts';
@@ -84,6 +85,7 @@ function addRoute(routes: MountedRoute[], added: MountedRoute, route: IRoute): v
     );
   }
   rememberTemplate(route, added.path);
+  wrapHandlers(route);
   routes.push(added);
 }
 

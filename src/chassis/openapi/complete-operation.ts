@@ -91,7 +91,7 @@ function pathParameters({ path, id }: RouteFacts): Json[] {
   }));
 }
 
-/** Made of the method and the whole path, so that no two operations share it: `postAuthLogin`. */
-function operationId({ method, path }: RouteFacts): string {
+/** An operation id made of the method and the whole path, so that no two operations share it: `postAuthLogin`. */
+export function operationId({ method, path }: Pick<RouteFacts, 'method' | 'path'>): string {
   return method + path.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9]|$)/g, (_match, letter: string) => letter.toUpperCase());
 }

@@ -1,5 +1,6 @@
 import { readAuthorDocs } from './author-docs.ts';
-import { deepMerge, type Json } from './deep-merge.ts';
+import { operationId } from './complete-operation.ts';
+import { deepMerge, isJson, type Json } from './deep-merge.ts';
 import { describeResources } from './describe-resources.ts';
 import { describeRoutes } from './describe-routes.ts';
 import { errorSchemas, failureComponents } from './failure-responses.ts';
@@ -48,7 +49,7 @@ export function describeApi(sources: readonly RouteSource[], info: ApiInfo): Des
         paths,
         described.flatMap(({ docs }) => docs.tags),
       ),
-      paths,
+      paths: withUniqueIds(paths),
       components: deepMerge(
         {
           schemas: { ...errorSchemas, ...queries.schemas, ...resources.results },
@@ -61,6 +62,19 @@ export function describeApi(sources: readonly RouteSource[], info: ApiInfo): Des
     resources.schemas,
   );
   return { document, problems: [...described.flatMap(({ problems }) => problems), ...lost.map(lostReference)] };
+}
+
+/** An operation whose id another one has gets the id that its method and path make. */
+function withUniqueIds(paths: Json): Json {
+  const ids = new Set<unknown>();
+  for (const [path, item] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(item as Json)) {
+      if (!isJson(operation) || !('operationId' in operation)) continue;
+      if (ids.has(operation['operationId'])) operation['operationId'] = operationId({ method, path });
+      ids.add(operation['operationId']);
+    }
+  }
+  return paths;
 }
 
 /** Every tag that an operation has, in the order of the paths, with what an author wrote about it. */

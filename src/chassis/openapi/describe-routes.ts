@@ -1,10 +1,10 @@
-import { basename } from 'node:path';
 import type { IRoute } from 'express';
 import { routesOf } from '../http/route-table.ts';
-import type { AuthorDocs, DocumentedPath } from './author-docs.ts';
+import type { AuthorDocs } from './author-docs.ts';
 import { completeOperation } from './complete-operation.ts';
 import { deepMerge, type Json } from './deep-merge.ts';
 import type { DescribedResource } from './describe-resources.ts';
+import { misreadResponses, undocumented, unmounted, unmountedResource } from './documentation-problems.ts';
 import { docsOf } from './documented.ts';
 import type { QueryComponents } from './query-components.ts';
 import { resourceOperation } from './resource-operations.ts';
@@ -41,8 +41,11 @@ export function describeRoutes(
     );
     paths[template] = { ...paths[template], ...author?.item, [name]: operation };
   }
-  for (const [path, documented] of docs.paths)
-    problems.push(...unmounted(path, documented, { paths, resource, source }));
+  for (const [path, documented] of docs.paths) {
+    const mounted = Object.keys(paths[path] ?? {});
+    problems.push(...unmounted(path, documented, mounted, source), ...misreadResponses(path, documented, source));
+    problems.push(...unmountedResource(path, documented, resource, source));
+  }
   return { paths, problems };
 }
 
@@ -50,38 +53,4 @@ export function describeRoutes(
 function guardsOf({ router }: RouteSource, route: IRoute): ReturnType<typeof docsOf> {
   const shared = router.stack.filter((layer) => layer.route === undefined);
   return docsOf([...shared, ...route.stack].map(({ handle }) => handle));
-}
-
-function undocumented(method: string, path: string, { module, file }: RouteSource): string {
-  return (
-    `Expected an @openapi comment for ${method} ${path}, found none in ${module}/${basename(file)}; ` +
-    'add one above the default export.'
-  );
-}
-
-function unmounted(
-  path: string,
-  documented: DocumentedPath,
-  {
-    paths,
-    resource,
-    source,
-  }: { paths: Record<string, Json>; resource: DescribedResource | undefined; source: RouteSource },
-): string[] {
-  const file = `${source.module}/${basename(source.file)}`;
-  const lost = Object.keys(documented.operations)
-    .filter((method) => !(method in (paths[path] ?? {})))
-    .map(
-      (method) =>
-        `Expected a route for ${method.toUpperCase()} ${path}, which an @openapi comment of ${file} describes, ` +
-        'found none; mount it or correct the comment.',
-    );
-  if (documented.resource === undefined) return lost;
-  const found = resource && `${resource.record} at ${documentedPath(source.prefix, resource.path)}`;
-  if (found === `${documented.resource} at ${path}`) return lost;
-  return [
-    ...lost,
-    `Expected the resource ${documented.resource} at ${path}, as x-resource in ${file} says, ` +
-      `found ${found ?? 'no resource router'}; correct one of the two.`,
-  ];
 }

@@ -17,7 +17,11 @@ const jsonParameters = ['include', 'orderBy', 'where'] as const;
  * @param name what the error calls the parameter
  * @throws BadRequestException when the text is not JSON, exceeds `defaultQueryLimits`, or fails the schema
  */
-export function validateParam<S extends z.ZodType>(json: string | undefined, schema: S, name = 'parameter'): z.output<S> {
+export function validateParam<S extends z.ZodType>(
+  json: string | undefined,
+  schema: S,
+  name = 'parameter',
+): z.output<S> {
   const value = json === undefined ? undefined : inParameter(name, () => parseJson(json, defaultQueryLimits));
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -37,7 +41,9 @@ export function buildFindOptions<Q extends Partial<QuerySchemas> = typeof defaul
 ): FindOptions<Q> {
   for (const name of Object.keys(query)) {
     if ((jsonParameters as readonly string[]).includes(name) || query[name] === undefined) continue;
-    throw badParameter(name, [{ path: '', message: `not a parameter of this list; expected ${jsonParameters.join(', ')}` }]);
+    throw badParameter(name, [
+      { path: '', message: `not a parameter of this list; expected ${jsonParameters.join(', ')}` },
+    ]);
   }
   return jsonOptions(query, schemas);
 }

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { BadRequestException } from '../errors/exceptions.ts';
+import type { BadRequestException } from '../errors/exceptions.ts';
 import { badParameter } from './refusal.ts';
 
 /** Seals positions in a list into opaque texts, and opens them again. */
@@ -17,8 +17,8 @@ const maxCharacters = 8192;
 
 /**
  * Makes the codec of a service. A cursor is base64url of a version byte, a truncated HMAC-SHA256 over version, binding
- * and values, and the values as JSON. They are signed, not hidden: they are values that the client has already read or
- * may sort by.
+ * and values, and the values as JSON. The values are signed, not hidden: they are those of fields that the client may
+ * sort by, and the primary key.
  *
  * @param secret at least 16 characters; processes that share it accept each other's cursors
  */
@@ -27,7 +27,11 @@ export function createCursorCodec(secret: string): CursorCodec {
     throw new Error(`A cursor secret needs at least ${minSecret} characters, got ${secret.length}. Set CURSOR_SECRET.`);
   }
   const sign = (payload: string | Buffer, binding: string) =>
-    createHmac('sha256', secret).update(`${version}\0${binding.length}\0${binding}`).update(payload).digest().subarray(0, macBytes);
+    createHmac('sha256', secret)
+      .update(`${version}\0${binding.length}\0${binding}`)
+      .update(payload)
+      .digest()
+      .subarray(0, macBytes);
   return {
     encode(values, binding) {
       const payload = JSON.stringify(values.map(pack));
@@ -46,7 +50,8 @@ export function createCursorCodec(secret: string): CursorCodec {
 }
 
 function foreignCursor(): BadRequestException {
-  const message = 'expected a nextCursor of the same list with the same orderBy and where; start again with an empty cursor';
+  const message =
+    'expected a nextCursor of the same list with the same orderBy and where; start again with an empty cursor';
   return badParameter('cursor', [{ path: '', message }]);
 }
 

@@ -1,10 +1,18 @@
 import type { z } from 'zod';
-import type { FieldName, ModelName, OptionalRelation, RelatedModel, RelationName, Scalars, ToOneRelation } from './model-types.ts';
+import type {
+  FieldName,
+  ModelName,
+  OptionalRelation,
+  RelatedModel,
+  RelationName,
+  Scalars,
+  ToOneRelation,
+} from './model-types.ts';
 import type { QueryLimits } from './query-limits.ts';
 
 /**
- * The list policy that a relation leads to, as a function so that policies can refer to each other.
- * Whether it is the policy of the related model is checked by `checkRelations`.
+ * A function that returns the list policy of the related model, so that policies can refer to each other. What it
+ * returns is checked at first use.
  */
 // biome-ignore lint/complexity/noBannedTypes: a type with a signature makes policies that refer to each other circular for the compiler
 export type PolicyThunk = Function;
@@ -58,7 +66,11 @@ interface DecimalLike {
 }
 
 // An enum of the database sorts by its own order on one database and by its letters on the other.
-type IsSortable<T> = [T] extends [number | bigint | Date | boolean | DecimalLike] ? true : string extends T ? true : false;
+type IsSortable<T> = [T] extends [number | bigint | Date | boolean | DecimalLike]
+  ? true
+  : string extends T
+    ? true
+    : false;
 
 type OwnSortKey<M extends ModelName, S> = {
   [K in ReadableField<M, S>]: IsSortable<NonNullable<Scalars<M>[K]>> extends true ? K : never;

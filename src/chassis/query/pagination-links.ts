@@ -6,7 +6,10 @@ import type { PageResult } from './query-types.ts';
  *
  * @param url path and query of the request
  */
-export function paginationLinks(url: string, page: Omit<PageResult, 'data'> & { data: { readonly length: number } }): string {
+export function paginationLinks(
+  url: string,
+  page: Omit<PageResult, 'data'> & { data: { readonly length: number } },
+): string {
   const target = targetOf(url);
   if (page.nextCursor !== undefined) {
     const next = page.nextCursor === null ? '' : `, ${target(`cursor=${page.nextCursor}`, 'next')}`;
@@ -24,7 +27,13 @@ export function paginationLinks(url: string, page: Omit<PageResult, 'data'> & { 
 function targetOf(url: string): (parameter: string, relation: string) => string {
   const start = url.indexOf('?');
   const path = start < 0 ? url : url.slice(0, start);
-  const parameters = start < 0 ? [] : url.slice(start + 1).split('&').filter((part) => part !== '' && !isPosition(part));
+  const parameters =
+    start < 0
+      ? []
+      : url
+          .slice(start + 1)
+          .split('&')
+          .filter((part) => part !== '' && !isPosition(part));
   const base = escapeUri(`${path}?${parameters.map((part) => `${part}&`).join('')}`);
   return (parameter, relation) => `<${base}${parameter}>; rel="${relation}"`;
 }

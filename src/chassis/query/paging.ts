@@ -23,21 +23,28 @@ export function paginationSchemaFor(limits: { page?: number; pageSize: number })
  * Reads `page` and `pageSize` by a schema, after the defaults took the place of what was left out
  * (spec.md: Query parameters of list requests, rule 5). Only plain decimal integers are numbers.
  */
-export function readPaging(query: QueryInput, schema: z.ZodType, defaults = defaultPaging): { page: number; pageSize: number } {
+export function readPaging(
+  query: QueryInput,
+  schema: z.ZodType,
+  defaults = defaultPaging,
+): { page: number; pageSize: number } {
   const input: Record<string, unknown> = { ...defaults };
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
     input[name] = name === 'page' || name === 'pageSize' ? toNumber(name, value) : value;
   }
   const result = schema.safeParse(input);
-  if (!result.success) {
-    const issues = result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-    const parameter = issues.find((issue) => issue.path)?.path ?? Object.keys(query).join(', ');
-    throw badParameter(parameter, issues.map(({ message }) => ({ path: '', message })), result.error);
-  }
+  if (!result.success) throw badPaging(result.error);
   const { page, pageSize } = result.data as { page: number; pageSize: number };
   checkReach(page, pageSize);
   return { page, pageSize };
+}
+
+function badPaging(error: z.ZodError): Error {
+  const issues = error.issues.map(({ message }) => ({ path: '', message }));
+  const [first] = error.issues;
+  const parameter = first?.code === 'unrecognized_keys' ? first.keys[0] : first?.path.join('.');
+  return badParameter(parameter ?? 'page', issues, error);
 }
 
 function toNumber(name: string, value: unknown): number {

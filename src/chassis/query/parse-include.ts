@@ -22,11 +22,19 @@ export function parseInclude(rules: PolicyRules, value: unknown, walk: Walk): Se
 export function checkRelated(walk: Walk, take: number): void {
   const { records } = walk.limits;
   if (walk.related * take <= records) return;
-  throw new Refusal([], `asks for up to ${walk.related * take} related records, at most ${records} are allowed; lower take or pageSize`);
+  throw new Refusal(
+    [],
+    `asks for up to ${walk.related * take} related records, at most ${records} are allowed; lower take or pageSize`,
+  );
 }
 
 function includeInto(
-  rules: PolicyRules, selection: Record<string, unknown>, value: unknown, walk: Walk, depth: number, parents: number,
+  rules: PolicyRules,
+  selection: Record<string, unknown>,
+  value: unknown,
+  walk: Walk,
+  depth: number,
+  parents: number,
 ): Selection {
   const input = expectObject(value, walk.path, 'an object of relations to true or options');
   for (const name of Object.keys(input)) {
@@ -59,7 +67,11 @@ function included(rule: RelationRule, value: unknown, walk: Walk, depth: number,
 }
 
 function fieldsAndRelations(
-  rules: PolicyRules, options: Record<string, unknown>, walk: Walk, depth: number, parents: number,
+  rules: PolicyRules,
+  options: Record<string, unknown>,
+  walk: Walk,
+  depth: number,
+  parents: number,
 ): Selection {
   const selection = at('select', options, walk, (given) => fieldsOf(rules, given, walk)) ?? { ...rules.select };
   at('include', options, walk, (given) => includeInto(rules, selection, given, walk, depth, parents));
@@ -72,7 +84,8 @@ function fieldsOf(rules: PolicyRules, value: unknown, walk: Walk): Record<string
   const selection: Record<string, unknown> = {};
   for (const name of Object.keys(input)) {
     if (!rules.fields.has(name)) refuseName(walk, name, rules.fields.keys());
-    if (typeof input[name] !== 'boolean') throw new Refusal([...walk.path, name], `expected true or false, got ${show(input[name])}`);
+    if (typeof input[name] !== 'boolean')
+      throw new Refusal([...walk.path, name], `expected true or false, got ${show(input[name])}`);
     if (input[name]) selection[name] = true;
   }
   return selection;
@@ -84,7 +97,12 @@ function takeOf(value: unknown, walk: Walk): number {
   throw new Refusal(walk.path, `expected an integer from 1 to ${take}, got ${show(value)}`);
 }
 
-function at<T>(option: string, options: Record<string, unknown>, walk: Walk, read: (given: unknown) => T): T | undefined {
+function at<T>(
+  option: string,
+  options: Record<string, unknown>,
+  walk: Walk,
+  read: (given: unknown) => T,
+): T | undefined {
   if (!Object.hasOwn(options, option)) return undefined;
   walk.path.push(option);
   const result = read(options[option]);

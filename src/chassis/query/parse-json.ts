@@ -1,7 +1,7 @@
 import type { QueryLimits } from './query-limits.ts';
 import { type Path, Refusal, shorten } from './refusal.ts';
 
-type Bounds = Pick<QueryLimits, 'json' | 'nesting' | 'nodes' | 'in' | 'string'>;
+type Bounds = Pick<QueryLimits, 'json' | 'nesting' | 'keys' | 'in' | 'string'>;
 
 // A copy of an object with such a key can change the prototype of the copy, or of everything.
 const poisoned = new Set(['__proto__', 'constructor', 'prototype']);
@@ -35,7 +35,7 @@ export function checkBounds(value: unknown, bounds: Bounds): void {
 class BoundsCheck {
   readonly #bounds: Bounds;
   readonly #path: Path = [];
-  #nodes = 0;
+  #keys = 0;
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
@@ -49,7 +49,6 @@ class BoundsCheck {
   #visitInside(value: object, level: number): void {
     const { nesting } = this.#bounds;
     if (level > nesting) throw new Refusal([], `expected at most ${nesting} levels of nesting`);
-    this.#countNode();
     if (Array.isArray(value)) this.#visitItems(value, level);
     else this.#visitEntries(value as Record<string, unknown>, level);
   }
@@ -69,17 +68,17 @@ class BoundsCheck {
     for (const key of Object.keys(value)) {
       if (poisoned.has(key)) throw new Refusal(this.#path, `the key "${key}" is never allowed`);
       this.#checkString(key);
-      this.#countNode();
+      this.#countKey();
       this.#path.push(key);
       this.visit(value[key], level + 1);
       this.#path.pop();
     }
   }
 
-  #countNode(): void {
-    this.#nodes += 1;
-    if (this.#nodes > this.#bounds.nodes) {
-      throw new Refusal([], `expected at most ${this.#bounds.nodes} keys and objects; ask for less at once`);
+  #countKey(): void {
+    this.#keys += 1;
+    if (this.#keys > this.#bounds.keys) {
+      throw new Refusal([], `expected at most ${this.#bounds.keys} keys in all; ask for less at once`);
     }
   }
 
@@ -89,7 +88,8 @@ class BoundsCheck {
       throw new Refusal(this.#path, `expected strings of at most ${string} characters, got ${text.length}`);
     }
     if (text.includes('\0')) throw new Refusal(this.#path, 'strings with a NUL character are not allowed');
-    if (!text.isWellFormed()) throw new Refusal(this.#path, `${JSON.stringify(shorten(text))} is not well-formed Unicode`);
+    if (!text.isWellFormed())
+      throw new Refusal(this.#path, `${JSON.stringify(shorten(text))} is not well-formed Unicode`);
   }
 }
 

@@ -52,9 +52,16 @@ export class PolicyRules {
     this.limits = Object.freeze(withLimits(model, definition.limits));
     this.fields = new Map(Object.entries(definition.record.shape).map(([name, type]) => [name, fieldRule(name, type)]));
     this.select = Object.freeze(Object.fromEntries([...this.fields.keys()].map((name) => [name, true as const])));
-    this.filters = new Map(Object.entries(definition.filter ?? {}).map(([name, rule]) => [name, this.#filter(name, rule)]));
-    this.includes = new Map(Object.entries(definition.include ?? {}).map(([name, rule]) => [name, relation(model, name, rule)]));
-    this.idSort = sortRule([], this.fields.get('id') ?? { name: 'id', kind: 'text', nullable: false, values: undefined });
+    this.filters = new Map(
+      Object.entries(definition.filter ?? {}).map(([name, rule]) => [name, this.#filter(name, rule)]),
+    );
+    this.includes = new Map(
+      Object.entries(definition.include ?? {}).map(([name, rule]) => [name, relation(model, name, rule)]),
+    );
+    this.idSort = sortRule(
+      [],
+      this.fields.get('id') ?? { name: 'id', kind: 'text', nullable: false, values: undefined },
+    );
     this.#sortKeys = definition.sort ?? [];
     for (const key of this.#sortKeys) if (!key.includes('.')) this.#ownSort(key);
   }
@@ -78,7 +85,8 @@ export class PolicyRules {
 
   #ownSort(key: string): SortRule {
     const field = this.#field(key, 'sort');
-    if (field.kind === 'other') throw broken(this.model, `sort: ${key} has no order; expected text, a number or a date`);
+    if (field.kind === 'other')
+      throw broken(this.model, `sort: ${key} has no order; expected text, a number or a date`);
     return sortRule([], field);
   }
 
@@ -96,7 +104,10 @@ export class PolicyRules {
   #field(name: string, part: string): FieldRule {
     const field = this.fields.get(name);
     if (field) return field;
-    throw broken(this.model, `${part}: ${name} is not in the record; expected one of ${[...this.fields.keys()].join(', ')}`);
+    throw broken(
+      this.model,
+      `${part}: ${name} is not in the record; expected one of ${[...this.fields.keys()].join(', ')}`,
+    );
   }
 }
 

@@ -4,9 +4,9 @@ export interface QueryLimits {
   json: number;
   /** Brackets open at once in one JSON parameter. Default 24. */
   nesting: number;
-  /** Keys and objects in one JSON parameter. Default 100. */
-  nodes: number;
-  /** Items of one array of values. Default 100. */
+  /** Keys in one JSON parameter, at all levels. Default 100. */
+  keys: number;
+  /** Items of one array, of values or of conditions. Default 100. */
   in: number;
   /** Characters of one string. Default 500. */
   string: number;
@@ -35,7 +35,7 @@ export const maxSkip = 2_147_483_647;
 export const defaultQueryLimits: Readonly<QueryLimits> = Object.freeze({
   json: 8192,
   nesting: 24,
-  nodes: 100,
+  keys: 100,
   in: 100,
   string: 500,
   depth: 3,

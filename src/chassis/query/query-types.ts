@@ -23,8 +23,6 @@ export interface FindQuery {
   readonly orderBy: Order;
   /** Records to read at most. With a cursor it is one more than `pageSize`, which tells whether another page follows. */
   readonly take: number;
-  /** Equal for queries that read the same; equal reads can be shared. `narrowQuery` keeps it right. */
-  readonly key: string;
 }
 
 /** A checked and complete query for one page. */
@@ -38,8 +36,6 @@ export interface SearchQuery extends FindQuery {
   readonly count: 'exact' | 'none';
   /** The filter that `total` counts; unlike `where` it knows nothing of a cursor's position. */
   readonly countWhere?: Filter;
-  /** Equal for queries with the same total. */
-  readonly countKey: string;
   /** Present in keyset mode: finishes a page from the records that were read. */
   readonly cursor?: KeysetPage;
 }
@@ -53,20 +49,4 @@ export interface PageResult<T = unknown> {
   total: number | null;
   /** Where the next page starts, null at the end; only in keyset mode. */
   nextCursor?: string | null;
-}
-
-/**
- * The same query, limited to records that also match a filter of the program's own, such as those of one owner.
- * Use this instead of changing `where`: it keeps shared reads and totals apart.
- */
-export function narrowQuery<Q extends FindQuery>(query: Q, filter: Filter): Q {
-  const suffix = `\0${JSON.stringify(filter, (_key, value) => (typeof value === 'bigint' ? `${value}n` : value))}`;
-  const narrowed = { ...query, where: both(query.where, filter), key: query.key + suffix };
-  if (!('countKey' in query)) return narrowed;
-  const { countKey, countWhere } = query as FindQuery as SearchQuery;
-  return { ...narrowed, countWhere: both(countWhere, filter), countKey: countKey + suffix };
-}
-
-function both(first: Filter | undefined, second: Filter): Filter {
-  return first ? { AND: [first, second] } : second;
 }

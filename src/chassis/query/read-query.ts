@@ -36,7 +36,7 @@ export function readFind(rules: PolicyRules, query: QueryInput): FindQuery {
   refuseUnknown(query, findParameters);
   const { where, terms, select } = readParts(rules, query, rules.limits.findLimit, parseJson);
   const take = rules.limits.findLimit;
-  return { model: rules.model, select, ...(where && { where }), orderBy: toOrder(terms), take, key: keyOf(rules, 'find', query) };
+  return { model: rules.model, select, ...(where && { where }), orderBy: toOrder(terms), take };
 }
 
 /** Reads the parameters of a paginated request. */
@@ -46,9 +46,10 @@ export function readSearch(rules: PolicyRules, paging: z.ZodType, query: QueryIn
   const defaults = { page: defaultPaging.page, pageSize: Math.min(defaultPaging.pageSize, rules.limits.pageSize) };
   const window = readPaging({ page, pageSize }, paging, defaults);
   const parts = readParts(rules, query, window.pageSize, parseJson);
-  const search = pageQuery(rules, parts, window, query, readCount(count));
+  const search = pageQuery(rules, parts, window, readCount(count));
   if (cursor === undefined) return search;
-  if (page !== undefined) throw badParameter('page', [{ path: '', message: 'cannot stand beside cursor; leave one of them out' }]);
+  if (page !== undefined)
+    throw badParameter('page', [{ path: '', message: 'cannot stand beside cursor; leave one of them out' }]);
   if (typeof cursor !== 'string') throw badParameter('cursor', [{ path: '', message: 'expected one text' }]);
   return byCursor(search, parts, new KeysetPage({ codec, binding: bindingOf(rules, parts), ...parts }, cursor));
 }
@@ -57,11 +58,14 @@ export function readSearch(rules: PolicyRules, paging: z.ZodType, query: QueryIn
 export function readOptions(rules: PolicyRules, options: SearchOptions): SearchQuery {
   const window = sanitizeSearchOptions(options, rules.limits.pageSize);
   const parts = readParts(rules, options as QueryInput, window.pageSize, bounded);
-  return pageQuery(rules, parts, window, options as QueryInput, 'exact');
+  return pageQuery(rules, parts, window, 'exact');
 }
 
 function pageQuery(
-  rules: PolicyRules, parts: Parts, window: { page: number; pageSize: number }, query: QueryInput, count: SearchQuery['count'],
+  rules: PolicyRules,
+  parts: Parts,
+  window: { page: number; pageSize: number },
+  count: SearchQuery['count'],
 ): SearchQuery {
   const { where, terms, select } = parts;
   const { page, pageSize } = window;
@@ -75,8 +79,6 @@ function pageQuery(
     pageSize,
     skip: (page - 1) * pageSize,
     count,
-    key: `${keyOf(rules, 'search', query)}\0${page}\0${pageSize}\0${query.cursor ?? '-'}`,
-    countKey: `count\0${rules.id}\0${textOf(query.where)}`,
   };
 }
 
@@ -89,7 +91,9 @@ function byCursor(search: SearchQuery, { where }: Parts, cursor: KeysetPage): Se
 function readParts(rules: PolicyRules, query: QueryInput, take: number, open: Open): Parts {
   return {
     where: readPart(rules, 'where', query.where, open, (value, walk) => parseWhere(rules, value, walk)),
-    terms: readPart(rules, 'orderBy', query.orderBy, open, (value, walk) => parseOrder(rules, value, walk)) ?? [rules.idSort.asc],
+    terms: readPart(rules, 'orderBy', query.orderBy, open, (value, walk) => parseOrder(rules, value, walk)) ?? [
+      rules.idSort.asc,
+    ],
     select: readSelect(rules, query.include, take, open),
   };
 }
@@ -104,7 +108,11 @@ function readSelect(rules: PolicyRules, include: unknown, take: number, open: Op
 }
 
 function readPart<T>(
-  rules: PolicyRules, name: string, raw: unknown, open: Open, parse: (value: unknown, walk: Walk) => T,
+  rules: PolicyRules,
+  name: string,
+  raw: unknown,
+  open: Open,
+  parse: (value: unknown, walk: Walk) => T,
 ): T | undefined {
   if (raw === undefined) return undefined;
   return inParameter(name, () => parse(open(raw, rules.limits), startWalk(rules.limits)));
@@ -118,7 +126,9 @@ function bounded(value: unknown, limits: PolicyRules['limits']): unknown {
 function refuseUnknown(query: QueryInput, allowed: ReadonlySet<string>): void {
   for (const name of Object.keys(query)) {
     if (allowed.has(name)) continue;
-    throw badParameter(name, [{ path: '', message: `not a parameter of this request; expected ${[...allowed].join(', ')}` }]);
+    throw badParameter(name, [
+      { path: '', message: `not a parameter of this request; expected ${[...allowed].join(', ')}` },
+    ]);
   }
 }
 
@@ -126,16 +136,6 @@ function readCount(count: unknown): SearchQuery['count'] {
   if (count === undefined || count === 'exact') return 'exact';
   if (count === 'none') return 'none';
   throw badParameter('count', [{ path: '', message: `expected exact or none, got ${show(count)}` }]);
-}
-
-// JSON holds no NUL, so the parts of a key cannot run into each other.
-function keyOf(rules: PolicyRules, kind: string, { where, orderBy, include }: QueryInput): string {
-  return `${kind}\0${rules.id}\0${textOf(where)}\0${textOf(orderBy)}\0${textOf(include)}`;
-}
-
-function textOf(value: unknown): string {
-  if (value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value, writeBigInt);
 }
 
 function bindingOf(rules: PolicyRules, { terms, where }: Parts): string {

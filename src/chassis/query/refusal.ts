@@ -21,14 +21,13 @@ export class Refusal extends Error {
 }
 
 /**
- * The answer to a parameter that breaks a rule: its message names the parameter, its details list the issues
- * (spec.md: Query parameters of list requests, rule 3).
+ * The answer to a parameter that breaks a rule (spec.md: Query parameters of list requests, rule 3, and Errors, body
+ * rule 5). Each issue's path begins with the parameter.
  */
 export function badParameter(parameter: string, issues: QueryIssue[], cause?: unknown): BadRequestException {
-  const [first] = issues;
-  const where = first?.path ? ` at ${first.path}` : '';
-  const message = `Invalid query parameter "${shorten(parameter)}"${where}: ${first?.message ?? 'not valid'}`;
-  return new BadRequestException(message, { parameter: shorten(parameter), issues }, { cause });
+  const name = shorten(parameter);
+  const located = issues.map(({ path, message }) => ({ path: path ? `${name}.${path}` : name, message }));
+  return new BadRequestException('Invalid request data', { issues: located }, { cause });
 }
 
 /** Runs a walk through a parameter; what it refuses becomes a BadRequestException that names the parameter. */
@@ -36,7 +35,8 @@ export function inParameter<T>(parameter: string, walk: () => T): T {
   try {
     return walk();
   } catch (error) {
-    if (error instanceof Refusal) throw badParameter(parameter, [{ path: error.path.join('.'), message: error.message }]);
+    if (error instanceof Refusal)
+      throw badParameter(parameter, [{ path: error.path.join('.'), message: error.message }]);
     throw error;
   }
 }

@@ -20,7 +20,10 @@ export function startWalk(limits: Readonly<QueryLimits>): Walk {
  */
 export function refuseName(walk: Walk, name: string, allowed: Iterable<string>): never {
   const names = [...allowed].join(', ') || 'nothing';
-  throw new Refusal(walk.path, `"${shorten(name)}" is not allowed here; expected ${names === 'nothing' ? '' : 'one of '}${names}`);
+  throw new Refusal(
+    walk.path,
+    `"${shorten(name)}" is not allowed here; expected ${names === 'nothing' ? '' : 'one of '}${names}`,
+  );
 }
 
 /** Refuses a path that passes through more relations than the policy allows. */

@@ -47,7 +47,7 @@ function loggerOptions(level: string): LoggerOptions {
   return {
     level,
     base: null,
-    formatters: { level: (label) => ({ level: label }), log: redact, bindings: redact },
+    formatters: { level: (label) => ({ level: label }), log: redact },
     serializers: { err: describeError },
     mixin: requestFields,
   };

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import { ForbiddenException, getRequestContext, UnauthorizedException } from '../../chassis/index.ts';
+import { documented, ForbiddenException, getRequestContext, UnauthorizedException } from '../../chassis/index.ts';
 import type { AccessTokenService } from './access-token.service.ts';
 import type { Caller, Role } from './auth.types.ts';
 
@@ -38,7 +38,7 @@ export class AuthGuard {
       await this.#identify(request);
       next();
     };
-    return Object.assign(guard, { openapi: { statuses: [401] } });
+    return documented(guard, { statuses: [401] });
   }
 
   #admit(statuses: number[], may: (caller: Caller, request: Request) => boolean): RequestHandler {
@@ -48,7 +48,7 @@ export class AuthGuard {
       if (!may(caller, request)) throw new ForbiddenException('Your role does not allow this');
       next();
     };
-    return Object.assign(guard, { openapi: { security: ['bearer'], statuses } });
+    return documented(guard, { security: ['bearer'], statuses });
   }
 
   async #identify(request: Request): Promise<Caller | undefined> {

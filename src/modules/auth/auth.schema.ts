@@ -15,7 +15,7 @@ const name = z
   .trim()
   .min(1, 'Expected at least 1 character')
   .max(100, 'Expected at most 100 characters')
-  .regex(/^\P{Cc}*$/u, 'Expected no control characters');
+  .regex(/^[ -~\u00a0-\uffff]*$/, 'Expected no control characters');
 
 /** Body of POST /auth/register. A role is no part of it: who registers is a `user`. */
 export const register = z.object({ email, password: newPassword, name }).meta({ id: 'Register' });

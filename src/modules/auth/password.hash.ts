@@ -12,6 +12,9 @@ const stored = /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/
 /** The most that a stored hash may ask for, so that a forged one cannot exhaust the process: 64 MiB, 10 passes, 4 lanes. */
 const bounds = { memory: 65536, passes: 10, parallelism: 4 };
 
+/** Takes the place of a hash that is not there: as much work as a real one, and nobody's password. */
+const nobody = { nonce: Buffer.alloc(16), expected: Buffer.alloc(32), memory, passes, parallelism };
+
 /** Hashes a password with argon2id and a fresh salt into the PHC string format (about 110 characters). */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(16);
@@ -26,23 +29,24 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(nonce)}$${unpadded(hash)}`;
 }
 
-/** Whether the password belongs to the hash, compared in constant time. False for a hash that is none, or beyond bounds. */
-export async function verifyPassword(password: string, hash: string): Promise<boolean> {
-  const parts = stored.exec(hash);
-  if (!parts) return false;
-  const [m, t, p] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
-  if (m > bounds.memory || t > bounds.passes || p > bounds.parallelism || t < 1 || p < 1 || m < 8 * p) return false;
-  const nonce = Buffer.from(parts[4] as string, 'base64');
-  const expected = Buffer.from(parts[5] as string, 'base64');
-  const parameters = {
-    message: bytes(password),
-    nonce,
-    memory: m,
-    passes: t,
-    parallelism: p,
-    tagLength: expected.length,
-  };
-  return timingSafeEqual(await derive('argon2id', parameters), expected);
+/**
+ * Whether the password belongs to the hash, compared in constant time. False for a hash that is undefined, no argon2id
+ * hash or beyond bounds, after the same work: the time of an answer does not tell whether a user exists.
+ */
+export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
+  const { expected, ...parameters } = parse(hash ?? '') ?? nobody;
+  const message = bytes(password);
+  return timingSafeEqual(await derive('argon2id', { message, ...parameters, tagLength: expected.length }), expected);
+}
+
+function parse(hash: string): typeof nobody | undefined {
+  const [, m, t, p, salt = '', tag = ''] = stored.exec(hash) ?? [];
+  const asked = { memory: Number(m), passes: Number(t), parallelism: Number(p) };
+  const fits =
+    asked.memory <= bounds.memory && asked.passes <= bounds.passes && asked.parallelism <= bounds.parallelism;
+  const works = asked.passes >= 1 && asked.parallelism >= 1 && asked.memory >= 8 * asked.parallelism;
+  if (!fits || !works) return undefined;
+  return { nonce: Buffer.from(salt, 'base64'), expected: Buffer.from(tag, 'base64'), ...asked };
 }
 
 /** The same text typed on two systems may differ in code points; NFKC makes it one. */

@@ -1,9 +1,6 @@
 import { ServiceUnavailableException } from '../../chassis/index.ts';
 import { hashPassword, verifyPassword } from './password.hash.ts';
 
-/** Belongs to no password: its tag is 32 zero bytes. Checking against it takes as long as against a real one. */
-const nobodysHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
-
 /**
  * Hashes and checks passwords, a bounded number at a time: each computation holds 19 MiB and a thread of the pool that
  * files and DNS share. What finds no place in the queue is answered 503 at once, with Retry-After.
@@ -24,12 +21,9 @@ export class PasswordService {
     return this.#inTurn(() => hashPassword(password));
   }
 
-  /**
-   * Whether the password belongs to the hash; false for an undefined hash, after the same work, so that the time of an
-   * answer does not tell whether a user exists. Raises ServiceUnavailableException when too many wait.
-   */
+  /** As `verifyPassword`. Raises ServiceUnavailableException when too many wait. */
   verify(password: string, hash: string | undefined): Promise<boolean> {
-    return this.#inTurn(() => verifyPassword(password, hash ?? nobodysHash));
+    return this.#inTurn(() => verifyPassword(password, hash));
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { ForbiddenException, ResourceService } from '../../chassis/index.ts';
+import { callerId, isSelfOrAdmin } from './caller.access.ts';
 import type { ProfileRepository } from './profile.repository.ts';
-import { callerId, isSelfOrAdmin } from './user.access.ts';
 import type { CreateProfile, UpdateProfile } from './user.schema.ts';
 
 type Select = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { type AnyListPolicy, ResourceController, sendData, uploadedFile } from '../../chassis/index.ts';
-import { isAdmin, isSelfOrAdmin } from './user.access.ts';
+import { isAdmin, isSelfOrAdmin } from './caller.access.ts';
 import { createUser, publicUserList, updateUser, user, userList } from './user.schema.ts';
 import type { UserService } from './user.service.ts';
 

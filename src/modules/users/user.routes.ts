@@ -3,8 +3,11 @@ import { defineRoutes, handle, receiveUpload, resourceRouter } from '../../chass
 /**
  * @openapi
  * /users: { x-resource: User }
+ * /users/{id}:
+ *   delete: { responses: { 409: null } }
  * /users/{id}/avatar:
  *   post:
+ *     operationId: setAvatar
  *     summary: Set the picture of a user
  *     description: PNG, JPEG, WebP or GIF by content, at most UPLOAD_MAX_BYTES; it replaces the one before.
  *     requestBody:

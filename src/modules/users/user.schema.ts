@@ -10,7 +10,7 @@ const name = z
   .trim()
   .min(1, 'Expected at least 1 character')
   .max(100, 'Expected at most 100 characters')
-  .regex(/^\P{Cc}*$/u, 'Expected no control characters');
+  .regex(/^[ -~\u00a0-\uffff]*$/, 'Expected no control characters');
 
 const publicFields = z.object({
   id: z.uuid(),

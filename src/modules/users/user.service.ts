@@ -1,5 +1,5 @@
 import { ForbiddenException, ResourceService } from '../../chassis/index.ts';
-import { isAdmin } from './user.access.ts';
+import { isAdmin } from './caller.access.ts';
 import type { UserRepository } from './user.repository.ts';
 import type { CreateUser, UpdateUser } from './user.schema.ts';
 

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { all, only, production, renderLive, skipped, type Values } from './chart.ts';
+import { startCluster } from './cluster.ts';
+
+const autoscaled: Values = { ...production, autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 8 } };
+const deployment = (replicas: number) => ({
+  '/apis/apps/v1/namespaces/shop/deployments/orders': {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'orders', namespace: 'shop' },
+    spec: { replicas },
+  },
+});
+const replicasOf = (objects: { kind: string; spec: { replicas: number } }[]) =>
+  objects.find(({ kind }) => kind === 'Deployment')?.spec.replicas;
+
+describe.skipIf(skipped('helm'))(`the autoscaler${skipped('helm')}`, () => {
+  it('is off', () => expect(all('HorizontalPodAutoscaler', production)).toEqual([]));
+
+  it('keeps 2 to 10 pods at 70 % of their CPU request, counting the service alone', () => {
+    const { spec } = only('HorizontalPodAutoscaler', { ...production, autoscaling: { enabled: true } });
+    expect(spec).toMatchObject({
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'orders' },
+      minReplicas: 2,
+      maxReplicas: 10,
+      metrics: [
+        {
+          containerResource: { name: 'cpu', container: 'service', target: { averageUtilization: 70 } },
+        },
+      ],
+    });
+  });
+
+  it('scales up at once and down slowly', () => {
+    const { behavior } = only('HorizontalPodAutoscaler', autoscaled).spec;
+    expect(behavior.scaleUp.stabilizationWindowSeconds).toBe(0);
+    expect(behavior.scaleDown).toEqual({
+      stabilizationWindowSeconds: 300,
+      policies: [{ type: 'Pods', value: 1, periodSeconds: 60 }],
+    });
+  });
+
+  it('starts with its fewest pods', () => expect(only('Deployment', autoscaled).spec.replicas).toBe(3));
+
+  it.each([
+    { running: 5, kept: 5 },
+    { running: 12, kept: 8 },
+    { running: 1, kept: 3 },
+  ])('finds $running pods running at an upgrade, which renders $kept', async ({ running, kept }) => {
+    await using cluster = await startCluster(deployment(running));
+    expect(replicasOf(await renderLive(cluster.kubeconfig, autoscaled))).toBe(kept);
+  });
+
+  it('is not asked while it is off', async () => {
+    await using cluster = await startCluster(deployment(5));
+    expect(replicasOf(await renderLive(cluster.kubeconfig, production))).toBe(2);
+  });
+});
+
+describe.skipIf(skipped('helm'))(`the secret that the demo invents${skipped('helm')}`, () => {
+  it('stays the same at every upgrade', async () => {
+    const data = { AUTH_JWT_SECRET: Buffer.from('invented at the first install').toString('base64') };
+    await using cluster = await startCluster({
+      '/api/v1/namespaces/shop/secrets/orders': {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'orders', namespace: 'shop' },
+        data,
+      },
+    });
+    const secrets = (await renderLive(cluster.kubeconfig, {})).filter(({ kind }) => kind === 'Secret');
+    expect(secrets).toMatchObject([{ metadata: { name: 'orders' }, data }]);
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { all, examples, objects, only, production, skipped, template } from './chart.ts';
+
+const hosts = { ingress: { enabled: true, hosts: ['orders.example.com'] } };
+const route = { httpRoute: { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['orders.example.com'] } };
+const closed = { networkPolicy: { enabled: true } };
+const policy = (values: object) => only('NetworkPolicy', { ...closed, ...values }).spec;
+const ports = (rules: { ports?: { protocol: string; port: number | string }[] }[]) =>
+  rules.map((rule) => (rule.ports ?? []).map(({ protocol, port }) => `${protocol} ${port}`).join(', '));
+
+describe.skipIf(skipped('helm'))(`traffic${skipped('helm')}`, () => {
+  it('reaches the service on one port, by name', () => {
+    expect(only('Service', production, 'orders').spec).toMatchObject({
+      type: 'ClusterIP',
+      ports: [{ name: 'http', port: 80, targetPort: 'http' }],
+    });
+  });
+
+  it.each(examples)('never reaches the internal port from outside the cluster: $name', ({ file }) => {
+    const made = objects(template({}, '-f', file));
+    for (const { spec } of made.filter(({ kind }) => /^(Ingress|HTTPRoute)$/.test(kind)))
+      expect(JSON.stringify(spec)).not.toMatch(/internal|9464/);
+    for (const { spec } of made.filter(({ kind }) => kind === 'Service'))
+      expect(spec.clusterIP === 'None' ? 'inside' : JSON.stringify(spec.ports)).not.toMatch(/internal|9464/);
+  });
+
+  it('has a Service of its own for probes and metrics, whatever the type of the other', () => {
+    const values = { service: { type: 'LoadBalancer' } };
+    expect(only('Service', values, 'orders').spec.type).toBe('LoadBalancer');
+    expect(only('Service', values, 'orders-internal').spec).toMatchObject({ clusterIP: 'None' });
+  });
+
+  it('comes through an Ingress', () => {
+    expect(all('Ingress')).toEqual([]);
+    expect(only('Ingress', hosts).spec.rules).toEqual([
+      {
+        host: 'orders.example.com',
+        http: {
+          paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: 'orders', port: { name: 'http' } } } }],
+        },
+      },
+    ]);
+  });
+
+  it('comes through a Gateway', () => {
+    expect(all('HTTPRoute')).toEqual([]);
+    expect(only('HTTPRoute', route).spec).toEqual({
+      parentRefs: [{ name: 'public' }],
+      hostnames: ['orders.example.com'],
+      rules: [
+        {
+          matches: [{ path: { type: 'PathPrefix', value: '/' } }],
+          backendRefs: [{ name: 'orders', port: 80 }],
+        },
+      ],
+    });
+  });
+});
+
+describe.skipIf(skipped('helm'))(`the network policy${skipped('helm')}`, () => {
+  it('is off', () => expect(all('NetworkPolicy')).toEqual([]));
+
+  it('leaves DNS open over UDP and TCP, to anywhere', () => {
+    const [dns] = policy({}).egress;
+    expect(ports([dns])).toEqual(['UDP 53, TCP 53']);
+    expect(dns).not.toHaveProperty('to');
+  });
+
+  it('opens what the values use, and nothing else', () => {
+    const inside = '';
+    expect(ports(policy({}).egress)).toEqual(['UDP 53, TCP 53', inside]);
+    expect(ports(policy(production).egress)).toEqual(['UDP 53, TCP 53', inside, 'TCP 5432']);
+    const all = { ...production, telemetry: { otlpEndpoint: 'http://otel:4318' }, sentry: { existingSecret: 'sentry' } };
+    expect(ports(policy(all).egress)).toEqual(['UDP 53, TCP 53', inside, 'TCP 5432', 'TCP 4318', 'TCP 443']);
+  });
+
+  it('narrows where to, and takes further rules', () => {
+    const to = [{ ipBlock: { cidr: '10.0.0.0/24' } }];
+    const extra = { ports: [{ protocol: 'TCP', port: 6379 }] };
+    const { egress } = policy({
+      ...production,
+      networkPolicy: { enabled: true, egress: { database: { to, port: 6432 } }, extraEgress: [extra] },
+    });
+    expect(egress.slice(2)).toEqual([{ ports: [{ protocol: 'TCP', port: 6432 }], to }, extra]);
+  });
+
+  it('lets everybody call the service, and the cluster read metrics', () => {
+    const [http, internal] = policy({}).ingress;
+    expect(http).toEqual({ ports: [{ protocol: 'TCP', port: 'http' }] });
+    expect(internal.from).toEqual([{ namespaceSelector: {} }]);
+  });
+
+  it('lets helm test in when it lets only others in', () => {
+    const peer = { namespaceSelector: { matchLabels: { team: 'orders' } } };
+    const { ingress, podSelector } = policy({
+      networkPolicy: { enabled: true, ingressFrom: [peer], internalFrom: [peer] },
+    });
+    for (const { from } of ingress) expect(from).toEqual([peer, { podSelector }]);
+  });
+
+  it('stands over every pod of the release', () => {
+    expect(Object.keys(policy({}).podSelector.matchLabels)).toEqual([
+      'app.kubernetes.io/name',
+      'app.kubernetes.io/instance',
+    ]);
+  });
+});

@@ -1,0 +1,95 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { ConfigurationError, readEnvironment, settingSources } from '../../../src/chassis/config/environment.ts';
+
+function problemsOf(variables: Record<string, string>, moduleSettings: z.ZodRawShape = {}): readonly string[] {
+  try {
+    readEnvironment(moduleSettings, variables);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+function fileWith(text: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'slipway-setting-')), 'value');
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('readEnvironment', () => {
+  it('gives every setting its default where nothing is set', () => {
+    expect(readEnvironment({}, {})).toMatchObject({
+      NODE_ENV: 'development',
+      PORT: 3000,
+      DATABASE_URL: 'file:./data/slipway.db',
+      DATABASE_MIGRATE: true,
+      DATABASE_SEED: 'small',
+      ENABLE_CORS: true,
+      LOCAL_UPLOAD_DIR: './uploads',
+      BODY_LIMIT_BYTES: 1_048_576,
+    });
+  });
+
+  it('neither migrates nor seeds in production unless told to', () => {
+    const settings = readEnvironment({}, { NODE_ENV: 'production', DATABASE_URL: 'postgresql://db/app' });
+    expect(settings).toMatchObject({ DATABASE_MIGRATE: false, DATABASE_SEED: 'none' });
+  });
+
+  it('takes an empty variable for an unset one', () => {
+    expect(readEnvironment({}, { PORT: '' }).PORT).toBe(3000);
+  });
+
+  it('lists every problem in one message with what was expected and found', () => {
+    const read = () => readEnvironment({}, { PORT: 'x', ENABLE_CORS: 'maybe', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://x' });
+    expect(read).toThrowErrorMatchingInlineSnapshot(`
+      [ConfigurationError: The configuration has 4 problems:
+        - PORT: expected a whole number from 0 to 65535; found "x"
+        - DATABASE_URL: expected postgresql://… or file:…
+        - ENABLE_CORS: expected true or false; found "maybe"
+        - LOG_LEVEL: expected trace, debug, info, warn, error, fatal or silent; found "loud"
+      Set the variables named above (the settings table in README.md lists all) and start again.]
+    `);
+  });
+
+  it('never shows the value of a secret', () => {
+    const problems = problemsOf({ CURSOR_SECRET: 'too short', DATABASE_URL: 'mysql://user:password@db' }).join();
+    expect(problems).toMatch(/CURSOR_SECRET.*DATABASE_URL|DATABASE_URL.*CURSOR_SECRET/);
+    expect(problems).not.toMatch(/too short|password/);
+  });
+
+  it('requires an explicit database in production', () => {
+    expect(problemsOf({ NODE_ENV: 'production' })).toEqual([
+      'DATABASE_URL: expected a value, because NODE_ENV is production; found none',
+    ]);
+  });
+
+  it('reads NAME from the file that NAME_FILE names, without its last line break', () => {
+    const settings = readEnvironment({}, { CURSOR_SECRET_FILE: fileWith('sixteen letters!\n') });
+    expect(settings.CURSOR_SECRET).toBe('sixteen letters!');
+    expect(settingSources()).toContainEqual({ name: 'CURSOR_SECRET', value: '[redacted]', from: 'file' });
+  });
+
+  it('refuses a setting given twice and a file that cannot be read', () => {
+    expect(problemsOf({ HOST: 'a', HOST_FILE: fileWith('b'), LOG_LEVEL_FILE: '/nowhere' })).toEqual([
+      'HOST: set both by HOST and by HOST_FILE; keep one',
+      'LOG_LEVEL_FILE: cannot read /nowhere (ENOENT)',
+    ]);
+  });
+
+  it("reads the settings of modules together with the chassis' own", () => {
+    const moduleSettings = { TEST_KEY: z.string().min(3, 'expected 3 characters').meta({ secret: true }) };
+    expect(readEnvironment(moduleSettings, { TEST_KEY: 'abc' })).toMatchObject({ TEST_KEY: 'abc' });
+    expect(problemsOf({ TEST_KEY: 'a', PORT: '-1' }, moduleSettings)).toHaveLength(2);
+  });
+
+  it('tells where each setting came from', () => {
+    readEnvironment({}, { PORT: '8080' });
+    expect(settingSources()).toContainEqual({ name: 'PORT', value: 8080, from: 'environment' });
+    expect(settingSources()).toContainEqual({ name: 'HOST', value: '0.0.0.0', from: 'default' });
+  });
+});

@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { applyMigrations } from '../../../src/chassis/database/migrations.ts';
+import { connectOrm } from '../../../src/chassis/database/orm.ts';
+import { databaseSettings, emptyDatabase } from '../../support/empty-database.ts';
+
+async function migrated() {
+  const { settings, remove } = await emptyDatabase('sqlite');
+  onTestFinished(remove);
+  await applyMigrations(settings);
+  return settings;
+}
+
+describe('an SQLite connection', () => {
+  it('makes the directory of its file', async () => {
+    const { settings, remove } = await emptyDatabase('sqlite');
+    onTestFinished(remove);
+    const file = join(dirname(settings.DATABASE_URL.slice('file:'.length)), 'deeper/än other #1.db');
+    const { close } = await connectOrm(databaseSettings(`file:${file.replaceAll('#', '%23')}`));
+    await close();
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it('keeps its settings after a transaction', async () => {
+    const { client, close } = await connectOrm(await migrated());
+    await client.$transaction((transaction) => transaction.category.count());
+    expect(await client.$queryRawUnsafe('PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }]);
+    expect(await client.$queryRawUnsafe('PRAGMA synchronous')).toMatchObject([{ synchronous: 1n }]);
+    expect(await client.$queryRawUnsafe('PRAGMA foreign_keys')).toMatchObject([{ foreign_keys: 1n }]);
+    await close();
+  });
+
+  it('lets writers wait for one another without stopping the event loop', async () => {
+    const settings = await migrated();
+    const [a, b] = await Promise.all([connectOrm(settings), connectOrm(settings)]);
+    const started = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const holding = a.client.$transaction(async (transaction) => {
+      await transaction.category.create({ data: { name: 'first' } });
+      started.resolve();
+      await release.promise;
+    });
+    await started.promise;
+    const waiting = b.client.category.create({ data: { name: 'second' } });
+    const alsoWaiting = b.client.$transaction((transaction) =>
+      transaction.category.create({ data: { name: 'third' } }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await a.client.$transaction.length).toBeDefined();
+    release.resolve();
+    await Promise.all([holding, waiting, alsoWaiting]);
+    expect(await a.client.category.count()).toBe(3);
+    await Promise.all([a.close(), b.close()]);
+  });
+
+  it('leaves one complete file behind when it closes', async () => {
+    const settings = await migrated();
+    const { client, close } = await connectOrm(settings);
+    await client.category.create({ data: { name: 'kept' } });
+    await close();
+    expect(existsSync(`${settings.DATABASE_URL.slice('file:'.length)}-wal`)).toBe(false);
+  });
+});

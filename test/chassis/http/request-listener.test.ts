@@ -1,0 +1,33 @@
+import { createServer } from 'node:http';
+import express from 'express';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { requestListener } from '../../../src/chassis/http/request-listener.ts';
+import { requestPipeline } from '../../../src/chassis/http/request-pipeline.ts';
+import { logger, setLogger } from '../../../src/chassis/telemetry/logger.ts';
+import { bareApp, echoBody, memoryLog, throwing } from './bare-app.ts';
+import { listening, sendRaw } from './listening.ts';
+
+const standard = logger();
+beforeEach(() => setLogger(memoryLog().logger));
+afterEach(() => setLogger(standard));
+
+describe('requestListener', () => {
+  it.each(['http://[', 'http://', 'http://[::1/'])('answers the request target %s in the one body', async (target) => {
+    await using server = await listening(createServer(requestListener(bareApp([requestPipeline(), echoBody]))));
+    const answer = await sendRaw(server.port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 .*X-Request-Id: .*"message":"The request target is not a valid URL"/s);
+  });
+
+  it('answers what the error handler passes on without telling what it is', async () => {
+    const app = express().use(throwing(new Error('hunter2')));
+    await using server = await listening(createServer(requestListener(app)));
+    const response = await fetch(`http://127.0.0.1:${server.port}/`);
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({ success: false, message: 'Internal Server Error' });
+  });
+
+  it('leaves every other request to the app', async () => {
+    await using server = await listening(createServer(requestListener(bareApp([echoBody]))));
+    expect(await (await fetch(`http://127.0.0.1:${server.port}/`)).json()).toEqual({ body: null });
+  });
+});

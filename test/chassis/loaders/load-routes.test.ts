@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import express, { type Express } from 'express';
+import request from 'supertest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ModuleConfig } from '../../../src/chassis/config/app-config.ts';
+import { useModulesDirectory } from '../../../src/chassis/config/layout.ts';
+import { disposeContainer } from '../../../src/chassis/di/container.ts';
+import { loadFailures, resetStartUpReport } from '../../../src/chassis/lifecycle/start-up-report.ts';
+import { loadDI } from '../../../src/chassis/loaders/load-di.ts';
+import { loadRoutes, routesOn } from '../../../src/chassis/loaders/load-routes.ts';
+
+useModulesDirectory(join(import.meta.dirname, '../../fixtures/modules'));
+
+async function appWith(...modules: ModuleConfig[]): Promise<Express> {
+  const app = express();
+  await loadDI(modules.filter(({ enabled }) => enabled).map(({ name }) => name));
+  await loadRoutes(app, modules);
+  return app;
+}
+
+const plain: ModuleConfig = { name: 'plain', enabled: true };
+
+function pathsOf(app: Express): string[] {
+  return routesOn(app).map(({ path }) => path);
+}
+
+beforeEach(async () => {
+  resetStartUpReport();
+  await disposeContainer();
+});
+
+describe('loadRoutes', () => {
+  it('registers every route file of an enabled module and gives it the cradle', async () => {
+    const app = await appWith(plain);
+    expect(pathsOf(app)).toEqual(['/farewells', '/farewells/fail', '/greetings', '/greetings/:id']);
+    expect((await request(app).get('/greetings')).body).toEqual({ greeting: 'hello' });
+  });
+
+  it('puts routesPrefix in front of every route of the module', async () => {
+    const app = await appWith({ ...plain, routesPrefix: '/api/v1' });
+    expect((await request(app).get('/api/v1/greetings/7')).body).toEqual({ id: '7' });
+    expect((await request(app).get('/greetings/7')).status).toBe(404);
+    expect(pathsOf(app)).toContain('/api/v1/greetings/:id');
+  });
+
+  it.each(['greeting', 'greeting.routes', 'greeting.routes.ts'])('loads only the file that includeRoutes names as %s', async (name) => {
+    const app = await appWith({ ...plain, includeRoutes: [name] });
+    expect(pathsOf(app)).toEqual(['/greetings', '/greetings/:id']);
+  });
+
+  it('loads all files but those that excludeRoutes names', async () => {
+    const app = await appWith({ ...plain, excludeRoutes: ['greeting.routes'] });
+    expect(pathsOf(app)).toEqual(['/farewells', '/farewells/fail']);
+  });
+
+  it('registers no route of a disabled module', async () => {
+    const app = await appWith({ ...plain, enabled: false });
+    expect(pathsOf(app)).toEqual([]);
+    expect((await request(app).get('/greetings')).status).toBe(404);
+  });
+
+  it('keeps a route file that failed as a reason for not being ready and mounts the others', async () => {
+    const app = await appWith({ name: 'broken-routes', enabled: true }, { name: 'no-di', enabled: true });
+    expect(pathsOf(app)).toEqual(['/fine', '/free']);
+    expect(loadFailures()).toMatchObject([{ loader: 'loadRoutes', module: 'broken-routes', file: 'broken.routes.ts' }]);
+  });
+
+  it.each<[string, ModuleConfig[], RegExp]>([
+    ['a module directory that is missing', [{ name: 'absent', enabled: true }], /Expected a directory .*absent.*found none .*create it/],
+    ['a module named twice', [plain, plain], /Expected each module once .*found plain 2 times; keep one/],
+    ['an includeRoutes name without a file', [{ ...plain, includeRoutes: ['nobody'] }], /"nobody" in includeRoutes of module plain, found farewell, greeting; correct/],
+    ['an excludeRoutes name without a file', [{ ...plain, excludeRoutes: ['nobody'] }], /"nobody" in excludeRoutes/],
+  ])('refuses %s with what was expected, found and to do', async (_case, modules, message) => {
+    await expect(loadRoutes(express(), modules)).rejects.toThrow(message);
+  });
+});
+
+describe('loadDI', () => {
+  it('keeps loading the other modules after one failed, and remembers which', async () => {
+    const app = await appWith({ name: 'broken-di', enabled: true }, plain);
+    expect(loadFailures()).toMatchObject([{ loader: 'loadDI', module: 'broken-di', file: 'di.ts' }]);
+    expect((await request(app).get('/greetings')).body).toEqual({ greeting: 'hello' });
+    expect((await request(app).get('/still')).body).toEqual({ still: true });
+  });
+
+  it('skips a module without a di file', async () => {
+    await loadDI(['no-di']);
+    expect(loadFailures()).toEqual([]);
+  });
+});

@@ -1,0 +1,88 @@
+import fc, { type Arbitrary } from 'fast-check';
+import type { FieldRule } from '../../../src/chassis/query/field-kind.ts';
+import type { PolicyRules, RelationRule } from '../../../src/chassis/query/policy-rules.ts';
+
+type Json = Record<string, unknown>;
+
+/** Queries within a policy: every operator on every field, through relations, with logic, orders and includes. */
+export function allowedQueries(rules: PolicyRules): Arbitrary<Record<string, string>> {
+  const isSmall = (text: string) => text.split('":').length <= rules.limits.keys;
+  const text = (part: Arbitrary<Json>) => part.map((value) => JSON.stringify(value)).filter(isSmall);
+  return fc.record(
+    {
+      where: text(filters(rules, 2)),
+      orderBy: text(orders(rules)),
+      include: text(includes(rules, 2)),
+      cursor: fc.constant(''),
+    },
+    { requiredKeys: [] },
+  );
+}
+
+function filters(rules: PolicyRules, depth: number): Arbitrary<Json> {
+  const conditions = [...rules.filters].map(([name, rule]) => {
+    if (!('many' in rule)) return operators(rule.field, rule.operators).map((condition) => ({ [name]: condition }));
+    if (depth === 0) return fc.constant({});
+    return through(rule, filters(rule.target, depth - 1)).map((condition) => ({ [name]: condition }));
+  });
+  const one = fc.oneof(...(conditions as Arbitrary<Json>[]));
+  const some = fc.array(one, { maxLength: 2 });
+  return fc.oneof(one, fc.record({ OR: some, AND: some, NOT: fc.oneof(one, some) }, { requiredKeys: [] }));
+}
+
+function through({ many }: RelationRule, filter: Arbitrary<Json>): Arbitrary<Json> {
+  const forms = many ? ['some', 'every', 'none'] : ['is', 'isNot'];
+  const wrapped = fc.tuple(fc.constantFrom(...forms), filter).map(([form, condition]) => ({ [form]: condition }));
+  return many ? wrapped : fc.oneof(filter, wrapped);
+}
+
+function operators(field: FieldRule, allowed: ReadonlySet<string>): Arbitrary<unknown> {
+  const value = values(field);
+  const forms = [...allowed].map((operator): Arbitrary<unknown> => {
+    if (operator === 'in' || operator === 'notIn')
+      return fc.array(value, { maxLength: 3 }).map((list) => ({ [operator]: list }));
+    const nullable = field.nullable && (operator === 'equals' || operator === 'not') ? fc.option(value) : value;
+    const mode = field.kind === 'text' && ['equals', 'contains', 'startsWith', 'endsWith'].includes(operator);
+    return fc.tuple(nullable, fc.constantFrom('insensitive', 'default', undefined)).map(([operand, given]) => ({
+      [operator]: operand,
+      ...(mode && given && { mode: given }),
+    }));
+  });
+  return allowed.has('equals') ? fc.oneof(value, ...forms) : fc.oneof(...forms);
+}
+
+function values({ kind, values: closed }: FieldRule): Arbitrary<unknown> {
+  if (closed) return fc.constantFrom(...closed);
+  if (kind === 'integer') return fc.integer();
+  if (kind === 'boolean') return fc.boolean();
+  if (kind === 'date')
+    return fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
+  return fc.oneof(fc.constantFrom('s1', 'name 1', 'product', 'place 2', '%', '_', "'", '\\'), safeText);
+}
+
+const safeText = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !text.includes('\0'));
+
+function orders(rules: PolicyRules): Arbitrary<Json> {
+  const keys = [...rules.sorts.keys()];
+  const directed = fc.tuple(fc.constantFrom(...keys), fc.constantFrom('asc', 'desc'));
+  return fc
+    .uniqueArray(directed, { selector: ([key]) => key, maxLength: 4 })
+    .map((entries) => Object.fromEntries(entries));
+}
+
+function includes(rules: PolicyRules, depth: number): Arbitrary<Json> {
+  const relations = [...rules.includes].map(([name, { many, target }]) => {
+    const select = fc
+      .subarray([...target.fields.keys()], { minLength: 1 })
+      .map((names) => Object.fromEntries(names.map((field) => [field, true])));
+    const nested = depth > 1 ? { include: includes(target, depth - 1) } : {};
+    const list = many
+      ? { where: filters(target, 1), orderBy: orders(target), take: fc.integer({ min: 1, max: 5 }) }
+      : {};
+    const options = fc.record({ select, ...nested, ...list } as Record<string, Arbitrary<unknown>>, {
+      requiredKeys: [],
+    });
+    return fc.oneof(fc.constant(true), options).map((value) => ({ [name]: value }));
+  });
+  return fc.oneof(fc.constant({}), ...(relations as Arbitrary<Json>[]));
+}

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { read, repositoryFiles, root } from './repository.ts';
+
+const documents = repositoryFiles(/^(?!docs\/spec).*\.md$/);
+const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: object }).scripts);
+
+describe('documents', () => {
+  it('link to what exists', () => {
+    expect(
+      offences(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g, (link, file) => existsSync(join(root, dirname(file), link))),
+    ).toEqual([]);
+  });
+
+  it('name npm scripts that exist', () => {
+    expect(
+      offences(/\bnpm (?:run )?((?<=run )[a-z][\w:-]*|start|test)\b/g, (script) => scripts.includes(script)),
+    ).toEqual([]);
+  });
+
+  it('name files of the repository that exist', () => {
+    const path = /`((?:src|test|prisma|scripts|docs|\.github|\.ci)\/[^`\s<*{]+)`/g;
+    const exists = (named: string) => existsSync(join(root, named)) || named.startsWith('src/generated');
+    expect(offences(path, exists)).toEqual([]);
+  });
+});
+
+/** What a pattern finds in the documents and `holds` refuses. The contract speaks of another tree of files. */
+function offences(pattern: RegExp, holds: (found: string, file: string) => boolean): string[] {
+  return documents.flatMap((file) =>
+    [...read(file).matchAll(pattern)].flatMap(([, found = '']) => (holds(found, file) ? [] : [`${file}: ${found}`])),
+  );
+}
+
+describe('CHANGELOG.md', () => {
+  it('keeps one grammar: versions, four headings, sentences', () => {
+    const lines = read('CHANGELOG.md')
+      .split('\n')
+      .filter((line) => line.trim() !== '');
+    const grammar = [
+      /^# Changelog$/,
+      /^Every entry is one sentence .*\.$/,
+      /^## (Unreleased|\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d)$/,
+      /^### (Added|Changed|Removed|Fixed)$/,
+      /^- [A-Z`/].*\.$/,
+    ];
+    expect(lines.filter((line) => !grammar.some((rule) => rule.test(line)))).toEqual([]);
+  });
+});
+
+describe('docs/decisions', () => {
+  const decisions = repositoryFiles(/^docs\/decisions\/.*\.md$/);
+
+  it('are numbered without a gap', () => {
+    const numbers = decisions.map((file) => Number(/(\d{4})-[a-z0-9-]+\.md$/.exec(file)?.[1]));
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+  });
+
+  it('say decision, reason and consequence, each within half a page', () => {
+    const wrong = decisions.filter((file) => {
+      const headings = [...read(file).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+      return headings.join() !== 'Decision,Why,What follows' || read(file).split('\n').length > 35;
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('continuous integration', () => {
+  it('runs .ci/run, which ends with npm run check', () => {
+    expect(read('.github/workflows/check.yml')).toContain('run: .ci/run');
+    expect(read('.ci/run').trimEnd()).toMatch(/npm run --silent check$/);
+  });
+
+  it.each(repositoryFiles(/^\.github\/workflows\/.*\.ya?ml$/))(
+    '%s pins actions by commit, says the version and asks for few permissions',
+    (file) => {
+      const uses = [...read(file).matchAll(/uses: (.+)$/gm)].map(([, action = '']) => action);
+      expect(uses.filter((action) => !/^(\.\/.*|\S+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/.test(action))).toEqual([]);
+      expect(read(file)).toMatch(/^permissions:/m);
+    },
+  );
+});

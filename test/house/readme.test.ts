@@ -1,0 +1,66 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { bootTestApp } from '../support/boot-test-app.ts';
+import { read, root } from './repository.ts';
+
+const readme = read('README.md');
+const lines = readme.split('\n');
+
+/** Every command of the README that has its answer below it. */
+const examples = [...readme.matchAll(/```sh\n([^`]*?curl [^`]*?)```\s+```json\n(.*?)```/gs)].map(
+  ([, command = '', answer = '']) => ({ title: command.split('\n', 1)[0] ?? '', command, answer }),
+);
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+
+describe('README.md', () => {
+  it('says what it is in one sentence and how to start by line 25', () => {
+    expect(lines[2]).toMatch(/^Slipway is [^.]+\.$/);
+    expect(lines.indexOf('npm ci')).toBeGreaterThan(0);
+    expect(lines.indexOf('npm start')).toBeLessThan(25);
+  });
+
+  it('names every script, and only scripts that exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const named = [...readme.matchAll(/^\| `npm (?:run )?([\w:]+)` \|/gm)].map(([, name]) => name);
+    const own = Object.keys(scripts).filter(
+      (name) => !(/^(pre|post)/.test(name) && name.replace(/^(pre|post)/, '') in scripts),
+    );
+    expect(named.toSorted()).toEqual(own.toSorted());
+  });
+
+  it('shows a layout that exists', () => {
+    const layout = readme.split('## Layout')[1]?.split('```')[1] ?? '';
+    const paths = layout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/\s/, 1)[0] ?? '');
+    expect(paths.length).toBeGreaterThan(5);
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it('has its examples with answers', () => expect(examples.length).toBeGreaterThanOrEqual(3));
+});
+
+describe.skipIf(!hasCurl)('a command of README.md (needs curl)', async () => {
+  const { url } = hasCurl ? await bootTestApp() : { url: '' };
+
+  it.each(examples)('gives the answer that stands there: $title', async ({ command, answer }) => {
+    const { stdout } = await promisify(execFile)('sh', ['-c', command.replaceAll('http://localhost:3000', url)]);
+    expect(comparable(stdout)).toEqual(comparable(answer));
+  });
+
+  it('opens the API page', async () => {
+    for (const [, path] of readme.matchAll(/<http:\/\/localhost:3000(.*?)>/g)) {
+      expect((await fetch(url + path)).status).toBe(200);
+    }
+  });
+});
+
+/** An answer without the one thing that differs each time, the moment of a failure. */
+function comparable(json: string): unknown {
+  return JSON.parse(json, (key, value) => (key === 'timestamp' ? 'a moment' : value));
+}

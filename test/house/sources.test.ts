@@ -1,0 +1,83 @@
+import { basename } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { parse, read, repositoryFiles } from './repository.ts';
+
+const sources = repositoryFiles(/^src\/.*\.ts$/);
+const tests = repositoryFiles(/^test\/.*\.test\.ts$/);
+
+/** Files that are lists by nature: of types, of settings, of exceptions, or what the door gives. */
+const lists = /(types|settings|exceptions|schemas?|index|main|config|layout)$|^di$/;
+
+describe('sources', () => {
+  it('leave the process to main.ts and chassis/lifecycle', () => {
+    const others = sources.filter((file) => !/^src\/(main\.ts|chassis\/lifecycle\/)/.test(file));
+    expect(others.flatMap((file) => processCalls(parse(file)).map((call) => `${file}:${call}`))).toEqual([]);
+  });
+
+  it('export something with a word of the file name in it', () => {
+    const wrong = sources.filter((file) => {
+      const stem = basename(file, '.ts');
+      const names = exportedNames(parse(file));
+      if (lists.test(stem) || names.length === 0 || names.includes('default')) return false;
+      const words = stem.split(/[-.]/).map((word) => word.replace(/s$/, ''));
+      return !names.some((name) => words.some((word) => name.toLowerCase().includes(word)));
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('tests', () => {
+  it('wait for events, never for time', () => {
+    const sleep = /(await|return)\s+(new Promise\s*\(.{0,40}setTimeout|setTimeout\(|sleep\()/;
+    expect(tests.filter((file) => sleep.test(read(file)))).toEqual([]);
+  });
+
+  it('use the real thing, no mock', () => {
+    expect(tests.filter((file) => /\bvi\.(mock|doMock|spyOn|stubGlobal)\(/.test(read(file)))).toEqual([]);
+  });
+
+  it('stand where their subject stands', () => {
+    const mirrored = tests.filter((file) => /^test\/(chassis|modules)\//.test(file));
+    const lost = mirrored.filter((file) => {
+      const folder = file.replace(/^test\//, 'src/').replace(/\/[^/]+$/, '/');
+      return !sources.some((source) => source.startsWith(folder));
+    });
+    expect(lost).toEqual([]);
+  });
+});
+
+/** Calls such as `process.exit()` and `process.on()`, which belong to the owner of the process. */
+function processCalls(file: ts.SourceFile): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === 'process') {
+      const { line } = file.getLineAndCharacterOfPosition(node.getStart());
+      const member = node.name.text;
+      if (/^(exit|exitCode|abort|kill|on|once|addListener|prependListener)$/.test(member))
+        found.push(`${line + 1}: process.${member}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+function exportedNames(file: ts.SourceFile): string[] {
+  return file.statements.flatMap((statement) => {
+    if (ts.isExportAssignment(statement)) return ['default'];
+    if (ts.isExportDeclaration(statement)) return reExportedNames(statement);
+    if (!ts.canHaveModifiers(statement)) return [];
+    const modifiers = ts.getModifiers(statement)?.map((modifier) => modifier.kind) ?? [];
+    if (!modifiers.includes(ts.SyntaxKind.ExportKeyword)) return [];
+    if (modifiers.includes(ts.SyntaxKind.DefaultKeyword)) return ['default'];
+    if (ts.isVariableStatement(statement))
+      return statement.declarationList.declarations.map(({ name }) => name.getText());
+    return [(statement as ts.DeclarationStatement).name?.getText() ?? ''];
+  });
+}
+
+function reExportedNames({ exportClause }: ts.ExportDeclaration): string[] {
+  if (!exportClause || !ts.isNamedExports(exportClause)) return [];
+  return exportClause.elements.map(({ name }) => name.text);
+}

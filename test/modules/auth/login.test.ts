@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { bootTestApp } from '../../support/boot-test-app.ts';
+
+const app = await bootTestApp();
+const user = { email: 'ada@example.com', password: 'correct horse battery' };
+await app.post('/auth/register', { ...user, name: 'Ada' }).expectData(201);
+
+describe('POST /auth/login', () => {
+  it('answers 200 with an access token, a refresh token and the life of the first, for no cache', async () => {
+    const response = await app.post('/auth/login', user);
+    expect(response.status).toBe(200);
+    expect(response.headers['cache-control']).toBe('no-store');
+    const accessToken = expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    const refreshToken = expect.stringMatching(/^[\w-]{43}$/);
+    expect(response.body).toEqual({ success: true, data: { accessToken, refreshToken, expiresIn: 900 } });
+  });
+
+  it('takes the address in any spelling', async () => {
+    await app.post('/auth/login', { ...user, email: ' ADA@example.COM ' }).expectData();
+  });
+
+  it('answers a wrong password and an unknown address with the same 401', async () => {
+    const wrong = await app.post('/auth/login', { ...user, password: 'wrong horse battery' });
+    const unknown = await app.post('/auth/login', { ...user, email: 'nobody@example.com' });
+    expect(wrong.status).toBe(401);
+    expect(wrong.body.message).toBe('The e-mail address or the password is wrong');
+    expect(alike(unknown)).toEqual(alike(wrong));
+  });
+
+  it('answers 401 to a user whose stored hash is none', async () => {
+    const { orm } = await import('../../../src/chassis/database/orm.ts');
+    const data = { email: 'broken@example.com', name: 'Broken', passwordHash: 'none' };
+    await orm().user.create({ data });
+    await app.post('/auth/login', { email: data.email, password: 'none' }).expectError(401, /wrong/);
+  });
+
+  it.each([
+    ['no password', { email: user.email }],
+    ['a password that is no text', { ...user, password: { $ne: '' } }],
+    ['a password beyond 128 characters', { ...user, password: 'x'.repeat(129) }],
+    ['an unknown field', { ...user, remember: true }],
+    ['no e-mail address', { email: 'ada', password: user.password }],
+  ])('answers 400 to %s', async (_case, body) => {
+    await app.post('/auth/login', body).expectError(400, 'Validation Failed');
+  });
+});
+
+/** What a client could tell two answers apart by. */
+function alike({ status, body, headers }: { status: number; body: object; headers: Record<string, string> }) {
+  const { date: _date, 'x-request-id': _id, ...rest } = headers;
+  return { status, body: { ...body, timestamp: '' }, headers: rest };
+}

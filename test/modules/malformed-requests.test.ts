@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { bootTestApp } from '../support/boot-test-app.ts';
+
+const app = await bootTestApp({ env: { BODY_LIMIT_BYTES: '1000' } });
+const record = '01900000-0000-7000-8000-000000000000';
+
+describe.each([
+  ['post', '/auth/register'],
+  ['post', '/auth/login'],
+  ['post', '/auth/refresh'],
+  ['post', '/auth/logout'],
+  ['post', '/api/v1/users'],
+  ['put', `/api/v1/users/${record}`],
+  ['post', '/api/v1/profiles'],
+  ['put', `/api/v1/profiles/${record}`],
+] as const)('%s %s', (method, path) => {
+  const send = (type: string, body: string) =>
+    app.as('admin').send((server) => server[method](path).set('Content-Type', type).send(body));
+
+  it('answers 413 to a body that is too large', async () => {
+    expect((await send('application/json', JSON.stringify({ name: 'x'.repeat(1000) }))).status).toBe(413);
+  });
+
+  it('answers 415 to a character set that is unknown', async () => {
+    expect((await send('application/json; charset=klingon', '{}')).status).toBe(415);
+  });
+
+  it.each(['{', '[]', '"text"', 'null', '{"unknown":1}', '{"__proto__":{"role":"admin"}}'])(
+    'answers 400 to the body %s',
+    async (body) => {
+      expect((await send('application/json', body)).status).toBe(400);
+    },
+  );
+});
+
+describe.each(['users', 'profiles'])('/%s/:id', (resource) => {
+  it.each(['%E0%A4%A', '%00'])('answers 400 to the id %s', async (id) => {
+    const path = `/api/v1/${resource}/${id}`;
+    expect((await app.get(path)).status).toBe(400);
+    expect((await app.as('admin').delete(path)).status).toBe(400);
+    expect((await app.as('admin').put(path, {})).status).toBe(400);
+  });
+});

@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { useModulesDirectory } from '../../src/chassis/config/layout.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
+
+useModulesDirectory(join(import.meta.dirname, '../fixtures/modules'));
+const app = await bootTestApp({
+  env: { NODE_ENV: 'production', AUTH_JWT_SECRET: 'a secret of the tests, 32 letters or more' },
+  configure: (config) => ({ ...config, modules: [{ name: 'failures', enabled: true }] }),
+});
+
+it('spec.md, Error response body, rule 1: production hides message and details of a server error', async () => {
+  const { body } = await app.get('/server-error').expectError(500, 'Internal Server Error');
+  expect(body).not.toHaveProperty('details');
+});
+
+it('spec.md, Error response body, rule 1: production keeps message and details of a client error', async () => {
+  await app.get('/bad-request').expectError(400, 'no', { why: 'because' });
+});

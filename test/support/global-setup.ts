@@ -1,0 +1,49 @@
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import type { TestProject } from 'vitest/node';
+import { readEnvironment } from '../../src/chassis/config/environment.ts';
+import { applyMigrations } from '../../src/chassis/database/migrations.ts';
+import { closeOrm, openOrm, orm } from '../../src/chassis/database/orm.ts';
+import { startPostgres } from './postgres.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Migrated and seeded; each test application copies it. */
+    sqliteTemplate: string;
+    /** URL of the PostgreSQL server's maintenance database. */
+    postgresUrl: string;
+    postgresTemplate: string;
+  }
+}
+
+const templateName = `slipway_template_${process.pid}`;
+
+/** Brings a PostgreSQL server along and makes one migrated, seeded template per database, for all test files. */
+export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const directory = await mkdtemp(join(tmpdir(), 'slipway-test-'));
+  const postgres = await startPostgres();
+  const sqliteTemplate = join(directory, 'template.db');
+  await prepare(`file:${sqliteTemplate}`);
+  await prepare(await postgres.createDatabase(templateName));
+  provide('sqliteTemplate', sqliteTemplate);
+  provide('postgresTemplate', templateName);
+  provide('postgresUrl', postgres.url('postgres'));
+  return async () => {
+    await postgres.stop();
+    rmSync(directory, { recursive: true, force: true });
+  };
+}
+
+async function prepare(url: string): Promise<void> {
+  const settings = readEnvironment({}, { NODE_ENV: 'test', DATABASE_URL: url });
+  const { seed } = await import('../../prisma/seed.ts');
+  await applyMigrations(settings);
+  await openOrm(settings);
+  await seed(orm(), { size: 'small' });
+  // A copy of the file alone must hold everything.
+  if (url.startsWith('file:')) await orm().$queryRawUnsafe('PRAGMA wal_checkpoint(TRUNCATE)');
+  await closeOrm();
+}

@@ -1,0 +1,44 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { Client } from 'pg';
+import { inject } from 'vitest';
+
+/** A database of one's own: migrated, with the small seed, removed by `remove`. */
+export interface TestDatabase {
+  url: string;
+  remove(): Promise<void>;
+}
+
+let made = 0;
+
+/** Makes a database on the provider that TEST_PROVIDER names; SQLite by default. */
+export function createTestDatabase(): Promise<TestDatabase> {
+  return process.env.TEST_PROVIDER === 'postgresql' ? createPostgresqlDatabase() : createSqliteDatabase();
+}
+
+async function createSqliteDatabase(): Promise<TestDatabase> {
+  const directory = mkdtempSync(join(tmpdir(), 'slipway-db-'));
+  const file = join(directory, 'test.db');
+  copyFileSync(inject('sqliteTemplate'), file);
+  return { url: `file:${file}`, remove: async () => rmSync(directory, { recursive: true, force: true }) };
+}
+
+async function createPostgresqlDatabase(): Promise<TestDatabase> {
+  const name = `slipway_test_${process.pid}_${++made}`;
+  const url = new URL(inject('postgresUrl'));
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${inject('postgresTemplate')}`);
+  url.pathname = `/${name}`;
+  return { url: url.href, remove: () => administer(`DROP DATABASE ${name} WITH (FORCE)`) };
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: inject('postgresUrl') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
