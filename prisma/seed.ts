@@ -19,7 +19,7 @@ export const productCounts = { small: 1_000, full: 100_000 } as const;
 /** How much to seed, and who wants to know how far it is. */
 export interface SeedOptions {
   size: keyof typeof productCounts;
-  /** Called after each portion with the number of records stored or found, and of all. */
+  /** Called after each portion with the number of records stored or found, and of all. Default: a bar on a terminal. */
   progress?: (done: number, total: number) => void;
   /** Whether to make the accounts whose password everyone knows. Default: not when NODE_ENV is production. */
   accounts?: boolean;
@@ -29,26 +29,30 @@ type Orm = Slipway.Orm['client'];
 type Records = readonly { id: string }[];
 
 const userCount = 200;
-const portion = 10_000;
+/** As many products as PostgreSQL takes in one statement: 32,767 values. */
+const portion = 4_000;
 
 /**
  * Stores the sample data that is not there yet, so it can run again, also after it was interrupted. Once the last product
  * is stored it does nothing, so what was changed or deleted since stays so.
  */
 export async function seed(orm: Orm, options: SeedOptions): Promise<void> {
-  const { size, progress, accounts = process.env.NODE_ENV !== 'production' } = options;
+  const { size, progress = progressBar('Seeding'), accounts = process.env.NODE_ENV !== 'production' } = options;
   const products = productCounts[size];
   const total = categoryRecords().length + (accounts ? 2 * userCount : 0) + products;
   let done = 0;
   const report = (stored: number) => {
     done += stored;
-    progress?.(done, total);
+    progress(done, total);
   };
-  if (await isStored(orm, products)) return report(total);
+  if (await isStored(orm, products)) return;
   report(await storeMissing(orm.category, 'name', categoryRecords()));
   if (accounts) report(await seedAccounts(orm));
+  const empty = (await orm.product.count()) === 0;
   for (let from = 0; from < products; from += portion) {
-    report(await storeMissing(orm.product, 'sku', [...productRecords(from, Math.min(from + portion, products))]));
+    report(
+      await storeMissing(orm.product, 'sku', [...productRecords(from, Math.min(from + portion, products))], empty),
+    );
   }
 }
 
@@ -78,10 +82,11 @@ interface Delegate {
 }
 
 /** Stores the records whose unique `key` is not there, and returns how many were given. */
-async function storeMissing(model: unknown, key: string, records: Records): Promise<number> {
+async function storeMissing(model: unknown, key: string, records: Records, empty = false): Promise<number> {
   const { findMany, createMany } = model as Delegate;
   const keyOf = (record: object) => (record as Record<string, unknown>)[key];
-  const found = await findMany({ where: { [key]: { in: records.map(keyOf) } }, select: { [key]: true } });
+  const where = { [key]: { in: records.map(keyOf) } };
+  const found = empty ? [] : await findMany({ where, select: { [key]: true } });
   const known = new Set(found.map(keyOf));
   const data = records.filter((record) => !known.has(keyOf(record)));
   if (data.length > 0) await createMany({ data });
@@ -109,7 +114,7 @@ async function main(): Promise<void> {
   const [{ environment }, { connectOrm }] = await Promise.all([chassis('config/environment'), chassis('database/orm')]);
   const { client, close } = await connectOrm(environment());
   try {
-    await seed(client, { size, progress: progressBar('Seeding') });
+    await seed(client, { size });
     const accounts = production ? 'no accounts' : `accounts admin@example.com and user@example.com (${demoPassword})`;
     console.log(`Stored: ${productCounts[size].toLocaleString('en')} products, ${accounts}.`);
   } finally {

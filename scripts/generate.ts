@@ -58,7 +58,12 @@ if (process.argv.includes('--force') || !isFresh()) {
     execFileSync(process.execPath, [prisma, 'generate', '--schema', schema], {
       stdio: ['ignore', 'ignore', 'inherit'],
       // The generator would download an engine that it never runs; any existing file keeps it from trying.
-      env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
+      env: {
+        ...process.env,
+        PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+        CHECKPOINT_DISABLE: '1',
+        PRISMA_HIDE_UPDATE_MESSAGE: '1',
+      },
     });
   }
   writeFileSync(stamp, ormTypes);

@@ -61,7 +61,7 @@ function account(number: number, email: string, name: string, role: 'admin' | 'u
   return { id: stableId('user', number), email, name, role, ...times(randomNumbers(3_000_000 + number)()) };
 }
 
-/** A moment within the two years, given from 0 to 1. Set by us, so that every run stores the same bytes. */
+/** A moment within the two years, given from 0 to 1. Set here, so that every run stores the same bytes. */
 function times(share: number): { createdAt: Date; updatedAt: Date } {
   const moment = new Date(firstDay + Math.floor(share * days * millisecondsPerDay));
   return { createdAt: moment, updatedAt: moment };

@@ -38,13 +38,14 @@ export { receiveUpload, removeUpload, type UploadedFile, uploadedFile } from './
 export { sendData, sendNothing, sendPage } from './http/responses.ts';
 export { addHealthCheck, type HealthCheck } from './lifecycle/health.ts';
 export { documented } from './openapi/documented.ts';
-export { buildFindOptions, buildSearchOptions, sanitizeSearchOptions, validateParam } from './query/build-options.ts';
-export { type AnyListPolicy, listPolicy, many } from './query/list-policy.ts';
+export { buildFindOptions, buildSearchOptions, validateParam } from './query/build-options.ts';
+export { many } from './query/list-definition.ts';
+export { type AnyListPolicy, listPolicy } from './query/list-policy.ts';
 export { defaultQuerySchemas, type QuerySchemas } from './query/query-schemas.ts';
 export type { FindQuery, PageResult, SearchQuery } from './query/query-types.ts';
-export type { SearchOptions } from './query/search-options.ts';
+export { type SearchOptions, sanitizeSearchOptions } from './query/search-options.ts';
 export { defineRoutes } from './resource/define-routes.ts';
-export { type ResourceAccess, anyone, handle, resourceRouter } from './resource/resource-router.ts';
 export { ResourceController, type ResourceSchemas } from './resource/resource-controller.ts';
+export { anyone, handle, type ResourceAccess, resourceRouter } from './resource/resource-router.ts';
 export { ResourceService } from './resource/resource-service.ts';
 export type { Logger } from './telemetry/logger.ts';

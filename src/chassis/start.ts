@@ -21,7 +21,7 @@ import { loadDI } from './loaders/load-di.ts';
 import { loadExpressApp } from './loaders/load-express-app.ts';
 import { loadOpenApi } from './loaders/load-open-api.ts';
 import { loadRoutes, routesOn } from './loaders/load-routes.ts';
-import { createLogger, logger, setLogger } from './telemetry/logger.ts';
+import { createLogger, type Logger, logger, setLogger } from './telemetry/logger.ts';
 
 /** A running service. */
 export interface Service {
@@ -36,6 +36,8 @@ export interface Service {
 export interface StartOptions {
   /** Receive every exception that answers a request, beside the log (spec.md: Handling, rule 4). */
   reporters?: readonly Reporter[];
+  /** Takes the log lines. Default: JSON on stdout at LOG_LEVEL, pretty in development. */
+  logger?: Logger;
 }
 
 interface Loader {
@@ -60,7 +62,8 @@ const loaders: readonly Loader[] = [
  */
 export async function startService(config: AppConfig, options: StartOptions = {}): Promise<Service> {
   const settings = environment();
-  setLogger(createLogger({ level: settings.LOG_LEVEL, pretty: settings.NODE_ENV === 'development' }));
+  const pretty = settings.NODE_ENV === 'development';
+  setLogger(options.logger ?? createLogger({ level: settings.LOG_LEVEL, pretty }));
   resetStartUpReport();
   resetHealthChecks();
   const closers = new Closers();

@@ -6,7 +6,20 @@ const app = await bootTestApp();
 const boundMs = 2000;
 
 const names = ['id', 'name', 'price', 'sku', 'category', 'products', 'createdAt', 'OR', 'AND', 'NOT', 'some', 'every'];
-const operators = ['equals', 'not', 'in', 'contains', 'mode', 'gte', 'lte', 'take', 'select', 'include', 'where', 'orderBy'];
+const operators = [
+  'equals',
+  'not',
+  'in',
+  'contains',
+  'mode',
+  'gte',
+  'lte',
+  'take',
+  'select',
+  'include',
+  'where',
+  'orderBy',
+];
 const keys = fc.oneof(fc.constantFrom(...names, ...operators), fc.string({ maxLength: 8 }), fc.constant('__proto__'));
 const leaves = fc.oneof(
   fc.constantFrom('asc', 'desc', 'insensitive', '%', '\u0000', '2024-01-01', '9'.repeat(400), '\ud800'),
@@ -24,7 +37,11 @@ const { value: json } = fc.letrec((tie) => ({
   map: fc.dictionary(keys, tie('value'), { maxKeys: 4 }),
 }));
 
-const texts = fc.oneof(fc.string({ unit: 'binary' }), json.map((value) => JSON.stringify(value) ?? ''), fc.constant('['.repeat(1000)));
+const texts = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  json.map((value) => JSON.stringify(value) ?? ''),
+  fc.constant('['.repeat(1000)),
+);
 
 async function expectOkOrBadRequest(path: string, query: Record<string, string>): Promise<void> {
   const started = performance.now();
@@ -41,12 +58,15 @@ describe('any text in a query parameter gives 200 or 400, in bounded time', () =
     );
   });
 
-  it.each(['where', 'orderBy', 'include', 'page', 'pageSize', 'cursor', 'count'])('%s of a paginated list', async (parameter) => {
-    await fc.assert(
-      fc.asyncProperty(texts, (text) => expectOkOrBadRequest('/api/v1/products/paginated', { [parameter]: text })),
-      { numRuns: 150 },
-    );
-  });
+  it.each(['where', 'orderBy', 'include', 'page', 'pageSize', 'cursor', 'count'])(
+    '%s of a paginated list',
+    async (parameter) => {
+      await fc.assert(
+        fc.asyncProperty(texts, (text) => expectOkOrBadRequest('/api/v1/products/paginated', { [parameter]: text })),
+        { numRuns: 150 },
+      );
+    },
+  );
 
   it('all of them at once', async () => {
     await fc.assert(

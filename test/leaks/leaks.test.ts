@@ -55,12 +55,24 @@ function includeProbes(policy: Description, wrap: (include: object) => object, l
     const target = rule.describe();
     const inside = (nested: object) => wrap({ [relation]: nested });
     const own: [Probe, string[]][] = [
-      [{ place: `select of ${target.model} ${at}`, query: (name) => ({ include: inside({ select: { [name]: true } }) }) }, undeclared(target.model, [...target.fields, ...Object.keys(target.includes)])],
+      [
+        {
+          place: `select of ${target.model} ${at}`,
+          query: (name) => ({ include: inside({ select: { [name]: true } }) }),
+        },
+        undeclared(target.model, [...target.fields, ...Object.keys(target.includes)]),
+      ],
     ];
     if (rule.many) {
       own.push(
-        [{ place: `where in include ${at}`, query: (name) => ({ include: inside({ where: { [name]: 'x' } }) }) }, undeclared(target.model, Object.keys(target.filters))],
-        [{ place: `orderBy in include ${at}`, query: (name) => ({ include: inside({ orderBy: { [name]: 'asc' } }) }) }, undeclared(target.model, target.sorts)],
+        [
+          { place: `where in include ${at}`, query: (name) => ({ include: inside({ where: { [name]: 'x' } }) }) },
+          undeclared(target.model, Object.keys(target.filters)),
+        ],
+        [
+          { place: `orderBy in include ${at}`, query: (name) => ({ include: inside({ orderBy: { [name]: 'asc' } }) }) },
+          undeclared(target.model, target.sorts),
+        ],
       );
     }
     return [...own, ...includeProbes(target, (include) => inside({ include }), left - 1)];
@@ -70,9 +82,16 @@ function includeProbes(policy: Description, wrap: (include: object) => object, l
 
 function orderProbes(policy: Description): [Probe, string[]][] {
   const related = [...models.keys()].flatMap((model) => models.get(model)?.fields ?? []);
-  const dotted = (models.get(policy.model)?.relations ?? []).flatMap((relation) => related.map((field) => `${relation}.${field}`));
+  const dotted = (models.get(policy.model)?.relations ?? []).flatMap((relation) =>
+    related.map((field) => `${relation}.${field}`),
+  );
   const forbidden = [...undeclared(policy.model, policy.sorts), ...dotted.filter((key) => !policy.sorts.includes(key))];
-  return [[{ place: `orderBy of ${policy.model}`, query: (name) => ({ orderBy: { [name]: 'asc' } }) }, [...new Set(forbidden)]]];
+  return [
+    [
+      { place: `orderBy of ${policy.model}`, query: (name) => ({ orderBy: { [name]: 'asc' } }) },
+      [...new Set(forbidden)],
+    ],
+  ];
 }
 
 async function answerTo(path: string, probe: Probe, name: string): Promise<{ status: number; body: string }> {

@@ -54,12 +54,18 @@ describe('the process', () => {
     const { port } = taken.address() as { port: number };
     const { output, exit } = spawnService({ PORT: String(port), DATABASE_URL: freshDatabase() });
     expect((await exit)[0]).toBe(1);
-    expect((await output)[0]).toMatch(new RegExp(`Expected to listen on 127.0.0.1:${port}, found another process there`));
+    expect((await output)[0]).toMatch(
+      new RegExp(`Expected to listen on 127.0.0.1:${port}, found another process there`),
+    );
     taken.close();
   });
 
   it('migrates, seeds, serves, and ends with code 0 on SIGTERM', async () => {
-    const { child, exit, output } = spawnService({ DATABASE_URL: freshDatabase(), NODE_ENV: 'development', LOG_LEVEL: 'info' });
+    const { child, exit, output } = spawnService({
+      DATABASE_URL: freshDatabase(),
+      NODE_ENV: 'development',
+      LOG_LEVEL: 'info',
+    });
     const url = await listeningAt(child);
     const { total } = (await (await fetch(`${url}/api/v1/products/paginated`)).json()) as { total: number };
     expect(total).toBe(1000);
@@ -74,12 +80,15 @@ describe('the process', () => {
   });
 });
 
-async function listeningAt(child: ChildProcess): Promise<string> {
+/** The public address, once the service says that it is ready. */
+function listeningAt(child: ChildProcess): Promise<string> {
   let seen = '';
-  for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
-    seen += chunk;
-    const url = /ready at (http:\/\/[^\s",]+)/.exec(seen)?.[1];
-    if (url) return url;
-  }
-  throw new Error(`The service ended before it listened:\n${seen}`);
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', (chunk) => {
+      seen += chunk;
+      const url = /ready at (http:\/\/[^\s",]+)/.exec(seen)?.[1];
+      if (url) resolve(url);
+    });
+    child.once('exit', () => reject(new Error(`The service ended before it listened:\n${seen}`)));
+  });
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { BaseException, Reporter, RequestContext } from '../../src/chassis/index.ts';
 import { useModulesDirectory } from '../../src/chassis/config/layout.ts';
+import type { BaseException, Reporter, RequestContext } from '../../src/chassis/index.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
 
 const reported: { exception: BaseException; context: RequestContext | undefined }[] = [];
@@ -56,7 +56,11 @@ describe('spec.md: Handling and logging', () => {
       .expectError(404, 'No such thing');
     expect(reported).toHaveLength(1);
     expect(reported[0]?.exception).toMatchObject({ name: 'NotFoundException', statusCode: 404 });
-    expect(reported[0]?.exception.context).toMatchObject({ method: 'GET', userAgent: 'spec', ipAddress: expect.any(String) });
+    expect(reported[0]?.exception.context).toMatchObject({
+      method: 'GET',
+      userAgent: 'spec',
+      ipAddress: expect.any(String),
+    });
     expect(reported[0]?.context).toMatchObject({ requestId: 'abc-1', method: 'GET', userAgent: 'spec' });
     expect(reported[0]?.context?.url).toContain('/fail/not-found');
   });
@@ -83,11 +87,23 @@ describe('the edge of the service', () => {
   it.each<[string, number, (server: Parameters<Parameters<typeof app.send>[0]>[0]) => import('supertest').Test]>([
     ['JSON that is none', 400, (server) => server.post('/fail/body').type('json').send('{"name":')],
     ['a body that is too large', 413, (server) => server.post('/fail/body').send({ name: 'x'.repeat(1_100_000) })],
-    ['a content type that nobody reads', 415, (server) => server.post('/fail/body').type('application/xml').send('<x/>')],
-    ['an unknown charset', 415, (server) => server.post('/fail/body').set('Content-Type', 'application/json; charset=klingon').send('{}')],
+    [
+      'a content type that nobody reads',
+      415,
+      (server) => server.post('/fail/body').type('application/xml').send('<x/>'),
+    ],
+    [
+      'an unknown charset',
+      415,
+      (server) => server.post('/fail/body').set('Content-Type', 'application/json; charset=klingon').send('{}'),
+    ],
     ['a malformed percent-encoding in the path', 400, (server) => server.get('/fail/missing/%E0%A4%A')],
     ['a repeated query parameter', 400, (server) => server.get('/fail/query?page=1&page=2')],
-    ['a __proto__ key in the body', 400, (server) => server.post('/fail/body').type('json').send('{"__proto__":{"x":1},"name":"a"}')],
+    [
+      'a __proto__ key in the body',
+      400,
+      (server) => server.post('/fail/body').type('json').send('{"__proto__":{"x":1},"name":"a"}'),
+    ],
     ['an unknown route', 404, (server) => server.get('/nowhere')],
   ])('%s is %i in the one body', async (_case, status, build) => {
     await app.send(build).expectError(status, /.+/);

@@ -10,7 +10,11 @@ const app = await bootTestApp();
 describe('spec.md: Route layout of a module', () => {
   it('GET /<resources> lists records and accepts the find query parameters', async () => {
     const data = await app
-      .get('/api/v1/products', { where: { price: { gte: 100 } }, orderBy: { price: 'asc' }, include: { category: true } })
+      .get('/api/v1/products', {
+        where: { price: { gte: 100 } },
+        orderBy: { price: 'asc' },
+        include: { category: true },
+      })
       .expectData();
     expect(data.length).toBeGreaterThan(100);
     expect(data[0].category.id).toBe(data[0].categoryId);

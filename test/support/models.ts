@@ -10,11 +10,16 @@ export interface ModelNames {
 /** Every model of the service, read from the one source of models. */
 export function readModels(): Map<string, ModelNames> {
   const text = readFileSync(join(import.meta.dirname, '../../prisma/models.prisma'), 'utf8');
-  const blocks = [...text.matchAll(/^model (\w+) \{([^}]*)\}/gm)].map(([, name, body]) => [name ?? '', body ?? ''] as const);
+  const blocks = [...text.matchAll(/^model (\w+) \{([^}]*)\}/gm)].map(
+    ([, name, body]) => [name ?? '', body ?? ''] as const,
+  );
   const names = new Set(blocks.map(([name]) => name));
   return new Map(
     blocks.map(([model, body]) => {
-      const members = [...body.matchAll(/^ {2}(\w+)\s+(\w+)/gm)].map(([, name, type]) => ({ name: name ?? '', type: type ?? '' }));
+      const members = [...body.matchAll(/^ {2}(\w+)\s+(\w+)/gm)].map(([, name, type]) => ({
+        name: name ?? '',
+        type: type ?? '',
+      }));
       return [
         model,
         {

@@ -82,7 +82,8 @@ function collect(names: string[], variables: NodeJS.ProcessEnv, problems: string
   for (const name of names) {
     const value = variables[name] || undefined;
     const file = variables[`${name}_FILE`] || undefined;
-    if (value !== undefined && file !== undefined) problems.push(`${name}: set both by ${name} and by ${name}_FILE; keep one`);
+    if (value !== undefined && file !== undefined)
+      problems.push(`${name}: set both by ${name} and by ${name}_FILE; keep one`);
     if (value !== undefined) raw[name] = value;
     else if (file !== undefined) {
       try {

@@ -95,7 +95,7 @@ const byDriverMessage: Record<string, Meaning> = {
 
 const socketCodes = /^(ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|EAI_AGAIN)$/;
 
-/** Refusals that come from no database: the client's of its arguments, and that of our SQLite connection. */
+/** Refusals that come from no database: the client's of its arguments, and that of the SQLite connection. */
 const invalidNames = new Set(['PrismaClientValidationError', 'NulCharacterError']);
 
 /** What an error of the database means; undefined when it is not recognised as one. */

@@ -8,10 +8,10 @@ import {
 } from '@prisma/driver-adapter-utils';
 import type { DatabaseError, Pool } from 'pg';
 import { connectPostgresql } from './connect-postgresql.ts';
-import { sqliteUrl, untilFree } from './connect-sqlite.ts';
+import { sqliteUrl } from './connect-sqlite.ts';
 import type { DatabaseTarget } from './database-url.ts';
+import { type SqliteClient, untilFree, untilWritable } from './sqlite-waiting.ts';
 
-type Client = ReturnType<PrismaLibSql['createClient']>;
 type Factory = SqlMigrationAwareDriverAdapterFactory;
 type Target<P> = Extract<DatabaseTarget, { provider: P }>;
 
@@ -80,12 +80,13 @@ async function onSqlite<T>(target: Target<'sqlite'>, work: (factory: Factory) =>
   const open = async () => new PrismaLibSql({ url: '' }).createClient({ url: sqliteUrl(target.path) });
   const client = await untilFree(open, migrationWaitMs);
   try {
-    await untilFree(() => client.execute('PRAGMA journal_mode = WAL'), migrationWaitMs);
+    await untilFree(() => client.executeMultiple('PRAGMA journal_mode = WAL;'), migrationWaitMs);
     await client.execute('PRAGMA foreign_keys = OFF');
-    const transaction = await untilFree(() => client.transaction('write'), migrationWaitMs);
+    await untilWritable(client, migrationWaitMs);
+    const transaction = await client.transaction('write');
     try {
-      const result = await work(new SameConnection(transaction as unknown as Client));
-      await refuseBrokenReferences(transaction as unknown as Client);
+      const result = await work(new SameConnection(transaction as unknown as SqliteClient));
+      await refuseBrokenReferences(transaction as unknown as SqliteClient);
       await transaction.commit();
       return result;
     } finally {
@@ -96,7 +97,7 @@ async function onSqlite<T>(target: Target<'sqlite'>, work: (factory: Factory) =>
   }
 }
 
-async function refuseBrokenReferences(client: Client): Promise<void> {
+async function refuseBrokenReferences(client: SqliteClient): Promise<void> {
   const { rows } = await client.execute('PRAGMA foreign_key_check');
   const tables = [...new Set(rows.map((row) => row.table))];
   if (tables.length > 0) {
@@ -109,19 +110,19 @@ async function refuseBrokenReferences(client: Client): Promise<void> {
 
 /** The adapter on a connection that is open already and stays open. */
 class SameConnection extends PrismaLibSql {
-  readonly #client: Client;
+  readonly #client: SqliteClient;
 
-  constructor(client: Client) {
+  constructor(client: SqliteClient) {
     super({ url: '' });
     this.#client = client;
   }
 
-  override createClient(): Client {
+  override createClient(): SqliteClient {
     const client = this.#client;
     return {
       execute: client.execute.bind(client),
       executeMultiple: client.executeMultiple.bind(client),
       close: () => undefined,
-    } as unknown as Client;
+    } as unknown as SqliteClient;
   }
 }

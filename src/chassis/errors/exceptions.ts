@@ -58,28 +58,28 @@ export class BaseException extends Error {
   }
 }
 
-/** 400: the request cannot be understood or breaks a rule that the client can see. */
+/** 400: the request cannot be understood or breaks a rule that the client can see (spec.md: Exception classes). */
 export class BadRequestException extends BaseException {
   constructor(message = 'Bad Request', details?: unknown, options?: ExceptionOptions) {
     super(message, 400, details, options);
   }
 }
 
-/** 401: no credentials, or credentials that do not hold. */
+/** 401: no credentials, or credentials that do not hold (spec.md: Exception classes). */
 export class UnauthorizedException extends BaseException {
   constructor(message = 'Unauthorized', details?: unknown, options?: ExceptionOptions) {
     super(message, 401, details, options);
   }
 }
 
-/** 403: the caller is known and may not do this. */
+/** 403: the caller is known and may not do this (spec.md: Exception classes). */
 export class ForbiddenException extends BaseException {
   constructor(message = 'Forbidden', details?: unknown, options?: ExceptionOptions) {
     super(message, 403, details, options);
   }
 }
 
-/** 404: no such record or route. */
+/** 404: no such record or route (spec.md: Exception classes). */
 export class NotFoundException extends BaseException {
   constructor(message = 'Not Found', details?: unknown, options?: ExceptionOptions) {
     super(message, 404, details, options);
@@ -93,7 +93,7 @@ export class MethodNotAllowedException extends BaseException {
   }
 }
 
-/** 409: the request contradicts what is stored, such as a duplicate of a unique value. */
+/** 409: the request contradicts what is stored, such as a duplicate of a unique value (spec.md: Exception classes). */
 export class ConflictException extends BaseException {
   constructor(message = 'Conflict', details?: unknown, options?: ExceptionOptions) {
     super(message, 409, details, options);
@@ -121,7 +121,7 @@ export class ServiceUnavailableException extends BaseException {
   }
 }
 
-/** 500: an unexpected fault; never operational, so monitors always see it. */
+/** 500: an unexpected fault; never operational, so monitors always see it (spec.md: Exception classes). */
 export class InternalServerErrorException extends BaseException {
   constructor(message = 'Internal Server Error', details?: unknown, options?: ExceptionOptions) {
     super(message, 500, details, { ...options, isOperational: false });
@@ -137,7 +137,7 @@ export class ValidationException extends BadRequestException {
   }
 }
 
-/** 500: a database operation failed; operational unless said otherwise. */
+/** 500: a database operation failed; operational unless said otherwise (spec.md: Exception classes). */
 export class DatabaseException extends InternalServerErrorException {
   override readonly isOperational: boolean;
 
@@ -156,9 +156,8 @@ export class DatabaseUnavailableException extends DatabaseException {
   }
 }
 
-/** 400: a rule of the business was broken; the message says which. */
+/** 400: a rule of the business was broken; the message says which (spec.md: Exception classes). */
 export class BusinessException extends BadRequestException {
-  // biome-ignore lint/complexity/noUselessConstructor: makes the message required, which the base class does not
   constructor(message: string, details?: unknown, options?: ExceptionOptions) {
     super(message, details, options);
   }

@@ -38,7 +38,9 @@ export function readiness(): Promise<Readiness> {
 }
 
 async function runChecks(): Promise<Readiness> {
-  const outcomes = await Promise.all([...checks].map(async ([name, check]) => [name, await outcome(name, check)] as const));
+  const outcomes = await Promise.all(
+    [...checks].map(async ([name, check]) => [name, await outcome(name, check)] as const),
+  );
   const entries = [
     ...loadFailures().map(({ module, file }) => [`${module}/${file}`, 'failed to load'] as const),
     ...outcomes,

@@ -47,7 +47,10 @@ export async function loadRoutes(app: Express, enabledModules: ModuleConfig[]): 
     routers.push({ module: module.name, file: join(modulesDirectory(), module.name, file), prefix, router });
     app.use(prefix || '/', router);
   }
-  recordRoutes(routes.map(({ method, path }) => `${method} ${path}`), leftOut);
+  recordRoutes(
+    routes.map(({ method, path }) => `${method} ${path}`),
+    leftOut,
+  );
 }
 
 /** The route files mounted on an app, in the order of mounting. */

@@ -79,7 +79,9 @@ function namedFiles(module: ModuleConfig, option: 'includeRoutes' | 'excludeRout
 
 /** `user`, `user.routes`, `user.routes.ts` and `user.routes.js` all name the same file. */
 function shortName(file: string): string {
-  return basename(file).replace(/\.(ts|js)$/, '').replace(/\.routes$/, '');
+  return basename(file)
+    .replace(/\.(ts|js)$/, '')
+    .replace(/\.routes$/, '');
 }
 
 function leave(module: ModuleConfig, file: string, reason: LeftOut['reason']): LeftOut {

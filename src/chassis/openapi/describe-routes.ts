@@ -4,11 +4,11 @@ import type { AuthorDocs } from './author-docs.ts';
 import { completeOperation } from './complete-operation.ts';
 import { deepMerge, type Json } from './deep-merge.ts';
 import type { DescribedResource } from './describe-resources.ts';
-import { misreadResponses, undocumented, unmounted, unmountedResource } from './documentation-problems.ts';
 import { docsOf } from './documented.ts';
 import type { QueryComponents } from './query-components.ts';
 import { resourceOperation } from './resource-operations.ts';
 import { documentedPath, type RouteSource } from './route-source.ts';
+import { misreadResponses, undocumented, unmounted, unmountedResource } from './undocumented.ts';
 
 /** The paths of one route file, and where its comments and its routes say different things. */
 export interface DescribedRoutes {

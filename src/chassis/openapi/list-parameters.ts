@@ -31,7 +31,7 @@ export function findParameters(rules: PolicyRules, components: QueryComponents):
   ];
 }
 
-/** The parameters of a paginated list: those of a find list, the page, and what design.md adds to paging. */
+/** The parameters of a paginated list: those of a find list, the page, the cursor and the count. */
 export function searchParameters(rules: PolicyRules, components: QueryComponents): Json[] {
   const { page, pageSize } = rules.limits;
   return [

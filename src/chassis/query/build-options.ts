@@ -6,8 +6,6 @@ import { defaultQuerySchemas, type QuerySchemas } from './query-schemas.ts';
 import { badParameter, inParameter } from './refusal.ts';
 import type { FindOptions } from './search-options.ts';
 
-export { type FindOptions, type SearchOptions, sanitizeSearchOptions } from './search-options.ts';
-
 const jsonParameters = ['include', 'orderBy', 'where'] as const;
 
 /**

@@ -11,8 +11,6 @@ import type { FindQuery, GetQuery, SearchQuery, Selection } from './query-types.
 import { readFind, readGet, readOptions, readSearch } from './read-query.ts';
 import type { SearchOptions } from './search-options.ts';
 
-export { many } from './list-definition.ts';
-
 /**
  * What may be asked of the lists of one model, and what may leave (design: list policy). Everything that is not declared
  * is refused with the answer that a name gets which does not exist.

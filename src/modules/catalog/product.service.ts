@@ -1,6 +1,6 @@
 import { BusinessException, ResourceService } from '../../chassis/index.ts';
-import type { ProductRepository } from './product.repository.ts';
 import type { CreateProduct, UpdateProduct } from './catalog.schema.ts';
+import type { ProductRepository } from './product.repository.ts';
 
 const highestPrice = 1_000_000_00;
 

@@ -45,7 +45,8 @@ describe('readEnvironment', () => {
   });
 
   it('lists every problem in one message with what was expected and found', () => {
-    const read = () => readEnvironment({}, { PORT: 'x', ENABLE_CORS: 'maybe', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://x' });
+    const read = () =>
+      readEnvironment({}, { PORT: 'x', ENABLE_CORS: 'maybe', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://x' });
     expect(read).toThrowErrorMatchingInlineSnapshot(`
       [ConfigurationError: The configuration has 4 problems:
         - PORT: expected a whole number from 0 to 65535; found "x"

@@ -43,10 +43,13 @@ describe('loadRoutes', () => {
     expect(pathsOf(app)).toContain('/api/v1/greetings/:id');
   });
 
-  it.each(['greeting', 'greeting.routes', 'greeting.routes.ts'])('loads only the file that includeRoutes names as %s', async (name) => {
-    const app = await appWith({ ...plain, includeRoutes: [name] });
-    expect(pathsOf(app)).toEqual(['/greetings', '/greetings/:id']);
-  });
+  it.each(['greeting', 'greeting.routes', 'greeting.routes.ts'])(
+    'loads only the file that includeRoutes names as %s',
+    async (name) => {
+      const app = await appWith({ ...plain, includeRoutes: [name] });
+      expect(pathsOf(app)).toEqual(['/greetings', '/greetings/:id']);
+    },
+  );
 
   it('loads all files but those that excludeRoutes names', async () => {
     const app = await appWith({ ...plain, excludeRoutes: ['greeting.routes'] });
@@ -66,9 +69,17 @@ describe('loadRoutes', () => {
   });
 
   it.each<[string, ModuleConfig[], RegExp]>([
-    ['a module directory that is missing', [{ name: 'absent', enabled: true }], /Expected a directory .*absent.*found none .*create it/],
+    [
+      'a module directory that is missing',
+      [{ name: 'absent', enabled: true }],
+      /Expected a directory .*absent.*found none .*create it/,
+    ],
     ['a module named twice', [plain, plain], /Expected each module once .*found plain 2 times; keep one/],
-    ['an includeRoutes name without a file', [{ ...plain, includeRoutes: ['nobody'] }], /"nobody" in includeRoutes of module plain, found farewell, greeting; correct/],
+    [
+      'an includeRoutes name without a file',
+      [{ ...plain, includeRoutes: ['nobody'] }],
+      /"nobody" in includeRoutes of module plain, found farewell, greeting; correct/,
+    ],
     ['an excludeRoutes name without a file', [{ ...plain, excludeRoutes: ['nobody'] }], /"nobody" in excludeRoutes/],
   ])('refuses %s with what was expected, found and to do', async (_case, modules, message) => {
     await expect(loadRoutes(express(), modules)).rejects.toThrow(message);

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  buildFindOptions,
-  buildSearchOptions,
-  sanitizeSearchOptions,
-  validateParam,
-} from '../../../src/chassis/query/build-options.ts';
+import { buildFindOptions, buildSearchOptions, validateParam } from '../../../src/chassis/query/build-options.ts';
 import { whereSchema } from '../../../src/chassis/query/query-schemas.ts';
+import { sanitizeSearchOptions } from '../../../src/chassis/query/search-options.ts';
 import { productList } from './policies.ts';
 import { reasonOf, refusalOf } from './refusal-of.ts';
 
@@ -105,7 +101,8 @@ describe('buildSearchOptions', () => {
     );
     expect(options).toMatchObject({ where: { createdAt: { gte: new Date('2026-01-01') } }, orderBy: { name: 'asc' } });
     expect(reasonOf(() => buildSearchOptions({ where: '{"passwordHash":"x"}' }, productList.schemas))).toBe(
-      reasonOf(() => productList.parseFind({ where: '{"passwordHash":"x"}' })));
+      reasonOf(() => productList.parseFind({ where: '{"passwordHash":"x"}' })),
+    );
     refusalOf(() => buildSearchOptions({ include: '{"owner":true}' }, productList.schemas));
     refusalOf(() => buildSearchOptions({ orderBy: '{"sku":"asc"}' }, productList.schemas));
   });

@@ -16,9 +16,7 @@ describe('a cursor', () => {
     const text = codec.encode([1, 'a'], 'Product by name');
     const message = reasonOf(() => codec.decode(text, 'Product by price'));
     expect(message).toMatch(/^cursor: /);
-    expect(reasonOf(() => createCursorCodec('another secret here').decode(text, 'Product by name'))).toBe(
-      message,
-    );
+    expect(reasonOf(() => createCursorCodec('another secret here').decode(text, 'Product by name'))).toBe(message);
   });
 
   it('is refused when any bit of it is changed', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { type ListPolicy, listPolicy, many } from '../../../src/chassis/query/list-policy.ts';
+import { many } from '../../../src/chassis/query/list-definition.ts';
+import { type ListPolicy, listPolicy } from '../../../src/chassis/query/list-policy.ts';
 import { category, categoryList, product, productList, user } from './policies.ts';
 
 const id = z.uuid();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyListPolicy, listPolicy, many } from '../../../src/chassis/query/list-policy.ts';
+import { many } from '../../../src/chassis/query/list-definition.ts';
+import { type AnyListPolicy, listPolicy } from '../../../src/chassis/query/list-policy.ts';
 import { category, categoryList, productList, userList } from './policies.ts';
 import { reasonOf, refusalOf } from './refusal-of.ts';
 
@@ -74,9 +75,7 @@ describe('include', () => {
   });
 
   it('selects only readable fields, at least one of them', () => {
-    expect(whyRefused({ profile: { select: { userId: true } } }, userList)).toContain(
-      '"userId" is not allowed here',
-    );
+    expect(whyRefused({ profile: { select: { userId: true } } }, userList)).toContain('"userId" is not allowed here');
     refused({ category: { select: { name: 1 } } });
     refused({ category: { select: { products: true } } });
     expect(whyRefused({ category: { select: { name: false } } })).toContain('at least one field');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { listPolicy, many } from '../../../src/chassis/query/list-policy.ts';
+import { many } from '../../../src/chassis/query/list-definition.ts';
+import { listPolicy } from '../../../src/chassis/query/list-policy.ts';
 import { categoryList, product, productList, user, userList } from './policies.ts';
 import { reasonOf, refusalOf } from './refusal-of.ts';
 

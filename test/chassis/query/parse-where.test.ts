@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type AnyListPolicy, ListPolicy, many } from '../../../src/chassis/query/list-policy.ts';
+import { many } from '../../../src/chassis/query/list-definition.ts';
+import { type AnyListPolicy, ListPolicy } from '../../../src/chassis/query/list-policy.ts';
 import { categoryList, productList, userList } from './policies.ts';
 import { reasonOf, refusalOf } from './refusal-of.ts';
 
@@ -107,9 +108,7 @@ describe('where', () => {
 
   it('lets mode stand only beside operators that it changes', () => {
     expect(whyRefused({ name: { mode: 'insensitive' } })).toContain('needs an operator beside it');
-    expect(whyRefused({ name: { contains: 'x', mode: 'exact' } })).toContain(
-      'expected "insensitive" or "default"',
-    );
+    expect(whyRefused({ name: { contains: 'x', mode: 'exact' } })).toContain('expected "insensitive" or "default"');
     expect(whyRefused({ price: { gte: 1, mode: 'default' } })).toContain('"mode" is not allowed here');
   });
 
@@ -133,9 +132,7 @@ describe('where', () => {
 
   it('needs a declared equals for the shorthand', () => {
     const policy = new ListPolicy('User', { record: z.object({ name: z.string() }), filter: { name: ['contains'] } });
-    expect(whyRefused({ name: 'x' }, policy)).toContain(
-      '"equals" is not allowed here; expected one of contains, mode',
-    );
+    expect(whyRefused({ name: 'x' }, policy)).toContain('"equals" is not allowed here; expected one of contains, mode');
   });
 
   it('says what is wrong where, and names what is allowed', () => {

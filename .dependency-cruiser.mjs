@@ -1,0 +1,189 @@
+/**
+ * Who may import whom. Each rule's comment is what the author of a forbidden import reads.
+ * test/house/import-rules.test.ts plants a violation of every rule and expects it to be caught.
+ */
+
+/** The folders of src/chassis: what each may import besides itself, and of what it may import types only. */
+const chassis = {
+  errors: { types: ['context'] },
+  config: {},
+  context: {},
+  di: { from: ['errors', 'config'] },
+  query: { from: ['errors'] },
+  telemetry: { from: ['errors', 'context', 'config'] },
+  http: { from: ['errors', 'context', 'query', 'telemetry'], types: ['config'] },
+  database: { from: ['errors', 'context', 'query', 'telemetry', 'config'] },
+  resource: { from: ['errors', 'context', 'query', 'http'], types: ['database', 'di'] },
+  openapi: { from: ['errors', 'config', 'query', 'http', 'resource'] },
+  lifecycle: { from: ['errors', 'config', 'context', 'telemetry', 'database', 'http'] },
+};
+
+/** The roles of a module's files, and which of them each may not import: calls go one step down the chain. */
+const roles = {
+  routes: 'service|repository',
+  controller: 'routes|repository',
+  service: 'routes|controller',
+  repository: 'routes|controller|service',
+  schema: 'routes|controller|service|repository',
+  types: 'routes|controller|service|repository|schema',
+};
+
+const typeOnly = ['type-only'];
+
+/** A side is a path as a regular expression, or a condition with more parts. */
+function forbid(name, comment, from, to) {
+  const condition = (side) => (typeof side === 'string' ? { path: side } : side);
+  return { name, severity: 'error', comment, from: condition(from), to: condition(to) };
+}
+
+function chassisRules() {
+  return Object.entries(chassis).flatMap(([folder, { from = [], types = [] }]) => {
+    const own = `^src/chassis/${folder}/`;
+    const reach = [folder, ...from, ...types].join('|');
+    const comment = `chassis/${folder} imports ${from.join(', ') || 'no other folder of the chassis'}${types.length ? `, and types of ${types.join(', ')}` : ''}`;
+    const rules = [
+      forbid(`chassis-${folder}`, comment, own, { path: '^src/chassis/', pathNot: `^src/chassis/(${reach})/` }),
+    ];
+    if (types.length === 0) return rules;
+    const values = { path: `^src/chassis/(${types.join('|')})/`, dependencyTypesNot: typeOnly };
+    return [...rules, forbid(`chassis-${folder}-types`, comment, own, values)];
+  });
+}
+
+function roleRules() {
+  return Object.entries(roles).map(([role, others]) =>
+    forbid(
+      `module-${role}`,
+      `a *.${role}.ts file imports no ${others.replaceAll('|', ' and no ')}: routes -> controller -> service -> repository`,
+      `^src/modules/.*[.]${role}[.]ts$`,
+      `^src/modules/.*[.](${others})[.]ts$`,
+    ),
+  );
+}
+
+const moduleFile = '^src/modules/([^/]+)/';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    forbid(
+      'no-cycle',
+      'files that import each other cannot be read, tested or loaded one by one',
+      {},
+      {
+        circular: true,
+        // List policies name each other in functions that run later; other than policies a schema imports nothing.
+        viaOnly: { dependencyTypesNot: typeOnly, pathNot: '^src/modules/.*[.]schema[.]ts$' },
+      },
+    ),
+    forbid(
+      'resolvable',
+      'the file or package is not there: check the name, its .ts ending, package.json',
+      {},
+      {
+        couldNotResolve: true,
+      },
+    ),
+    forbid('no-dev-package', 'what runs in production stands in "dependencies" of package.json', '^src/', {
+      dependencyTypes: ['npm-dev', 'npm-no-pkg'],
+      // The logger writes plain JSON where it is missing.
+      pathNot: 'node_modules/pino-pretty/',
+      dependencyTypesNot: typeOnly,
+    }),
+    forbid(
+      'src-alone',
+      'src/ is what is shipped: it imports no test, script or seed',
+      '^src/',
+      '^(test|scripts|prisma)/',
+    ),
+    forbid(
+      'main',
+      'main.ts imports chassis/start.ts, chassis/lifecycle and app.config.ts, nothing else of src/',
+      '^src/main[.]ts$',
+      {
+        path: '^src/',
+        pathNot: '^src/(chassis/start[.]ts$|chassis/lifecycle/|app[.]config[.]ts$)',
+      },
+    ),
+    forbid(
+      'app-config',
+      'app.config.ts imports chassis/config and the *.config.ts of modules; it names modules by text',
+      '^src/app[.]config[.]ts$',
+      { path: '^src/', pathNot: '^src/(chassis/config/|modules/[^/]+/[^/]+[.]config[.]ts$)' },
+    ),
+    forbid(
+      'start',
+      'start.ts puts loaders in order: it opens, listens and closes, and knows nothing of queries and resources',
+      '^src/chassis/start[.]ts$',
+      { path: '^src/chassis/', pathNot: '^src/chassis/(loaders|lifecycle|config|telemetry|errors|http|database|di)/' },
+    ),
+    forbid(
+      'chassis-alone',
+      'the chassis knows no feature, no generated client and no file beside it',
+      '^src/chassis/',
+      { path: '^src/', pathNot: '^src/chassis/' },
+    ),
+    forbid(
+      'no-inside-door',
+      'index.ts is for modules; inside the chassis a file is imported by its own name',
+      '^src/chassis/',
+      '^src/chassis/index[.]ts$',
+    ),
+    forbid(
+      'nobody-starts',
+      'only main.ts and the test support start the service',
+      '^src/(chassis|modules)/',
+      '^src/(chassis/start|main|app[.]config)[.]ts$',
+    ),
+    ...chassisRules(),
+    forbid(
+      'module-door',
+      'a module imports the chassis by chassis/index.ts only; is an export missing there?',
+      {
+        path: moduleFile,
+      },
+      { path: '^src/', pathNot: '^src/(chassis/index[.]ts$|modules/)' },
+    ),
+    forbid(
+      'module-module',
+      "a module imports types of another module's *.types.ts; calls go through the container",
+      {
+        path: moduleFile,
+      },
+      { path: '^src/modules/', pathNot: ['^src/modules/$1/', '[.]types[.]ts$'] },
+    ),
+    forbid(
+      'module-module-types',
+      "another module's *.types.ts is imported with `import type`",
+      {
+        path: moduleFile,
+      },
+      { path: '^src/modules/.*[.]types[.]ts$', pathNot: '^src/modules/$1/', dependencyTypesNot: typeOnly },
+    ),
+    forbid('module-di', "di.ts is the loader's: nothing imports it", {}, '^src/modules/[^/]+/di[.]ts$'),
+    ...roleRules(),
+    forbid(
+      'no-express-below',
+      'services and repositories know no Express: they take and give plain values',
+      '^src/modules/.*[.](service|repository|schema)[.]ts$',
+      'node_modules/(@types/)?(express|express-serve-static-core|multer)/',
+    ),
+    forbid(
+      'prisma',
+      'only chassis/database and repositories know Prisma; types come from Slipway.Orm',
+      {
+        path: '^src/',
+        pathNot: '^src/(chassis/database/|generated/|modules/.*[.]repository[.]ts$)',
+      },
+      { path: ['node_modules/(@prisma|prisma)/', '^src/generated/'] },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: ['node_modules', '^src/generated'] },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      conditionNames: ['types', 'import', 'node', 'default'],
+      extensions: ['.ts', '.d.ts', '.js'],
+    },
+  },
+};

