@@ -50,7 +50,11 @@ export function template(values: Values = {}, ...options: string[]): string {
 }
 
 function run(options: string[], values: Values): string {
-  return execFileSync(tool('helm') ?? 'helm', options, { encoding: 'utf8', input: JSON.stringify(values), stdio: 'pipe' });
+  return execFileSync(tool('helm') ?? 'helm', options, {
+    encoding: 'utf8',
+    input: JSON.stringify(values),
+    stdio: 'pipe',
+  });
 }
 
 /** The objects of a rendered text; a key that stands twice is an error. */

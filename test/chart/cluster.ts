@@ -44,12 +44,16 @@ const api: Record<string, unknown> = {
 };
 
 /** An API server that holds these objects, by path, and a kubeconfig that leads to it. */
-export async function startCluster(objects: Record<string, unknown>): Promise<{ kubeconfig: string } & AsyncDisposable> {
+export async function startCluster(
+  objects: Record<string, unknown>,
+): Promise<{ kubeconfig: string } & AsyncDisposable> {
   const known = { ...api, ...objects };
   const server = createServer((request, response) => {
     const found = known[(request.url ?? '').replace(/\?.*/, '')];
     response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(found ?? { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 }));
+    response.end(
+      JSON.stringify(found ?? { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 }),
+    );
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const directory = mkdtempSync(join(tmpdir(), 'slipway-cluster-'));

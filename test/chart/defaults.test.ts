@@ -42,7 +42,10 @@ describe.skipIf(skipped('helm'))(name, () => {
 
   it('let the pod write to a bounded /tmp and to its uploads', () => {
     const { pod, container } = servicePod(production);
-    expect(container.volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)).toEqual(['/tmp', '/uploads']);
+    expect(container.volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)).toEqual([
+      '/tmp',
+      '/uploads',
+    ]);
     expect(pod.volumes[0]).toEqual({ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } });
   });
 
@@ -61,7 +64,11 @@ describe.skipIf(skipped('helm'))(name, () => {
     const { topologySpreadConstraints, ...rest } = servicePod(production).pod;
     expect(rest.affinity).toBeUndefined();
     const selected = only('Deployment', production).spec.selector;
-    const both = { whenUnsatisfiable: 'ScheduleAnyway', matchLabelKeys: ['pod-template-hash'], labelSelector: selected };
+    const both = {
+      whenUnsatisfiable: 'ScheduleAnyway',
+      matchLabelKeys: ['pod-template-hash'],
+      labelSelector: selected,
+    };
     expect(topologySpreadConstraints).toEqual([
       { topologyKey: 'topology.kubernetes.io/zone', maxSkew: 1, ...both },
       { topologyKey: 'kubernetes.io/hostname', maxSkew: 1, ...both },

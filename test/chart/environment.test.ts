@@ -7,16 +7,22 @@ const decoded = (secret: { data: Record<string, string> }) =>
   Object.fromEntries(Object.entries(secret.data).map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]));
 
 describe.skipIf(skipped('helm'))(`the environment${skipped('helm')}`, () => {
-  it.each(examples)('has DATABASE_URL, NODE_ENV and LOCAL_UPLOAD_DIR in every pod of $name that runs the service', ({ file }) => {
-    const pods = objects(template({}, '-f', file)).flatMap(({ spec }) => spec?.template?.spec ?? []);
-    const containers = pods.flatMap(({ initContainers = [], containers: running }) => [...initContainers, ...running]);
-    const own = containers.filter(({ name }) => /^(service|migrate)$/.test(name));
-    expect(own.length).toBeGreaterThan(0);
-    for (const container of own) {
-      expect(variables(container)).toMatchObject({ NODE_ENV: 'production', LOCAL_UPLOAD_DIR: '/uploads' });
-      expect(variables(container)['DATABASE_URL']).toBeTruthy();
-    }
-  });
+  it.each(examples)(
+    'has DATABASE_URL, NODE_ENV and LOCAL_UPLOAD_DIR in every pod of $name that runs the service',
+    ({ file }) => {
+      const pods = objects(template({}, '-f', file)).flatMap(({ spec }) => spec?.template?.spec ?? []);
+      const containers = pods.flatMap(({ initContainers = [], containers: running }) => [
+        ...initContainers,
+        ...running,
+      ]);
+      const own = containers.filter(({ name }) => /^(service|migrate)$/.test(name));
+      expect(own.length).toBeGreaterThan(0);
+      for (const container of own) {
+        expect(variables(container)).toMatchObject({ NODE_ENV: 'production', LOCAL_UPLOAD_DIR: '/uploads' });
+        expect(variables(container)['DATABASE_URL']).toBeTruthy();
+      }
+    },
+  );
 
   it('mounts the uploads where LOCAL_UPLOAD_DIR says', () => {
     const { container } = servicePod({ uploads: { mountPath: '/var/files' } });
@@ -69,7 +75,9 @@ describe.skipIf(skipped('helm'))(`the environment${skipped('helm')}`, () => {
     expect(traced['OTEL_RESOURCE_ATTRIBUTES'].split(',')).toEqual(
       expect.arrayContaining(['service.version=v1', 'k8s.pod.name=$(POD_NAME)', 'service.namespace=shop']),
     );
-    expect(Object.keys(traced).indexOf('POD_NAME')).toBeLessThan(Object.keys(traced).indexOf('OTEL_RESOURCE_ATTRIBUTES'));
+    expect(Object.keys(traced).indexOf('POD_NAME')).toBeLessThan(
+      Object.keys(traced).indexOf('OTEL_RESOURCE_ATTRIBUTES'),
+    );
   });
 
   it('carries numbers and booleans as text, however they were given', () => {
@@ -98,7 +106,11 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
   });
 
   it('that were given stand in the Secret of the release', () => {
-    const values = { database: { url }, sentry: { dsn: 'https://key@sentry/1' }, secretEnv: { AUTH_JWT_SECRET: 12345678 } };
+    const values = {
+      database: { url },
+      sentry: { dsn: 'https://key@sentry/1' },
+      secretEnv: { AUTH_JWT_SECRET: 12345678 },
+    };
     expect(decoded(only('Secret', values, 'orders'))).toEqual({
       DATABASE_URL: url,
       SENTRY_DSN: 'https://key@sentry/1',

@@ -6,9 +6,11 @@ const weight = ({ metadata }: Manifest) => Number(metadata.annotations['helm.sh/
 
 /** Every object of the release that a pod names and that it cannot start without. */
 const named = (pod: Manifest): string[] =>
-  [...JSON.stringify(pod).matchAll(/"(?:secretKeyRef|configMapRef|secretRef|persistentVolumeClaim)":\{[^}]*?"(?:name|claimName)":"([^"]+)"/g)].map(
-    ([, name = '']) => name,
-  );
+  [
+    ...JSON.stringify(pod).matchAll(
+      /"(?:secretKeyRef|configMapRef|secretRef|persistentVolumeClaim)":\{[^}]*?"(?:name|claimName)":"([^"]+)"/g,
+    ),
+  ].map(([, name = '']) => name);
 
 describe.skipIf(skipped('helm'))(`migrations${skipped('helm')}`, () => {
   it('run before an install and an upgrade, and give up before helm does', () => {
@@ -42,7 +44,10 @@ describe.skipIf(skipped('helm'))(`migrations${skipped('helm')}`, () => {
 
   it('get the settings of the service', () => {
     const job = only('Job', { ...production, config: { LOG_LEVEL: 'debug' } });
-    expect(variables(job.spec.template.spec.containers[0])).toMatchObject({ LOG_LEVEL: 'debug', NODE_ENV: 'production' });
+    expect(variables(job.spec.template.spec.containers[0])).toMatchObject({
+      LOG_LEVEL: 'debug',
+      NODE_ENV: 'production',
+    });
   });
 
   it('run in every pod instead, with the whole environment of the service', () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -35,6 +35,7 @@ function promtool(text: string, ...command: string[]): { status: number | null; 
   writeFileSync(join(directory, 'alerts.yaml'), text);
   cpSync(join(root, 'test/chart/alerts.test.yaml'), join(directory, 'test.yaml'));
   const { status, stdout, stderr } = spawnSync(tool('promtool') ?? '', command, { cwd: directory, encoding: 'utf8' });
+  rmSync(directory, { recursive: true });
   return { status, text: stdout + stderr };
 }
 
@@ -125,12 +126,19 @@ describe('the dashboard', () => {
   it.each(panels.map((panel) => [panel.title, panel] as const))('%s says what it shows, in a unit', (_title, panel) => {
     expect(panel.description).not.toBe('');
     expect(panel.fieldConfig.defaults.unit).not.toBe('');
-    expect(panel.datasource.uid).toBe('${datasource}');
+    expect(panel.datasource.uid).toMatch(/^\$\{datasource\}$/);
   });
 
   it('speaks of metrics that the service has, of the chosen service', () => {
     expect(queries.flatMap(metricsOf).filter((name) => !metrics.includes(name))).toEqual([]);
     expect(queries.filter((expr) => !expr.includes('job=~"$job"'))).toEqual([]);
+  });
+
+  it('shows what the service makes', () => {
+    const sources = globSync('src/chassis/telemetry/metrics/*.ts', { cwd: root });
+    const text = sources.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
+    const own = metrics.filter((name) => !/^(nodejs|process)_/.test(name));
+    expect(own.filter((name) => !text.includes(`'${name.replace(/_(bucket|count)$/, '')}'`))).toEqual([]);
   });
 
   it('shows every metric that is named here', () => {
@@ -146,7 +154,10 @@ describe('the dashboard', () => {
   });
 
   it.skipIf(skipped('promtool'))(`asks what Prometheus understands${skipped('promtool')}`, () => {
-    const asked = queries.map((expr, index) => ({ record: `panel:${index}`, expr: expr.replaceAll('$__rate_interval', '5m') }));
+    const asked = queries.map((expr, index) => ({
+      record: `panel:${index}`,
+      expr: expr.replaceAll('$__rate_interval', '5m'),
+    }));
     const text = stringify({ groups: [{ name: 'panels', rules: asked }] });
     expect(promtool(text, 'check', 'rules', 'alerts.yaml')).toMatchObject({ status: 0 });
   });

@@ -77,14 +77,12 @@ const rules: Rule[] = [
   },
   {
     name: 'Running as non-root',
-    kept: (pod) =>
-      each(pod, ({ runAsNonRoot }) => (runAsNonRoot ?? pod.securityContext?.runAsNonRoot) === true),
+    kept: (pod) => each(pod, ({ runAsNonRoot }) => (runAsNonRoot ?? pod.securityContext?.runAsNonRoot) === true),
     broken: (pod) => set(pod, { runAsNonRoot: false }),
   },
   {
     name: 'Running as non-root user',
-    kept: (pod) =>
-      pod.securityContext?.runAsUser !== 0 && each(pod, ({ runAsUser }) => runAsUser !== 0),
+    kept: (pod) => pod.securityContext?.runAsUser !== 0 && each(pod, ({ runAsUser }) => runAsUser !== 0),
     broken: (pod) => set(pod, { runAsUser: 0 }),
   },
   {

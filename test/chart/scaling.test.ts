@@ -3,11 +3,17 @@ import { all, only, production, renderLive, skipped, type Values } from './chart
 import { startCluster } from './cluster.ts';
 
 const autoscaled: Values = { ...production, autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 8 } };
-const deployment = (replicas: number) => ({
+
+/** The Deployment as it runs, and by what its number of pods was set: helm, or a controller that scaled it. */
+const deployment = (replicas: number, subresource?: string) => ({
   '/apis/apps/v1/namespaces/shop/deployments/orders': {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: 'orders', namespace: 'shop' },
+    metadata: {
+      name: 'orders',
+      namespace: 'shop',
+      managedFields: [{ manager: 'helm' }, { manager: 'kube-controller-manager', subresource }],
+    },
     spec: { replicas },
   },
 });
@@ -40,19 +46,24 @@ describe.skipIf(skipped('helm'))(`the autoscaler${skipped('helm')}`, () => {
     });
   });
 
-  it('starts with its fewest pods', () => expect(only('Deployment', autoscaled).spec.replicas).toBe(3));
+  it('starts a new release with its fewest pods', () => expect(only('Deployment', autoscaled).spec.replicas).toBe(3));
 
   it.each([
     { running: 5, kept: 5 },
     { running: 12, kept: 8 },
     { running: 1, kept: 3 },
-  ])('finds $running pods running at an upgrade, which renders $kept', async ({ running, kept }) => {
+  ])('keeps $kept pods when it is switched on while $running run', async ({ running, kept }) => {
     await using cluster = await startCluster(deployment(running));
     expect(replicasOf(await renderLive(cluster.kubeconfig, autoscaled))).toBe(kept);
   });
 
+  it('leaves its number alone once it has set one, so that upgrades and rollbacks do not quarrel with it', async () => {
+    await using cluster = await startCluster(deployment(5, 'scale'));
+    expect(replicasOf(await renderLive(cluster.kubeconfig, autoscaled))).toBeUndefined();
+  });
+
   it('is not asked while it is off', async () => {
-    await using cluster = await startCluster(deployment(5));
+    await using cluster = await startCluster(deployment(5, 'scale'));
     expect(replicasOf(await renderLive(cluster.kubeconfig, production))).toBe(2);
   });
 });

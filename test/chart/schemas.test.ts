@@ -26,11 +26,16 @@ describe.skipIf(skipped('helm'))(`helm${skipped('helm')}`, () => {
     const { status, stdout, stderr } = spawnSync(tool('helm') ?? '', ['lint', '--strict', chart, '-f', file], {
       encoding: 'utf8',
     });
-    expect({ status, text: stdout + stderr }).toMatchObject({ status: 0, text: expect.not.stringContaining('WARNING') });
+    expect({ status, text: stdout + stderr }).toMatchObject({
+      status: 0,
+      text: expect.not.stringContaining('WARNING'),
+    });
   });
 
   it('packages the chart', () => {
-    const packed = execFileSync(tool('helm') ?? '', ['package', chart, '-d', join(root, '.cache')], { encoding: 'utf8' });
+    const packed = execFileSync(tool('helm') ?? '', ['package', chart, '-d', join(root, '.cache/tools')], {
+      encoding: 'utf8',
+    });
     expect(existsSync(packed.trim().replace(/^.*: /, ''))).toBe(true);
   });
 });

@@ -70,7 +70,11 @@ describe.skipIf(skipped('helm'))(`the network policy${skipped('helm')}`, () => {
     const inside = '';
     expect(ports(policy({}).egress)).toEqual(['UDP 53, TCP 53', inside]);
     expect(ports(policy(production).egress)).toEqual(['UDP 53, TCP 53', inside, 'TCP 5432']);
-    const all = { ...production, telemetry: { otlpEndpoint: 'http://otel:4318' }, sentry: { existingSecret: 'sentry' } };
+    const all = {
+      ...production,
+      telemetry: { otlpEndpoint: 'http://otel:4318' },
+      sentry: { existingSecret: 'sentry' },
+    };
     expect(ports(policy(all).egress)).toEqual(['UDP 53, TCP 53', inside, 'TCP 5432', 'TCP 4318', 'TCP 443']);
   });
 

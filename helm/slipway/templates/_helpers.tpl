@@ -1,0 +1,385 @@
+{{/* Names. The longest suffix is 13 characters, and a Service's name may have 63. */}}
+
+{{- define "slipway.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{/* The release's name; with nameOverride, or as an aliased subchart, that name behind it. */}}
+{{- define "slipway.fullname" -}}
+{{- $suffix := .Values.nameOverride | default (eq .Chart.Name "slipway" | ternary "" .Chart.Name) }}
+{{- $name := eq $suffix "" | ternary .Release.Name (printf "%s-%s" .Release.Name $suffix) }}
+{{- default $name .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "slipway.internalName" -}}
+{{ include "slipway.fullname" . }}-internal
+{{- end }}
+
+{{- define "slipway.migrateName" -}}
+{{ include "slipway.fullname" . }}-migrate
+{{- end }}
+
+{{- define "slipway.dashboardName" -}}
+{{ include "slipway.fullname" . }}-dashboard
+{{- end }}
+
+{{- define "slipway.uploadsClaim" -}}
+{{- .Values.uploads.persistence.existingClaim | default (printf "%s-uploads" (include "slipway.fullname" .)) }}
+{{- end }}
+
+{{- define "slipway.serviceAccountName" -}}
+{{- .Values.serviceAccount.name | default (.Values.serviceAccount.create | ternary (include "slipway.fullname" .) "default") }}
+{{- end }}
+
+{{- define "slipway.image" -}}
+{{- $reference := printf ":%s" (default .Chart.AppVersion .Values.image.tag) }}
+{{- with .Values.image.digest }}{{ $reference = printf "@%s" . }}{{ end }}
+{{- print .Values.image.repository $reference }}
+{{- end }}
+
+{{/* Labels. Both take (list . "component"), so that no Service selects a migration or a test. */}}
+
+{{- define "slipway.releaseLabels" -}}
+app.kubernetes.io/name: {{ include "slipway.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "slipway.selectorLabels" -}}
+{{ include "slipway.releaseLabels" (first .) }}
+app.kubernetes.io/component: {{ last . }}
+{{- end }}
+
+{{- define "slipway.labels" -}}
+{{- $root := first . }}
+{{- $version := regexReplaceAll "[^A-Za-z0-9._-]" (default $root.Chart.AppVersion $root.Values.image.tag) "-" | trunc 63 }}
+{{- $own := dict
+  "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | trunc 63)
+  "app.kubernetes.io/version" $version
+  "app.kubernetes.io/managed-by" $root.Release.Service }}
+{{- merge (include "slipway.selectorLabels" . | fromYaml) $own $root.Values.commonLabels | toYaml }}
+{{- end }}
+
+{{/* Without the chart's version: a chart that renders the same pod does not roll it. */}}
+{{- define "slipway.podLabels" -}}
+{{- omit (include "slipway.labels" . | fromYaml) "helm.sh/chart" "app.kubernetes.io/managed-by" | toYaml }}
+{{- end }}
+
+{{/* Facts that several templates ask for; "true" or nothing. */}}
+
+{{- define "slipway.embedded" -}}
+{{- if not (or .Values.database.url .Values.database.existingSecret) }}true{{ end }}
+{{- end }}
+
+{{- define "slipway.recreated" -}}
+{{- if or (include "slipway.embedded" .) (eq .Values.strategy.type "Recreate") }}true{{ end }}
+{{- end }}
+
+{{- define "slipway.migratesByHook" -}}
+{{- if and (not (include "slipway.embedded" .)) (eq .Values.migrations.mode "hook") }}true{{ end }}
+{{- end }}
+
+{{- define "slipway.sentry" -}}
+{{- if or .Values.sentry.dsn .Values.sentry.existingSecret }}true{{ end }}
+{{- end }}
+
+{{/* Numbers of pods. */}}
+
+{{- define "slipway.mostReplicas" -}}
+{{- if include "slipway.embedded" . }}1
+{{- else if .Values.autoscaling.enabled }}{{ .Values.autoscaling.maxReplicas }}
+{{- else }}{{ .Values.replicaCount }}
+{{- end }}
+{{- end }}
+
+{{/*
+With the autoscaler on, the number that runs, so that switching it on drops no pods. Nothing once somebody else has set the
+number through the scale subresource: then it is theirs, and an upgrade or rollback that named another would be refused.
+*/}}
+{{- define "slipway.replicas" -}}
+{{- if or (include "slipway.embedded" .) (not .Values.autoscaling.enabled) }}
+{{- include "slipway.mostReplicas" . }}
+{{- else }}
+{{- $live := lookup "apps/v1" "Deployment" .Release.Namespace (include "slipway.fullname" .) }}
+{{- $scaled := false }}
+{{- range dig "metadata" "managedFields" list $live }}
+{{- if eq (get . "subresource") "scale" }}{{ $scaled = true }}{{ end }}
+{{- end }}
+{{- if not $scaled }}
+{{- $running := dig "spec" "replicas" .Values.autoscaling.minReplicas $live }}
+{{- max .Values.autoscaling.minReplicas (min .Values.autoscaling.maxReplicas $running) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "slipway.surge" -}}
+{{- $surge := toString .Values.strategy.maxSurge }}
+{{- if include "slipway.recreated" . }}0
+{{- else if hasSuffix "%" $surge }}{{ divf (mul (trimSuffix "%" $surge | int) (include "slipway.mostReplicas" . | int)) 100 | ceil }}
+{{- else }}{{ $surge }}
+{{- end }}
+{{- end }}
+
+{{/* Environment. */}}
+
+{{/* Text of a value: `--set config.X=1` and `config: {X: 10000000}` arrive as numbers. */}}
+{{- define "slipway.text" -}}
+{{- kindIs "string" . | ternary . (toJson .) }}
+{{- end }}
+
+{{- define "slipway.trustProxy" -}}
+{{- .Values.trustProxy | default (or .Values.ingress.enabled .Values.httpRoute.enabled | ternary "1" "false") }}
+{{- end }}
+
+{{/* Milliseconds that the process accepts after SIGTERM: what preStop leaves of five seconds, at least one. */}}
+{{- define "slipway.acceptMs" -}}
+{{- mul 1000 (min .Values.shutdown.drainSeconds (max 1 (sub 5 .Values.shutdown.preStopSeconds))) }}
+{{- end }}
+
+{{- define "slipway.resourceAttributes" -}}
+{{- $attributes := dict
+  "service.namespace" .Release.Namespace
+  "service.version" (default .Chart.AppVersion .Values.image.tag)
+  "service.instance.id" "$(POD_UID)"
+  "k8s.namespace.name" .Release.Namespace
+  "k8s.pod.name" "$(POD_NAME)"
+  "k8s.node.name" "$(NODE_NAME)" }}
+{{- $pairs := list }}
+{{- range $name, $value := merge (deepCopy .Values.telemetry.resourceAttributes) $attributes }}
+{{- $pairs = append $pairs (printf "%s=%s" $name (include "slipway.text" $value)) }}
+{{- end }}
+{{- join "," $pairs }}
+{{- end }}
+
+{{/* What every container of the image gets; takes (list . "name of the Secret with DATABASE_URL"). */}}
+{{- define "slipway.baseEnv" -}}
+{{- $root := first . -}}
+- name: NODE_ENV
+  value: production
+{{- with $root.Values.nodeOptions }}
+- name: NODE_OPTIONS
+  value: {{ . | quote }}
+{{- end }}
+- name: LOCAL_UPLOAD_DIR
+  value: {{ $root.Values.uploads.mountPath | quote }}
+- name: DATABASE_URL
+  {{- if include "slipway.embedded" $root }}
+  value: file:/data/slipway.db
+  {{- else }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ $root.Values.database.existingSecret | default (last .) }}
+      key: {{ empty $root.Values.database.existingSecret | ternary "DATABASE_URL" $root.Values.database.existingSecretKey }}
+  {{- end }}
+{{- end }}
+
+{{- define "slipway.serviceEnv" -}}
+{{ include "slipway.baseEnv" (list . (include "slipway.fullname" .)) }}
+- name: DATABASE_POOL_SIZE
+  value: {{ .Values.database.poolSize | quote }}
+{{- if include "slipway.embedded" . }}
+- name: DATABASE_MIGRATE
+  value: "true"
+- name: DATABASE_SEED
+  value: {{ .Values.embedded.seed }}
+{{- end }}
+- name: PORT
+  value: "3000"
+- name: INTERNAL_PORT
+  value: "9464"
+- name: TRUST_PROXY
+  value: {{ include "slipway.trustProxy" . | quote }}
+- name: SHUTDOWN_ACCEPT_MS
+  value: {{ include "slipway.acceptMs" . | quote }}
+- name: SHUTDOWN_DEADLINE_MS
+  value: {{ mul 1000 .Values.shutdown.drainSeconds | quote }}
+- name: OTEL_SERVICE_NAME
+  value: {{ include "slipway.fullname" . }}
+{{- with .Values.telemetry.otlpEndpoint }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ . | quote }}
+- name: POD_NAME
+  valueFrom:
+    fieldRef: { fieldPath: metadata.name }
+- name: POD_UID
+  valueFrom:
+    fieldRef: { fieldPath: metadata.uid }
+- name: NODE_NAME
+  valueFrom:
+    fieldRef: { fieldPath: spec.nodeName }
+- name: OTEL_RESOURCE_ATTRIBUTES
+  value: {{ include "slipway.resourceAttributes" $ | quote }}
+{{- end }}
+{{- if include "slipway.sentry" . }}
+- name: SENTRY_DSN
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.sentry.existingSecret | default (include "slipway.fullname" .) }}
+      key: {{ empty .Values.sentry.existingSecret | ternary "SENTRY_DSN" .Values.sentry.existingSecretKey }}
+{{- end }}
+{{- with .Values.env }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "slipway.envFrom" -}}
+{{- if .Values.config }}
+- configMapRef:
+    name: {{ include "slipway.fullname" . }}
+{{- end }}
+{{- if or .Values.secretEnv (include "slipway.generatedSecrets" .) }}
+- secretRef:
+    name: {{ include "slipway.fullname" . }}
+{{- end }}
+{{- with .Values.envFrom }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Data of the Secret, as YAML of plain text: what was given, and what the demo invents. */}}
+{{- define "slipway.givenSecrets" -}}
+{{- range $name, $value := .Values.secretEnv }}
+{{ $name }}: {{ include "slipway.text" $value | quote }}
+{{- end }}
+{{- with .Values.database.url }}
+DATABASE_URL: {{ . | quote }}
+{{- end }}
+{{- with .Values.sentry.dsn }}
+SENTRY_DSN: {{ . | quote }}
+{{- end }}
+{{- end }}
+
+{{/* Names, separated by spaces, of the secrets that the demo has to invent. */}}
+{{- define "slipway.generatedSecrets" -}}
+{{- if include "slipway.embedded" . }}
+{{- $missing := list }}
+{{- range .Values.embedded.generatedSecrets }}
+{{- if not (hasKey $.Values.secretEnv .) }}{{ $missing = append $missing . }}{{ end }}
+{{- end }}
+{{- join " " $missing }}
+{{- end }}
+{{- end }}
+
+{{/* Pods. Deployment, migration and tests share all that a pod and a container of this image are. */}}
+
+{{- define "slipway.podSpec" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.podSecurityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "slipway.container" -}}
+image: {{ include "slipway.image" . }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+terminationMessagePolicy: FallbackToLogsOnError
+{{- with .Values.securityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.resources }}
+resources:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* A read-only root needs one place to write. */}}
+{{- define "slipway.tmpVolume" -}}
+- name: tmp
+  emptyDir:
+    sizeLimit: {{ .Values.tmpSizeLimit }}
+{{- end }}
+
+{{- define "slipway.serviceMounts" -}}
+- name: tmp
+  mountPath: /tmp
+- name: uploads
+  mountPath: {{ .Values.uploads.mountPath }}
+{{- if include "slipway.embedded" . }}
+- name: data
+  mountPath: /data
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "slipway.serviceVolumes" -}}
+{{ include "slipway.tmpVolume" . }}
+- name: uploads
+  {{- if .Values.uploads.persistence.enabled }}
+  persistentVolumeClaim:
+    claimName: {{ include "slipway.uploadsClaim" . }}
+  {{- else }}
+  emptyDir:
+    sizeLimit: {{ .Values.uploads.size }}
+  {{- end }}
+{{- if include "slipway.embedded" . }}
+- name: data
+  emptyDir:
+    sizeLimit: {{ .Values.embedded.sizeLimit }}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* A probe; one that was replaced by another kind keeps no httpGet of the defaults. */}}
+{{- define "slipway.probe" -}}
+{{- $probe := . }}
+{{- if or .exec .tcpSocket .grpc }}{{ $probe = omit . "httpGet" }}{{ end }}
+{{- toYaml $probe }}
+{{- end }}
+
+{{/* A pod of `helm test`: asks a URL of this release until it answers 200 with a text; takes name, host, path, text. */}}
+{{- define "slipway.testPod" -}}
+apiVersion: v1
+kind: Pod
+metadata:
+  name: {{ include "slipway.fullname" .root }}-test-{{ .name }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "slipway.labels" (list .root "test") | nindent 4 }}
+  annotations:
+    helm.sh/hook: test
+    helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+spec:
+  restartPolicy: Never
+  {{- include "slipway.podSpec" .root | nindent 2 }}
+  containers:
+    - name: test
+      {{- include "slipway.container" .root | nindent 6 }}
+      command: [node]
+      args:
+        - --input-type=module
+        - --eval
+        - |-
+          {{- .root.Files.Get "files/expect-answer.mjs" | trim | nindent 10 }}
+        - http://{{ .host }}{{ .path }}
+        - {{ .text | quote }}
+      volumeMounts:
+        - name: tmp
+          mountPath: /tmp
+  volumes:
+    {{- include "slipway.tmpVolume" .root | nindent 4 }}
+{{- end }}

@@ -1,0 +1,115 @@
+{{/* Refuses values that would render and then not work: all problems at once, each with what to change. */}}
+{{- define "slipway.validate" -}}
+{{- $problems := list }}
+{{- range list "slipway.databaseProblems" "slipway.environmentProblems" "slipway.rolloutProblems" "slipway.trafficProblems" }}
+{{- $problems = concat $problems (include . $ | trim | splitList "\n" | compact) }}
+{{- end }}
+{{- if $problems }}
+{{- fail (printf "These values do not work together:\n  - %s" (join "\n  - " $problems)) }}
+{{- end }}
+{{- end }}
+
+{{- define "slipway.databaseProblems" -}}
+{{- $database := .Values.database }}
+{{- if and $database.url $database.existingSecret }}
+database.url and database.existingSecret are both set; keep one.
+{{- end }}
+{{- if and $database.url (not (regexMatch "^postgres(ql)?://." $database.url)) }}
+database.url is not a PostgreSQL URL; write postgresql://user:password@host:5432/name, or leave it empty for the demo on embedded SQLite.
+{{- end }}
+{{- if and (include "slipway.embedded" .) .Values.autoscaling.enabled }}
+autoscaling.enabled needs a database that pods can share; set database.url or database.existingSecret, or turn it off.
+{{- end }}
+{{- $most := include "slipway.mostReplicas" . | int }}
+{{- $surge := include "slipway.surge" . | int }}
+{{- $needed := add 1 (mul (add $most $surge) $database.poolSize) }}
+{{- if and $database.maxConnections (not (include "slipway.embedded" .)) (gt $needed (int64 $database.maxConnections)) }}
+database.maxConnections is {{ $database.maxConnections }}, and ({{ $most }} pods + {{ $surge }} of a rollout) x database.poolSize {{ $database.poolSize }} + 1 for migrations is {{ $needed }}; lower database.poolSize or the number of pods, or raise max_connections of the server and this value.
+{{- end }}
+{{- if and .Values.sentry.dsn .Values.sentry.existingSecret }}
+sentry.dsn and sentry.existingSecret are both set; keep one.
+{{- end }}
+{{- end }}
+
+{{- define "slipway.environmentProblems" -}}
+{{- $fixed := dict
+  "NODE_ENV" "is always production here"
+  "PORT" "is always 3000 here; service.port is what clients see"
+  "INTERNAL_PORT" "is always 9464 here"
+  "DATABASE_URL" "is set by database.url or database.existingSecret"
+  "DATABASE_POOL_SIZE" "is set by database.poolSize"
+  "LOCAL_UPLOAD_DIR" "is set by uploads.mountPath"
+  "NODE_OPTIONS" "is set by nodeOptions"
+  "TRUST_PROXY" "is set by trustProxy"
+  "SHUTDOWN_ACCEPT_MS" "is derived from shutdown.preStopSeconds"
+  "SHUTDOWN_DEADLINE_MS" "is set by shutdown.drainSeconds"
+  "SENTRY_DSN" "is set by sentry.dsn or sentry.existingSecret"
+  "OTEL_SERVICE_NAME" "is the name of the release; fullnameOverride changes it"
+  "OTEL_EXPORTER_OTLP_ENDPOINT" "is set by telemetry.otlpEndpoint"
+  "OTEL_RESOURCE_ATTRIBUTES" "is set by telemetry.resourceAttributes"
+  "POD_NAME" "is the name of the pod"
+  "POD_UID" "is the uid of the pod"
+  "NODE_NAME" "is the node of the pod" }}
+{{- if include "slipway.embedded" . }}
+{{- $_ := set $fixed "DATABASE_MIGRATE" "is always true with embedded SQLite" }}
+{{- $_ := set $fixed "DATABASE_SEED" "is set by embedded.seed" }}
+{{- end }}
+{{- range $map := list "config" "secretEnv" }}
+{{- range $name, $value := index $.Values $map }}
+{{- with get $fixed (trimSuffix "_FILE" $name) }}
+{{ $map }}.{{ $name }}: {{ trimSuffix "_FILE" $name }} {{ . }}; remove it from {{ $map }}.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range $name, $value := .Values.config }}
+{{- if regexMatch "(SECRET|PASSWORD|TOKEN|_KEY|CREDENTIALS)$" $name }}
+config.{{ $name }} looks like a secret, and a ConfigMap is none; move it to secretEnv or to a Secret named in envFrom.
+{{- end }}
+{{- if hasKey $.Values.secretEnv $name }}
+{{ $name }} is both in config and in secretEnv; keep one.
+{{- end }}
+{{- end }}
+{{- range .Values.env }}
+{{- $name := .name }}
+{{- with get $fixed $name }}
+env: {{ $name }} {{ . }}; remove it from env.
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "slipway.rolloutProblems" -}}
+{{- $shutdown := .Values.shutdown }}
+{{- $least := add $shutdown.preStopSeconds $shutdown.drainSeconds 5 }}
+{{- if lt (int64 $shutdown.graceSeconds) $least }}
+shutdown.graceSeconds is {{ $shutdown.graceSeconds }}, so Kubernetes would kill pods that still answer; preStopSeconds {{ $shutdown.preStopSeconds }} + drainSeconds {{ $shutdown.drainSeconds }} + 5 needs at least {{ $least }}.
+{{- end }}
+{{- $none := list "0" "0%" }}
+{{- $strategy := .Values.strategy }}
+{{- if and (not (include "slipway.recreated" .)) (has (toString $strategy.maxUnavailable) $none) (has (toString $strategy.maxSurge) $none) }}
+strategy.maxUnavailable and strategy.maxSurge are both 0, so no pod could ever be replaced; set strategy.maxSurge to 1.
+{{- end }}
+{{- if and .Values.pdb.enabled (has (toString .Values.pdb.maxUnavailable) $none) }}
+pdb.maxUnavailable is 0, which blocks every drain of a node; set it to 1, or pdb.enabled to false.
+{{- end }}
+{{- $autoscaling := .Values.autoscaling }}
+{{- if and $autoscaling.enabled (gt (int $autoscaling.minReplicas) (int $autoscaling.maxReplicas)) }}
+autoscaling.minReplicas {{ $autoscaling.minReplicas }} is more than autoscaling.maxReplicas {{ $autoscaling.maxReplicas }}; swap them.
+{{- end }}
+{{- if and $autoscaling.enabled (not (dig "requests" "cpu" "" .Values.resources)) }}
+autoscaling.enabled aims at a share of the CPU request, and there is none; set resources.requests.cpu.
+{{- end }}
+{{- $uploads := .Values.uploads.persistence }}
+{{- $single := and (include "slipway.recreated" .) (not $autoscaling.enabled) (le (include "slipway.mostReplicas" . | int) 1) }}
+{{- if and $uploads.enabled (ne $uploads.accessMode "ReadWriteMany") (not $single) }}
+uploads.persistence.accessMode {{ $uploads.accessMode }} lets one node hold the volume; set it to ReadWriteMany, or replicaCount to 1, strategy.type to Recreate and autoscaling.enabled to false.
+{{- end }}
+{{- end }}
+
+{{- define "slipway.trafficProblems" -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) }}
+ingress.enabled needs a host name; set ingress.hosts, for example [orders.example.com].
+{{- end }}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
+httpRoute.enabled needs a Gateway; set httpRoute.parentRefs, for example [{name: public, namespace: gateways}].
+{{- end }}
+{{- end }}
