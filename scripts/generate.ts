@@ -56,7 +56,7 @@ if (process.argv.includes('--force') || !isFresh()) {
     const schema = join(generated, `${provider}.prisma`);
     writeFileSync(schema, schemaFor(provider));
     execFileSync(process.execPath, [prisma, 'generate', '--schema', schema], {
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: 'pipe',
       // The generator would download an engine that it never runs; any existing file keeps it from trying.
       env: {
         ...process.env,
