@@ -98,11 +98,11 @@ export default {
     ),
     forbid(
       'main',
-      'main.ts imports chassis/start.ts, chassis/lifecycle and app.config.ts, nothing else of src/',
+      'main.ts imports chassis/start.ts, chassis/lifecycle, chassis/config and app.config.ts, nothing else of src/',
       '^src/main[.]ts$',
       {
         path: '^src/',
-        pathNot: '^src/(chassis/start[.]ts$|chassis/lifecycle/|app[.]config[.]ts$)',
+        pathNot: '^src/(chassis/start[.]ts$|chassis/(lifecycle|config)/|app[.]config[.]ts$)',
       },
     ),
     forbid(
@@ -170,10 +170,10 @@ export default {
     ),
     forbid(
       'prisma',
-      'only chassis/database and repositories know Prisma; types come from Slipway.Orm',
+      'only chassis/database and repositories know Prisma, and tracing its spans; types come from Slipway.Orm',
       {
         path: '^src/',
-        pathNot: '^src/(chassis/database/|generated/|modules/.*[.]repository[.]ts$)',
+        pathNot: '^src/(chassis/database/|chassis/telemetry/tracing/|generated/|modules/.*[.]repository[.]ts$)',
       },
       { path: ['node_modules/(@prisma|prisma)/', '^src/generated/'] },
     ),

@@ -7,13 +7,16 @@ import { parseArgs } from 'node:util';
 import { chassis } from './chassis.ts';
 import { endWithMessage } from './end-with-message.ts';
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { create: { type: 'string' }, 'rolled-back': { type: 'string' } } });
+/** What this program does with its arguments; the service's command `migrate` calls it. */
+export async function main(args?: string[]): Promise<void> {
+  const options = { create: { type: 'string' }, 'rolled-back': { type: 'string' } } as const;
+  const { values } = parseArgs({ options, ...(args && { args }) });
   if (values.create !== undefined) return create(values.create);
-  const [{ environment }, migrations] = await Promise.all([
+  const [{ environment, loadEnvFile }, migrations] = await Promise.all([
     chassis('config/environment'),
     chassis('database/migrations'),
   ]);
+  loadEnvFile();
   const undone = values['rolled-back'];
   if (undone !== undefined) await migrations.markRolledBack(environment(), undone);
   const applied = await migrations.applyMigrations(environment());

@@ -1,9 +1,8 @@
 /**
  * Fills a database with sample data, always the same. `npm run db:seed -- --size small|full`; start-up in development
- * calls `seed` too. Imports no file of src/, so that it works beside the sources and beside the build.
+ * calls `seed` too. Reaches the chassis by `chassis()`, so that it works beside the sources and beside the build.
  */
 import { argon2Sync } from 'node:crypto';
-import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { chassis } from './chassis.ts';
 import { endWithMessage } from './end-with-message.ts';
@@ -21,8 +20,10 @@ export interface SeedOptions {
   size: keyof typeof productCounts;
   /** Called after each portion with the number of records stored or found, and of all. Default: a bar on a terminal. */
   progress?: (done: number, total: number) => void;
-  /** Whether to make the accounts whose password everyone knows. Default: not when NODE_ENV is production. */
-  accounts?: boolean;
+  /** Whether to make the accounts whose password everyone knows; never in production. */
+  accounts: boolean;
+  /** Stores nothing where there is a user, a category or a product already. Default false. */
+  onlyWhenEmpty?: boolean;
 }
 
 type Orm = Slipway.Orm['client'];
@@ -31,13 +32,15 @@ type Records = readonly { id: string }[];
 const userCount = 200;
 /** As many products as PostgreSQL takes in one statement: 32,767 values. */
 const portion = 4_000;
+/** How often a portion is tried again after another process stored some of it. */
+const attempts = 5;
 
 /**
  * Stores the sample data that is not there yet, so it can run again, also after it was interrupted. Once the last product
  * is stored it does nothing, so what was changed or deleted since stays so.
  */
 export async function seed(orm: Orm, options: SeedOptions): Promise<void> {
-  const { size, progress = progressBar('Seeding'), accounts = process.env.NODE_ENV !== 'production' } = options;
+  const { size, accounts, onlyWhenEmpty = false, progress = progressBar('Seeding') } = options;
   const products = productCounts[size];
   const total = categoryRecords().length + (accounts ? 2 * userCount : 0) + products;
   let done = 0;
@@ -45,15 +48,17 @@ export async function seed(orm: Orm, options: SeedOptions): Promise<void> {
     done += stored;
     progress(done, total);
   };
-  if (await isStored(orm, products)) return;
+  if (onlyWhenEmpty ? !(await isEmpty(orm)) : await isStored(orm, products)) return;
   report(await storeMissing(orm.category, 'name', categoryRecords()));
   if (accounts) report(await seedAccounts(orm));
-  const empty = (await orm.product.count()) === 0;
   for (let from = 0; from < products; from += portion) {
-    report(
-      await storeMissing(orm.product, 'sku', [...productRecords(from, Math.min(from + portion, products))], empty),
-    );
+    report(await storeMissing(orm.product, 'sku', [...productRecords(from, Math.min(from + portion, products))]));
   }
+}
+
+async function isEmpty(orm: Orm): Promise<boolean> {
+  const counts = await Promise.all([orm.user.count(), orm.category.count(), orm.product.count()]);
+  return counts.every((count) => count === 0);
 }
 
 async function isStored(orm: Orm, products: number): Promise<boolean> {
@@ -81,16 +86,25 @@ interface Delegate {
   createMany(query: { data: unknown }): Promise<unknown>;
 }
 
-/** Stores the records whose unique `key` is not there, and returns how many were given. */
-async function storeMissing(model: unknown, key: string, records: Records, empty = false): Promise<number> {
+/**
+ * Stores the records whose unique `key` is not there, and returns how many were given. Where another process stores the
+ * same records meanwhile, one of the two is refused, looks again and finds them.
+ */
+async function storeMissing(model: unknown, key: string, records: Records): Promise<number> {
   const { findMany, createMany } = model as Delegate;
   const keyOf = (record: object) => (record as Record<string, unknown>)[key];
   const where = { [key]: { in: records.map(keyOf) } };
-  const found = empty ? [] : await findMany({ where, select: { [key]: true } });
-  const known = new Set(found.map(keyOf));
-  const data = records.filter((record) => !known.has(keyOf(record)));
-  if (data.length > 0) await createMany({ data });
-  return records.length;
+  for (let left = attempts; ; left--) {
+    const found = await findMany({ where, select: { [key]: true } });
+    const known = new Set(found.map(keyOf));
+    const data = records.filter((record) => !known.has(keyOf(record)));
+    try {
+      if (data.length > 0) await createMany({ data });
+      return records.length;
+    } catch (error) {
+      if (left === 0 || (error as Error).name !== 'ConflictException') throw error;
+    }
+  }
 }
 
 /** argon2id as the auth module makes it, with a fixed salt: a secret salt is of no use to a public password. */
@@ -103,20 +117,25 @@ function demoPasswordHash(): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encoded.join('$')}`;
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { size: { type: 'string' } } });
+/** What this program does with its arguments; the service's command `seed` calls it. */
+export async function main(args?: string[]): Promise<void> {
+  const { values } = parseArgs({ options: { size: { type: 'string' } }, ...(args && { args }) });
   const size = values.size ?? 'small';
   if (size !== 'small' && size !== 'full') throw new Error(`Expected --size small or --size full, got "${size}".`);
-  const production = process.env.NODE_ENV === 'production';
+  const [{ environment, loadEnvFile }, { openDatabase }] = await Promise.all([
+    chassis('config/environment'),
+    chassis('database/orm'),
+  ]);
+  loadEnvFile();
+  const production = environment().NODE_ENV === 'production';
   if (production && values.size === undefined) {
     throw new Error('In production sample data is stored only when asked for: name --size small or --size full.');
   }
-  const [{ environment }, { connectOrm }] = await Promise.all([chassis('config/environment'), chassis('database/orm')]);
-  const { client, close } = await connectOrm(environment());
+  const { client, close } = await openDatabase(environment());
   try {
-    await seed(client, { size });
+    await seed(client, { size, accounts: !production });
     const accounts = production ? 'no accounts' : `accounts admin@example.com and user@example.com (${demoPassword})`;
-    console.log(`Stored: ${productCounts[size].toLocaleString('en')} products, ${accounts}.`);
+    console.log(`There are ${productCounts[size].toLocaleString('en')} sample products and ${accounts}.`);
   } finally {
     await close();
   }

@@ -1,10 +1,18 @@
-import { appConfig } from './app.config.ts';
-import { closeOnSignal, exitAfter, guardProcess } from './chassis/lifecycle/process-guards.ts';
-import { startService } from './chassis/start.ts';
+import process from 'node:process';
+import { guardProcess } from './chassis/lifecycle/process-guards.ts';
+import { runCommand } from './chassis/lifecycle/run-command.ts';
+import { runUntilSignal } from './chassis/lifecycle/shutdown.ts';
 
 guardProcess();
-try {
-  closeOnSignal(await startService(appConfig()));
-} catch (error) {
-  exitAfter(error, 'start failed');
-}
+
+const [command, ...args] = process.argv.slice(2);
+if (command !== undefined) await runCommand(command, args);
+
+// Imported when signals are listened for already: as the first process of a container nothing else would end this one.
+await runUntilSignal(async (stop) => {
+  const { loadEnvFile } = await import('./chassis/config/environment.ts');
+  const { appConfig } = await import('./app.config.ts');
+  const { startService } = await import('./chassis/start.ts');
+  loadEnvFile();
+  return startService(appConfig(), { stop });
+});

@@ -4,7 +4,7 @@ import './di/types.ts';
 export { z } from 'zod';
 export type { AppConfig, ModuleConfig, ServerConfig } from './config/app-config.ts';
 export { type Environment, environment } from './config/environment.ts';
-export { flag, wholeNumber } from './config/settings.ts';
+export { flag, wholeNumber } from './config/settings/setting-types.ts';
 export { getRequestContext, type RequestContext } from './context/request-context.ts';
 export { Repository } from './database/repository.ts';
 export type { Container } from './di/container.ts';
@@ -49,3 +49,4 @@ export { ResourceController, type ResourceSchemas } from './resource/resource-co
 export { anyone, handle, type ResourceAccess, resourceRouter } from './resource/resource-router.ts';
 export { ResourceService } from './resource/resource-service.ts';
 export type { Logger } from './telemetry/logger.ts';
+export { maskInLogs } from './telemetry/redact.ts';

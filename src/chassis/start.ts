@@ -1,35 +1,41 @@
-import { createServer } from 'node:http';
 import express, { type Express } from 'express';
 import type { AppConfig } from './config/app-config.ts';
+import { buildInfo } from './config/build-info.ts';
 import { environment, settingSources } from './config/environment.ts';
-import { toDatabaseException } from './database/database-errors.ts';
-import { pendingMigrations } from './database/migrations.ts';
-import { closeOrm, probeOrm } from './database/orm.ts';
+import { migrationNames } from './database/migration-files.ts';
+import { lackingMigrations } from './database/migrations.ts';
+import { closeOrm, databaseProvider, openOrmIfAny, orm, probeOrm } from './database/orm.ts';
 import { disposeContainer } from './di/container.ts';
-import { logReporter } from './errors/reporters/log-reporter.ts';
 import type { Reporter } from './errors/reporters/reporter.ts';
-import { answerClientError } from './http/client-error.ts';
-import { errorHandler } from './http/error-handler.ts';
-import { notFound } from './http/not-found.ts';
 import { requestListener } from './http/request-listener.ts';
+import { observeRequests, resetRequestObservers } from './http/request-observers.ts';
 import { Closers } from './lifecycle/closers.ts';
-import { addHealthCheck, resetHealthChecks } from './lifecycle/health.ts';
-import { closeServer, listen } from './lifecycle/listen.ts';
+import { Drain } from './lifecycle/drain.ts';
+import { addHealthCheck, enterPhase, resetHealthChecks } from './lifecycle/health.ts';
+import { startInternalServer } from './lifecycle/internal-server.ts';
+import { createHttpServer, listen } from './lifecycle/listen.ts';
+import { reportCrashesTo } from './lifecycle/process-guards.ts';
+import { closeService, type Ended } from './lifecycle/shutdown.ts';
 import { logStartUpReport, resetStartUpReport } from './lifecycle/start-up-report.ts';
+import { answerFailures } from './loaders/answer-failures.ts';
 import { connectOrm } from './loaders/connect-orm.ts';
 import { loadDI } from './loaders/load-di.ts';
 import { loadExpressApp } from './loaders/load-express-app.ts';
 import { loadOpenApi } from './loaders/load-open-api.ts';
-import { loadRoutes, routesOn } from './loaders/load-routes.ts';
+import { loadRoutes } from './loaders/load-routes.ts';
 import { createLogger, type Logger, logger, setLogger } from './telemetry/logger.ts';
+import { type Metrics, startMetrics } from './telemetry/metrics/metrics.ts';
+import { startTelemetry } from './telemetry/start-telemetry.ts';
 
 /** A running service. */
 export interface Service {
   app: Express;
   /** Where it listens. */
   addresses: { host: string; port: number; url: string }[];
-  /** Stops accepting, lets requests in flight finish, and closes everything that was opened, last first. */
-  close(): Promise<void>;
+  /** Where probes, metrics and the log level are. */
+  internalAddress: { host: string; port: number; url: string };
+  /** Stops accepting, lets requests in flight finish, and closes everything that was opened, last first; never rejects. */
+  close(): Promise<Ended>;
 }
 
 /** What a service may add to its start. */
@@ -38,17 +44,19 @@ export interface StartOptions {
   reporters?: readonly Reporter[];
   /** Takes the log lines. Default: JSON on stdout at LOG_LEVEL, pretty in development. */
   logger?: Logger;
+  /** Stops a start that is under way: what it opened is closed, and it raises the signal's reason. */
+  stop?: AbortSignal;
 }
 
 interface Loader {
   name: string;
-  load(app: Express, config: AppConfig): Promise<void>;
+  load(app: Express, config: AppConfig, stop?: AbortSignal): Promise<void>;
   close?(): Promise<void>;
 }
 
 /** The start-up order (spec.md: Start-up order): each loader needs the ones before it. */
 const loaders: readonly Loader[] = [
-  { name: 'connectOrm', load: () => connectOrm(), close: closeOrm },
+  { name: 'connectOrm', load: (_app, _config, stop) => connectOrm(stop), close: closeOrm },
   { name: 'loadDI', load: (_app, config) => loadDI(enabledNames(config)), close: disposeContainer },
   { name: 'loadExpressApp', load: (app, config) => loadExpressApp(app, config.server) },
   { name: 'loadRoutes', load: (app, config) => loadRoutes(app, config.modules) },
@@ -66,44 +74,68 @@ export async function startService(config: AppConfig, options: StartOptions = {}
   setLogger(options.logger ?? createLogger({ level: settings.LOG_LEVEL, pretty }));
   resetStartUpReport();
   resetHealthChecks();
-  const closers = new Closers();
+  const closers = new Closers(settings.SHUTDOWN_CLOSER_TIMEOUT_MS);
   try {
+    resetRequestObservers();
+    const telemetry = await startTelemetry(settings);
+    closers.add('telemetry', telemetry.close);
+    reportCrashesTo((error) => {
+      telemetry.captureCrash(error);
+      return telemetry.close();
+    });
+    observeRequests(telemetry.observer);
+    const metrics = openMetrics();
+    const internal = await startInternalServer({
+      host: settings.INTERNAL_HOST,
+      port: settings.INTERNAL_PORT,
+      modules: enabledNames(config),
+    });
+    closers.add('internal server', internal.close);
     const app = express();
     for (const loader of loaders) {
+      options.stop?.throwIfAborted();
       const started = performance.now();
       if (loader.close) closers.add(loader.name, loader.close);
-      await loader.load(app, config);
+      await loader.load(app, config, options.stop);
       logger().info({ loader: loader.name, ms: Math.round(performance.now() - started) }, `${loader.name} done`);
     }
-    answerFailures(app, options.reporters ?? []);
+    answerFailures(app, [metrics.reporter, ...telemetry.reporters, ...(options.reporters ?? [])]);
     addHealthCheck('database', probeOrm);
-    addHealthCheck('migrations', refusePendingMigrations);
-    const server = createServer(requestListener(app)).on('clientError', answerClientError);
+    addHealthCheck('migrations', refuseLackingMigrations(migrationNames(databaseProvider())));
+    options.stop?.throwIfAborted();
+    const server = createHttpServer(requestListener(app), settings);
+    const drain = new Drain(server);
     const address = await listen(server, { host: settings.HOST, port: config.server.port });
-    closers.add('HTTP server', () => closeServer(server));
-    logStartUpReport(logger(), settingSources(), [address.url]);
-    return { app, addresses: [address], close: () => closers.closeAll() };
+    closers.add('HTTP server', () => drain.run(settings), Drain.longestMs(settings));
+    enterPhase('serving');
+    logStartUpReport(logger(), settingSources(), [address.url], {
+      internalUrl: internal.address.url,
+      telemetry: telemetry.describe(),
+    });
+    return { app, addresses: [address], internalAddress: internal.address, close: closeService(closers, drain) };
   } catch (error) {
-    await closers.closeAll();
+    await closers.closeAll().catch((failure) => logger().error({ err: failure }, 'closing a failed start failed'));
     throw error;
   }
 }
 
-/** What no route answered, and what failed on the way. */
-function answerFailures(app: Express, reporters: readonly Reporter[]): void {
-  app.use(notFound(routesOn(app)));
-  app.use(
-    errorHandler({
-      reporters: [logReporter(logger()), ...reporters],
-      production: environment().NODE_ENV === 'production',
-      converters: [toDatabaseException],
-    }),
-  );
+/** Begins all metrics at zero and has them see every request. */
+function openMetrics(): Metrics {
+  const metrics = startMetrics({
+    seriesLimit: environment().METRICS_SERIES_LIMIT,
+    build: buildInfo(),
+    pool: () => openOrmIfAny()?.pool,
+  });
+  observeRequests(metrics.observer);
+  return metrics;
 }
 
-async function refusePendingMigrations(): Promise<void> {
-  const pending = await pendingMigrations(environment());
-  if (pending.length > 0) throw new Error(`Migrations not applied: ${pending.join(', ')}; run npm run db:migrate.`);
+/** The names are those known at start: what another version adds later is not this one's. */
+function refuseLackingMigrations(names: readonly string[]): () => Promise<void> {
+  return async () => {
+    const lacking = await lackingMigrations({ client: orm() }, names);
+    if (lacking.length > 0) throw new Error(`Migrations not applied: ${lacking.join(', ')}; run npm run db:migrate.`);
+  };
 }
 
 function enabledNames(config: AppConfig): string[] {

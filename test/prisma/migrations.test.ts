@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMigration } from '../../src/chassis/database/create-migration.ts';
 import { migrationsDirectory } from '../../src/chassis/database/migration-files.ts';
 import { applyMigrations } from '../../src/chassis/database/migrations.ts';
-import { connectOrm, type OpenOrm } from '../../src/chassis/database/orm.ts';
+import { type OpenOrm, openDatabase } from '../../src/chassis/database/orm.ts';
 import { databaseProviders, emptyDatabase } from '../support/empty-database.ts';
 import { raised } from '../support/raised.ts';
 
@@ -23,7 +23,7 @@ async function schemaMadeBy(directory: string, provider: (typeof databaseProvide
   const { settings, remove } = await emptyDatabase(provider);
   onTestFinished(remove);
   await applyMigrations(settings, directory);
-  const open = await connectOrm(settings);
+  const open = await openDatabase(settings);
   const schema = await (provider === 'sqlite' ? sqliteSchema(open) : postgresqlSchema(open));
   await open.close();
   return schema.filter((line) => !line.includes('_prisma_migrations')).sort();

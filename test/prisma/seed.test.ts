@@ -36,9 +36,9 @@ describe('the seed', () => {
     const prints: string[] = [];
     for (const provider of databaseProviders) {
       const client = await emptyClient(provider);
-      await seed(client, { size: 'small' });
+      await seed(client, { size: 'small', accounts: true });
       prints.push(await fingerprint(client));
-      await seed(client, { size: 'small' });
+      await seed(client, { size: 'small', accounts: true });
       prints.push(await fingerprint(client));
       expect(await client.category.count()).toBe(50);
       expect(await client.product.count()).toBe(1000);
@@ -49,11 +49,11 @@ describe('the seed', () => {
 
   it('completes what an interrupted run left', async () => {
     const client = await emptyClient('sqlite');
-    await seed(client, { size: 'small' });
+    await seed(client, { size: 'small', accounts: true });
     const whole = await fingerprint(client);
     await client.product.deleteMany({ where: { sku: { gte: 'SKU-000500' } } });
     await client.profile.deleteMany({ where: { location: 'Paris' } });
-    await seed(client, { size: 'small' });
+    await seed(client, { size: 'small', accounts: true });
     expect(await fingerprint(client)).toBe(whole);
   });
 
@@ -62,7 +62,7 @@ describe('the seed', () => {
     await seed(client, { size: 'small', accounts: false });
     expect(await client.user.count()).toBe(0);
     await client.product.deleteMany();
-    await seed(client, { size: 'small' });
+    await seed(client, { size: 'small', accounts: true });
     const demo = await client.user.findMany({ where: { email: { in: ['admin@example.com', 'user@example.com'] } } });
     expect(demo.map(({ email, role }) => [email, role]).sort()).toEqual([
       ['admin@example.com', 'admin'],
@@ -81,10 +81,23 @@ describe('the seed', () => {
     expect(argon2Sync('argon2id', options).toString('base64').replace(/=+$/, '')).toBe(hash);
   });
 
+  it('asked to fill an empty database only, stores nothing where there is a single record', async () => {
+    const client = await emptyClient('sqlite');
+    await client.category.create({ data: { name: 'Mine' } });
+    await seed(client, { size: 'small', accounts: true, onlyWhenEmpty: true });
+    expect([await client.user.count(), await client.category.count(), await client.product.count()]).toEqual([0, 1, 0]);
+  });
+
+  it('run by several at once stores everything once', async () => {
+    const client = await emptyClient('postgresql');
+    await Promise.all([1, 2, 3].map(() => seed(client, { size: 'small', accounts: true })));
+    expect([await client.product.count(), await client.user.count()]).toEqual([1000, 200]);
+  });
+
   it('leaves an account alone that somebody registered with one of its addresses', async () => {
     const client = await emptyClient('sqlite');
     const own = await client.user.create({ data: { email: 'admin@example.com', name: 'Me', passwordHash: 'mine' } });
-    await seed(client, { size: 'small' });
+    await seed(client, { size: 'small', accounts: true });
     expect(await client.user.findUnique({ where: { email: 'admin@example.com' } })).toEqual(own);
     expect([await client.user.count(), await client.profile.count()]).toEqual([200, 199]);
   });
@@ -99,7 +112,7 @@ describe('the seed', () => {
     expect(new Set(products.map(({ createdAt }) => createdAt.getUTCFullYear()))).toEqual(new Set([2024, 2025]));
     const client = await emptyClient('sqlite');
     const reports: number[][] = [];
-    await seed(client, { size: 'small', progress: (done, total) => reports.push([done, total]) });
+    await seed(client, { size: 'small', accounts: true, progress: (done, total) => reports.push([done, total]) });
     expect(reports.at(-1)).toEqual([1450, 1450]);
   });
 
@@ -117,6 +130,6 @@ describe('the seed', () => {
     await expect(run('production')).rejects.toMatchObject({ stderr: expect.stringContaining('name --size small') });
     const { stdout, stderr } = await run('test', '--size', 'small');
     expect(stderr).toBe('');
-    expect(stdout).toContain('Stored: 1,000 products, accounts admin@example.com and user@example.com');
+    expect(stdout).toContain('There are 1,000 sample products and accounts admin@example.com and user@example.com');
   });
 });

@@ -15,7 +15,7 @@ const running = new Set<ChildProcess>();
 function spawnService(env: Record<string, string>) {
   const child = spawn(process.execPath, ['src/main.ts'], {
     cwd: root,
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', NODE_ENV: 'test', ...env },
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', INTERNAL_PORT: '0', NODE_ENV: 'test', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
@@ -64,6 +64,7 @@ describe('the process', () => {
     const { child, exit, output } = spawnService({
       DATABASE_URL: freshDatabase(),
       NODE_ENV: 'development',
+      DATABASE_SEED: 'small',
       LOG_LEVEL: 'info',
     });
     const url = await listeningAt(child);

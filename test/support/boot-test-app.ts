@@ -7,7 +7,7 @@ import { afterAll, expect, onTestFinished } from 'vitest';
 import { appConfig } from '../../src/app.config.ts';
 import type { AppConfig } from '../../src/chassis/config/app-config.ts';
 import { orm } from '../../src/chassis/database/orm.ts';
-import { type StartOptions, startService } from '../../src/chassis/start.ts';
+import { type Service, type StartOptions, startService } from '../../src/chassis/start.ts';
 import { TestClient } from './test-client.ts';
 import { createTestDatabase } from './test-database.ts';
 
@@ -22,15 +22,20 @@ export interface TestAppOptions extends StartOptions {
 /** The real application on a real database, called over HTTP as nobody unless `as` says otherwise. */
 export class TestApp extends TestClient {
   readonly url: string;
+  /** The internal server: probes, metrics, log level. */
+  readonly internal: TestClient;
+  readonly internalUrl: string;
   readonly express: Express;
   /** The directory of uploaded files. */
   readonly uploads: string;
   readonly #clients = new Map<string, TestClient>();
 
-  constructor(url: string, express: Express, uploads: string) {
-    super(url);
-    this.url = url;
-    this.express = express;
+  constructor({ app, addresses, internalAddress }: Service, uploads: string) {
+    super(addresses[0]?.url ?? '');
+    this.url = addresses[0]?.url ?? '';
+    this.internalUrl = internalAddress.url;
+    this.internal = new TestClient(internalAddress.url);
+    this.express = app;
     this.uploads = uploads;
   }
 
@@ -60,18 +65,20 @@ export async function bootTestApp(options: TestAppOptions = {}): Promise<TestApp
   const database = await createTestDatabase();
   const uploads = mkdtempSync(join(tmpdir(), 'slipway-uploads-'));
   const before = { ...process.env };
-  Object.assign(process.env, { HOST: '127.0.0.1', PORT: '0', DATABASE_URL: database.url, LOCAL_UPLOAD_DIR: uploads });
+  Object.assign(process.env, { HOST: '127.0.0.1', PORT: '0', INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: '0' });
+  Object.assign(process.env, { DATABASE_URL: database.url, LOCAL_UPLOAD_DIR: uploads });
   Object.assign(process.env, { DATABASE_MIGRATE: 'false', DATABASE_SEED: 'none' }, options.env);
   const config = options.configure?.(appConfig()) ?? appConfig();
   const service = await startService(config, options);
   whenDone(async () => {
-    await service.close();
+    const { failure } = await service.close();
+    if (failure) throw failure;
     await database.remove();
     rmSync(uploads, { recursive: true, force: true });
     for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
     Object.assign(process.env, before);
   });
-  return new TestApp(service.addresses[0]?.url ?? '', service.app, uploads);
+  return new TestApp(service, uploads);
 }
 
 function whenDone(close: () => Promise<void>): void {

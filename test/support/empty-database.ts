@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { inject } from 'vitest';
 import type { DatabaseProvider } from '../../src/chassis/database/database-url.ts';
 import { applyMigrations } from '../../src/chassis/database/migrations.ts';
-import { connectOrm, type DatabaseSettings, type OpenOrm } from '../../src/chassis/database/orm.ts';
+import { type DatabaseSettings, type OpenOrm, openDatabase } from '../../src/chassis/database/orm.ts';
 
 /** Both databases, for `describe.each`. */
 export const databaseProviders: readonly DatabaseProvider[] = ['sqlite', 'postgresql'];
@@ -34,7 +34,7 @@ export async function openEmptyDatabase(
 ): Promise<OpenOrm & { settings: DatabaseSettings }> {
   const { settings, remove } = await emptyDatabase(provider, more);
   await applyMigrations(settings);
-  const open = await connectOrm(settings);
+  const open = await openDatabase(settings);
   const close = async () => {
     await open.close();
     await remove();

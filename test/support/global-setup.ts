@@ -42,7 +42,7 @@ async function prepare(url: string): Promise<void> {
   const { seed } = await import('../../prisma/seed.ts');
   await applyMigrations(settings);
   await openOrm(settings);
-  await seed(orm(), { size: 'small' });
+  await seed(orm(), { size: 'small', accounts: true });
   // A copy of the file alone must hold everything.
   if (url.startsWith('file:')) await orm().$queryRawUnsafe('PRAGMA wal_checkpoint(TRUNCATE)');
   await closeOrm();

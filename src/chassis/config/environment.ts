@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 import { z } from 'zod';
+import { settingContradictions } from './settings/contradictions.ts';
 import { chassisSettings, derivedDefaults } from './settings.ts';
 
 /** The settings of the running service: the chassis' own and those that modules added. */
@@ -33,6 +34,7 @@ export const environmentSchema = z.object(chassisSettings);
 
 let current: Environment | undefined;
 let sources: SettingSource[] = [];
+let lastRead = { moduleSettings: {} as z.ZodRawShape, variables: process.env };
 
 /** The settings of the running service; reads them on first use. Raises ConfigurationError. */
 export function environment(): Environment {
@@ -44,6 +46,21 @@ export function settingSources(): readonly SettingSource[] {
   return sources;
 }
 
+/** Adds the variables of a file `.env` in the working directory, where there is one; those that are set stay. */
+export function loadEnvFile(): void {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+}
+
+/**
+ * Adds the settings of a module that were not read with the others, so that a loader works where nobody called
+ * `readEnvironment` with them. Raises ConfigurationError.
+ */
+export function addModuleSettings(moduleSettings: z.ZodRawShape): void {
+  const { moduleSettings: known, variables } = lastRead;
+  if (current && Object.keys(moduleSettings).every((name) => name in known)) return;
+  readEnvironment({ ...known, ...moduleSettings }, variables);
+}
+
 /**
  * Reads every setting and remembers the result for `environment()`. An empty variable counts as unset;
  * `NAME_FILE` reads the value of `NAME` from a file, without its last line break.
@@ -53,6 +70,7 @@ export function settingSources(): readonly SettingSource[] {
  * @throws ConfigurationError with all problems
  */
 export function readEnvironment(moduleSettings: z.ZodRawShape = {}, variables = process.env): Environment {
+  lastRead = { moduleSettings, variables };
   const problems: string[] = [];
   const schema = environmentSchema.extend(moduleSettings);
   const { raw, files } = collect(Object.keys(schema.shape), variables, problems);
@@ -63,6 +81,7 @@ export function readEnvironment(moduleSettings: z.ZodRawShape = {}, variables = 
     const name = String(issue.path[0] ?? 'the configuration');
     problems.push(`${name}: ${issue.message}${foundText(schema, name, raw[name])}`);
   }
+  if (parsed.success) problems.push(...settingContradictions(parsed.data as unknown as Environment));
   if (raw.NODE_ENV === 'production') problems.push(...missingInProduction(schema, given));
   if (problems.length > 0 || !parsed.success) throw new ConfigurationError(problems);
   sources = Object.entries(parsed.data)

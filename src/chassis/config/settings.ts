@@ -1,26 +1,9 @@
 import { z } from 'zod';
-
-/** A setting that counts: a whole number written in decimal digits, within bounds. */
-export function wholeNumber(minimum: number, maximum: number, fallback: number) {
-  return z
-    .string()
-    .refine((text) => /^\d{1,15}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum, {
-      error: `expected a whole number from ${minimum} to ${maximum}`,
-    })
-    .transform(Number)
-    .default(fallback);
-}
-
-/** A setting that is on or off: true, false, 1, 0, yes, no, on or off. */
-export function flag(fallback: boolean) {
-  return z
-    .stringbool({
-      truthy: ['true', '1', 'yes', 'on'],
-      falsy: ['false', '0', 'no', 'off'],
-      error: 'expected true or false',
-    })
-    .default(fallback);
-}
+import { internalSettings } from './settings/internal-settings.ts';
+import { lifecycleSettings } from './settings/lifecycle-settings.ts';
+import { sentrySettings } from './settings/sentry-settings.ts';
+import { flag, isOriginList, isProxyList, wholeNumber } from './settings/setting-types.ts';
+import { tracingSettings } from './settings/tracing-settings.ts';
 
 /** The settings of the chassis. Modules add their own by `<x>.config.ts`. */
 export const chassisSettings = {
@@ -32,6 +15,7 @@ export const chassisSettings = {
   PORT: wholeNumber(0, 65_535, 3000).describe('Port that the service listens on; 0 takes a free one'),
   TRUST_PROXY: z
     .string()
+    .refine(isProxyList, 'expected false, a number of hops, or a comma list of addresses and networks')
     .default('false')
     .describe('Whose X-Forwarded-For is believed: `false`, a number of hops, or a comma list of addresses'),
   DATABASE_URL: z
@@ -54,7 +38,9 @@ export const chassisSettings = {
   DATABASE_SEED: z
     .enum(['none', 'small', 'full'], { error: 'expected none, small or full' })
     .default('none')
-    .describe('Sample data put into an empty database at start; `small` by default in development'),
+    .describe(
+      'Sample data put into an empty database at start; `small` by default in development on the embedded database',
+    ),
   CURSOR_SECRET: z
     .string()
     .min(16, 'expected at least 16 characters')
@@ -64,6 +50,7 @@ export const chassisSettings = {
   ENABLE_CORS: flag(true).describe('Cross-origin resource sharing'),
   CORS_ORIGINS: z
     .string()
+    .refine(isOriginList, 'expected * or a comma list of origins such as https://shop.example.com')
     .default('*')
     .transform((list) => list.split(',').map((origin) => origin.trim()))
     .describe('Origins that may call from a browser: `*` or a comma list'),
@@ -87,10 +74,19 @@ export const chassisSettings = {
     .default('Reference service of the Slipway chassis')
     .describe('Description on the API page'),
   OPENAPI_SERVER_URL: z.string().default('/').describe('Server entry of the API description'),
+  ...lifecycleSettings,
+  ...internalSettings,
+  ...sentrySettings,
+  ...tracingSettings,
 };
 
 /** The settings that apply only where another setting leaves them open. */
 export const derivedDefaults: Record<string, (raw: Readonly<Record<string, string>>) => string> = {
   DATABASE_MIGRATE: ({ NODE_ENV }) => String(NODE_ENV !== 'production'),
-  DATABASE_SEED: ({ NODE_ENV }) => (NODE_ENV === undefined || NODE_ENV === 'development' ? 'small' : 'none'),
+  SHUTDOWN_ACCEPT_MS: ({ NODE_ENV }) => (NODE_ENV === 'production' ? '5000' : '0'),
+  DATABASE_CONNECT_TIMEOUT_MS: ({ NODE_ENV }) => (NODE_ENV === 'production' ? '30000' : '2000'),
+  // Only into the embedded database: nobody wants sample accounts in a database that they named.
+  DATABASE_SEED: ({ NODE_ENV = 'development', DATABASE_URL }) =>
+    NODE_ENV === 'development' && DATABASE_URL === undefined ? 'small' : 'none',
+  SENTRY_ENVIRONMENT: ({ NODE_ENV }) => NODE_ENV ?? 'development',
 };

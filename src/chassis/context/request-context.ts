@@ -4,11 +4,22 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface RequestContext {
   readonly requestId: string;
   readonly method: string;
-  /** Path and query as received, at most 2,048 characters. */
+  /** Path and query as received, at most 2,048 characters; secrets in the query are masked. */
   readonly url: string;
   readonly userAgent?: string;
+  /** The client's address, as far as TRUST_PROXY lets a proxy tell it. */
   readonly ipAddress?: string;
   readonly startTime: Date;
+  /** Of the trace that the request belongs to: 32 hexadecimal digits, as in `traceparent` (W3C Trace Context). */
+  traceId?: string;
+  /** The span of the request itself where it is recorded, else the caller's: 16 hexadecimal digits. */
+  spanId?: string;
+  /** Whether somebody records the trace, so that its id leads somewhere. */
+  sampled?: boolean;
+  /** When the caller stops waiting, in milliseconds since 1970; passed on to whom `fetch` calls. */
+  deadline?: number;
+  /** Aborted when the client went away before the answer was complete. Made on first use. */
+  readonly signal?: AbortSignal;
   /** The route template that serves the request, e.g. `/api/v1/products/:id`; set once a route matched. */
   route?: string;
   /** Set by the guard that authenticated the caller. */
@@ -30,4 +41,9 @@ export function getRequestContext(): RequestContext | undefined {
 /** Runs `work` with `context` as the current request context. */
 export function runWithRequestContext<T>(context: RequestContext, work: () => T): T {
   return storage.run(context, work);
+}
+
+/** Runs `work` outside the current request, for what is not its own doing. */
+export function runOutsideRequest<T>(work: () => T): T {
+  return storage.exit(work);
 }

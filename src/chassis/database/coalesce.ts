@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { countCoalescedRead } from '../telemetry/metrics/metrics.ts';
 
 interface Waiting {
   readonly promise: Promise<unknown>;
@@ -42,7 +43,8 @@ export class Coalescer {
       lane = { running: false, waiting: undefined };
       this.#lanes.set(key, lane);
     }
-    lane.waiting ??= this.#plan(key, lane, work);
+    if (lane.waiting) countCoalescedRead();
+    else lane.waiting = this.#plan(key, lane, work);
     return lane.waiting.promise as Promise<T>;
   }
 

@@ -1,3 +1,4 @@
+import { countQuery } from '../telemetry/metrics/metrics.ts';
 import { toDatabaseException } from './database-errors.ts';
 import type { OrmClient } from './orm-types.ts';
 
@@ -14,7 +15,8 @@ interface Extensible {
 
 /**
  * The same client, whose every operation raises the exceptions of the chassis instead of the database's own errors
- * (spec.md: Errors, body rule 7): in repositories, in methods that a module adds, in raw SQL and in transactions.
+ * (spec.md: Errors, body rule 7): in repositories, in methods that a module adds, in raw SQL and in transactions. The time
+ * of every operation is measured.
  */
 export function convertingErrors(client: object): OrmClient {
   const extended = (client as Extensible).$extends({ query: { $allOperations: convertErrors } });
@@ -22,10 +24,13 @@ export function convertingErrors(client: object): OrmClient {
 }
 
 async function convertErrors({ model, operation, args, query }: Operation): Promise<unknown> {
+  const started = performance.now();
   try {
     return await query(args);
   } catch (error) {
     throw toDatabaseException(error, { model, operation }) ?? error;
+  } finally {
+    countQuery(model, operation, started);
   }
 }
 

@@ -28,7 +28,7 @@ const conversions: Record<FaultKind, Conversion> = {
     return new ConflictException(message, fields && { fields }, { cause: error });
   },
   missing: ({ error, model }) => new NotFoundException(notFoundMessage(model), undefined, { cause: error }),
-  invalid: ({ error }) => new BadRequestException('Invalid request data', undefined, { cause: error }),
+  invalid: ({ error }) => new BadRequestException('Invalid request data', undefined, { cause: error, ...hint(error) }),
   unavailable: ({ error, reason }) =>
     new DatabaseUnavailableException(reason && `Database Unavailable: ${reason}`, undefined, { cause: error }),
   failed: ({ error }) => new DatabaseException(undefined, undefined, { cause: error }),
@@ -46,6 +46,15 @@ export function toDatabaseException(error: unknown, operation?: FailedOperation)
   if (!found) return undefined;
   const model = operation?.model ?? found.model;
   return conversions[found.kind](model === undefined ? found : { ...found, model }, operation);
+}
+
+/**
+ * What the client itself says of arguments that it refuses, such as a field that the model lacks: a mistake of the
+ * program, which the log has to name. Only the last line of its text holds no values.
+ */
+function hint(error: unknown): { context: Record<string, unknown> } | undefined {
+  if (!(error instanceof Error) || error.name !== 'PrismaClientValidationError') return undefined;
+  return { context: { reason: error.message.trimEnd().split('\n').at(-1) } };
 }
 
 /** What a NotFoundException says about a model, e.g. `Product not found`. */

@@ -71,7 +71,6 @@ const byPrismaCode: Record<string, Meaning> = {
   P2033: ['invalid'],
   P2034: ['unavailable', 'another transaction was in the way'],
   P2037: ['unavailable', 'it has no connection left'],
-  P2039: ['invalid'],
 };
 
 /** PostgreSQL's own codes that the adapter leaves as they are; the longest prefix counts. */
@@ -165,4 +164,22 @@ export function isMissingTable(error: unknown): boolean {
   const cause = (meta?.driverAdapterError?.cause ?? error.cause) as DriverCause | undefined;
   if (cause?.kind === 'TableDoesNotExist' || cause?.originalMessage?.includes('no such table')) return true;
   return isMissingTable(error.cause);
+}
+
+/** What waiting does not mend. */
+const lastingKinds = new Set([
+  'DatabaseDoesNotExist',
+  'AuthenticationFailed',
+  'DatabaseAccessDenied',
+  'TlsConnectionError',
+]);
+const lastingCodes = new Set(['P1000', 'P1003', 'P1010', 'P1011']);
+
+/** Whether the database, or the way to it, is away at this moment and may come back: not so for a bad password. */
+export function isUnreachable(error: unknown): boolean {
+  const found = fault(error);
+  if (found?.kind !== 'unavailable') return error instanceof Error && isUnreachable(error.cause);
+  const { code, cause, meta } = error as PrismaError & { cause?: DriverCause };
+  const kind = (meta?.driverAdapterError?.cause ?? cause)?.kind;
+  return !lastingCodes.has(code) && !lastingKinds.has(kind ?? '');
 }

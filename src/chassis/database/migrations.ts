@@ -4,7 +4,7 @@ import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './
 import { migrationWaitMs, withMigrationConnection } from './migration-connection.ts';
 import { isLocked, migrationError } from './migration-error.ts';
 import { migrationList, migrationNames, migrationsDirectory } from './migration-files.ts';
-import { type DatabaseSettings, openOrmIfAny } from './orm.ts';
+import { type DatabaseSettings, type OpenOrm, openOrmIfAny } from './orm.ts';
 import { schemaFilters, withSchemaEngine } from './schema-engine.ts';
 
 type Settings = Pick<DatabaseSettings, 'DATABASE_URL'>;
@@ -32,17 +32,21 @@ export async function applyMigrations(settings: Settings, directory = migrations
   }
 }
 
-/**
- * Names of the migrations that the open database lacks, oldest first: one small read, cheap enough for a readiness check.
- * Connects by itself when no database is open.
- */
+/** Names of the migrations that the database lacks, oldest first. Connects by itself when no database is open. */
 export async function pendingMigrations(settings: Settings, directory = migrationsDirectory): Promise<string[]> {
   const open = openOrmIfAny();
   const target = parseDatabaseUrl(settings.DATABASE_URL);
   const names = migrationNames(open?.provider ?? target.provider, directory);
-  if (!open) return pendingOn(target, names);
-  const client = open.client as { $queryRawUnsafe(sql: string): Promise<{ migration_name: string }[]> };
-  const rows = await emptyWithoutTable(() => client.$queryRawUnsafe(appliedSql));
+  return open ? lackingMigrations(open, names) : pendingOn(target, names);
+}
+
+/** Which of these migrations an open database lacks: one small read, cheap enough for a readiness check. */
+export async function lackingMigrations(
+  { client }: Pick<OpenOrm, 'client'>,
+  names: readonly string[],
+): Promise<string[]> {
+  const bare = client as { $queryRawUnsafe(sql: string): Promise<{ migration_name: string }[]> };
+  const rows = await emptyWithoutTable(() => bare.$queryRawUnsafe(appliedSql));
   return without(
     names,
     rows.map(({ migration_name }) => migration_name),

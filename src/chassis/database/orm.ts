@@ -48,7 +48,7 @@ let current: OpenOrm | undefined;
  */
 export async function openOrm(settings: DatabaseSettings): Promise<void> {
   if (current) throw new Error('The database is open already. Call closeOrm() before openOrm() is called again.');
-  current = await connectOrm(settings);
+  current = await openDatabase(settings);
 }
 
 /** The open ORM client. Its errors are exceptions of the chassis (spec.md: Errors, body rule 7). */
@@ -83,15 +83,15 @@ export async function closeOrm(): Promise<void> {
   await closing?.close();
 }
 
-/** Which database a client of `connectOrm` speaks to. */
+/** Which database a client of `openDatabase` speaks to. */
 export function providerOf(client: object): DatabaseProvider {
   const provider = providers.get(client);
-  if (!provider) throw new Error('Expected an ORM client of openOrm() or connectOrm(), got another object.');
+  if (!provider) throw new Error('Expected an ORM client of openOrm() or openDatabase(), got another object.');
   return provider;
 }
 
 /** Opens a database of one's own, which `orm()` does not know of. Raises what `openOrm` raises. */
-export async function connectOrm(settings: DatabaseSettings): Promise<OpenOrm> {
+export async function openDatabase(settings: DatabaseSettings): Promise<OpenOrm> {
   const target = parseDatabaseUrl(settings.DATABASE_URL);
   const { adapter, pool } =
     target.provider === 'sqlite'
@@ -118,7 +118,8 @@ export async function connectOrm(settings: DatabaseSettings): Promise<OpenOrm> {
 }
 
 function opened(): OpenOrm {
-  if (!current) throw new Error('Expected an open database, got none. Await openOrm() (the loader connectOrm) first.');
+  if (!current)
+    throw new Error('Expected an open database, got none. Await openOrm() (the loader openDatabase) first.');
   return current;
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Response } from 'express';
+import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { RequestContext } from '../context/request-context.ts';
 import { type ErrorConverter, toException } from '../errors/convert-error.ts';
 import { errorBody } from '../errors/error-body.ts';
@@ -6,10 +6,10 @@ import type { BaseException } from '../errors/exceptions.ts';
 import { logReporter } from '../errors/reporters/log-reporter.ts';
 import type { Reporter } from '../errors/reporters/reporter.ts';
 import { logger } from '../telemetry/logger.ts';
-import { logUnloggedRequest } from './log-requests.ts';
 import { undoRequest } from './request-failure.ts';
 import { requestContextOf } from './request-pipeline.ts';
 import { sendJsonResponse } from './responses.ts';
+import { routeTemplate } from './route-table.ts';
 
 /** What a failed handler may have set for the answer that it did not give. */
 const headersOfSuccess = [
@@ -45,20 +45,26 @@ export function errorHandler({ reporters, production, converters }: ErrorHandler
   return function handleError(error, req, res, _next) {
     const exception = toException(error, converters);
     const context = requestContextOf(req);
+    addRoute(context, req);
     addContext(exception, context);
-    logUnloggedRequest(req, res);
     respond(res, exception, production);
     for (const reporter of receivers) report(reporter, exception, context);
     undoRequest(req).catch((failure: unknown) => logFailure(failure, 'undoing a failed request failed'));
   };
 }
 
+function addRoute(context: RequestContext, req: Request): void {
+  const route = routeTemplate(req);
+  if (route !== undefined) context.route = route;
+}
+
 /** Fields of the request stand over those of the same name, so that an exception thrown twice tells the truth. */
 function addContext(exception: BaseException, context: RequestContext): void {
-  const { requestId, method, url, userAgent, ipAddress } = context;
+  const { requestId, traceId, method, url, userAgent, ipAddress } = context;
   Reflect.set(exception, 'context', {
     ...exception.context,
     requestId,
+    ...(traceId !== undefined && { traceId }),
     method,
     url,
     ...(userAgent !== undefined && { userAgent }),

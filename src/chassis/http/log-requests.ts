@@ -1,10 +1,12 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { pinoHttp } from 'pino-http';
+import type { RequestObserver } from '../context/request-observer.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { requestContextOf } from './request-pipeline.ts';
 import { routeTemplate } from './route-table.ts';
 
-const requestLoggers = new WeakSet<object>();
+/** Asked for every few seconds, and of interest only when they fail. */
+const quietPaths = new Set(['/livez', '/readyz', '/metrics']);
 
 /** Where the lines go. */
 export interface LogRequestsOptions {
@@ -12,41 +14,34 @@ export interface LogRequestsOptions {
 }
 
 /**
- * Writes one line for each request when it is over (spec.md: Loaders, HTTP configuration): id, method, url, route
- * template, status, duration in milliseconds, bytes of the body where its length was declared, and user. Headers and
- * bodies are never logged.
+ * Writes one line for each request when it is over (spec.md: Loaders, HTTP configuration), wherever it was answered: id,
+ * method, url, route template, status, duration in milliseconds, bytes of the body where its length was declared, trace
+ * and user. Headers and bodies are never logged. Health and metrics are logged only when they fail.
  */
-export function logRequests({ logger }: LogRequestsOptions): RequestHandler {
+export function logRequests({ logger }: LogRequestsOptions): RequestObserver {
   const middleware = pinoHttp<Request, Response>({
     logger,
     wrapSerializers: false,
     // pino-http binds the request to a child logger; the line below says all there is to say.
     serializers: { req: () => undefined, res: () => undefined },
+    customLogLevel: (req, res) => (res.statusCode < 400 && quietPaths.has(req.path) ? 'silent' : 'info'),
     customSuccessObject: describe,
     customErrorObject: describe,
     customSuccessMessage: outcome,
     customErrorMessage: outcome,
-  }) as RequestHandler;
-  requestLoggers.add(middleware);
-  return middleware;
-}
-
-/**
- * Begins the line of a request that failed before the logging step was reached; nothing where the app has no such
- * step or the request has passed it.
- */
-export function logUnloggedRequest(req: Request, res: Response): void {
-  if ((res as { log?: unknown }).log !== undefined) return;
-  const steps: { handle: unknown }[] = req.app?.router?.stack ?? [];
-  const step = steps.find(({ handle }) => requestLoggers.has(handle as object));
-  if (step) (step.handle as RequestHandler)(req, res, () => undefined);
+  });
+  // Loggers of single requests need not follow a change of the level.
+  Object.assign(middleware.logger, { onChild: () => undefined });
+  return { opened: (_context, req, res) => middleware(req as Request, res as Response) };
 }
 
 function describe(req: Request, res: Response): object {
-  const { requestId, method, url, startTime, userId, route } = requestContextOf(req);
+  const { requestId, traceId, spanId, method, url, startTime, userId, route } = requestContextOf(req);
   const length = res.getHeader('content-length');
   return {
     requestId,
+    traceId,
+    spanId,
     method,
     url,
     route: routeTemplate(req) ?? route,
@@ -58,5 +53,5 @@ function describe(req: Request, res: Response): object {
 }
 
 function outcome(_req: Request, res: Response): string {
-  return res.writableEnded ? 'request completed' : 'request aborted';
+  return res.writableFinished ? 'request completed' : 'request aborted';
 }

@@ -10,8 +10,7 @@ export interface KnownRoute {
 }
 
 /**
- * Answers what no route took: 404, or 405 with `Allow` where the path has routes for other methods. OPTIONS on such a
- * path gives 204 with `Allow`.
+ * Answers what no route took: 404, or 405 with `Allow` where the path has routes for other methods.
  */
 export function notFound(routes: readonly KnownRoute[]): RequestHandler {
   const lookup = methodLookup(routes);
@@ -21,13 +20,8 @@ export function notFound(routes: readonly KnownRoute[]): RequestHandler {
       const path = req.originalUrl.split('?', 1)[0]?.slice(0, maximumPathLength);
       const allow = allowedMethods(res);
       if (allow === undefined) return next(new NotFoundException(`No route ${req.method} ${path}`));
-      if (req.method !== 'OPTIONS') {
-        const message = `${path} does not take ${req.method}, only ${allow}`;
-        return next(new MethodNotAllowedException(message, undefined, { headers: { Allow: allow } }));
-      }
-      res.setHeader('Allow', allow);
-      res.statusCode = 204;
-      res.end();
+      const message = `${path} does not take ${req.method}, only ${allow}`;
+      next(new MethodNotAllowedException(message, undefined, { headers: { Allow: allow } }));
     });
   };
 }

@@ -9,6 +9,20 @@ export interface MountedRoute {
   file: string;
 }
 
+const known = new WeakMap<object, { method: string; path: string }[]>();
+
+/** Notes that an app answers a path, so that another method on it is a 405. */
+export function addKnownRoute(app: object, route: { method: string; path: string }): void {
+  const routes = known.get(app) ?? [];
+  routes.push(route);
+  known.set(app, routes);
+}
+
+/** All that was noted of an app. */
+export function knownRoutes(app: object): readonly { method: string; path: string }[] {
+  return known.get(app) ?? [];
+}
+
 // Express keeps the matched route on the request, also after an error, but resets baseUrl: so templates hang on routes.
 const templates = new WeakMap<object, string>();
 
@@ -33,7 +47,9 @@ export function rememberTemplate(route: IRoute, template: string): void {
 
 /** The full template of the route that serves a request; undefined while none matched. */
 export function routeTemplate(request: Request): string | undefined {
-  return request.route === undefined ? undefined : templates.get(request.route);
+  if (request.route === undefined) return undefined;
+  // Routes that the chassis itself declares on the app have no prefix.
+  return templates.get(request.route) ?? String(request.route.path);
 }
 
 function joinPath(prefix: string, path: string): string {

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Environment } from '../config/environment.ts';
+import { answerClientError } from '../http/client-error.ts';
 import { StartUpError } from './start-up-error.ts';
 
-const closeTimeoutMs = 10_000;
+const lateRequestCheckMs = 1000;
 
 /** Where a server listens. */
 export interface ListenAddress {
@@ -12,8 +14,35 @@ export interface ListenAddress {
   url: string;
 }
 
-/** Listens and answers with the real address. Raises StartUpError when the address cannot be taken. */
-export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<ListenAddress> {
+type Times = Pick<Environment, 'HTTP_HEADERS_TIMEOUT_MS' | 'HTTP_RECEIVE_TIMEOUT_MS' | 'HTTP_KEEP_ALIVE_TIMEOUT_MS'>;
+
+/**
+ * An HTTP server that gives its clients a bounded time to send a request, within a second: 408 and a closed connection
+ * for those who are late, for a connection that sends nothing too. Bytes that are no request get the one error body.
+ */
+export function createHttpServer(listener: RequestListener, times: Times): Server {
+  const server = createServer(
+    {
+      headersTimeout: times.HTTP_HEADERS_TIMEOUT_MS,
+      requestTimeout: Math.max(times.HTTP_RECEIVE_TIMEOUT_MS, times.HTTP_HEADERS_TIMEOUT_MS),
+      keepAliveTimeout: times.HTTP_KEEP_ALIVE_TIMEOUT_MS,
+      connectionsCheckingInterval: lateRequestCheckMs,
+    },
+    listener,
+  );
+  return server.on('clientError', answerClientError);
+}
+
+/**
+ * Listens and answers with the real address. Raises StartUpError when the address cannot be taken.
+ *
+ * @param settings where host and port come from, for the error's message
+ */
+export async function listen(
+  server: Server,
+  { host, port }: { host: string; port: number },
+  settings = { host: 'HOST', port: 'PORT' },
+): Promise<ListenAddress> {
   try {
     server.listen(port, host);
     await once(server, 'listening');
@@ -21,25 +50,11 @@ export async function listen(server: Server, { host, port }: { host: string; por
     const { code } = cause as NodeJS.ErrnoException;
     throw new StartUpError(
       `Expected to listen on ${host}:${port}, found ${code === 'EADDRINUSE' ? 'another process there' : code}; ` +
-        'stop it or set PORT and HOST to a free address.',
+        `stop it or set ${settings.port} and ${settings.host} to a free address.`,
       { cause },
     );
   }
   const bound = (server.address() as AddressInfo).port;
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   return { host, port: bound, url: `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${bound}` };
-}
-
-/** Stops accepting and waits for requests in flight; connections still open after ten seconds are cut. */
-export async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
-  const idle = setInterval(() => server.closeIdleConnections(), 50);
-  const cut = setTimeout(() => server.closeAllConnections(), closeTimeoutMs);
-  try {
-    server.closeIdleConnections();
-    await closed;
-  } finally {
-    clearInterval(idle);
-    clearTimeout(cut);
-  }
 }

@@ -1,41 +1,95 @@
+import { writeSync } from 'node:fs';
 import process from 'node:process';
-import { flushLogger, logger } from '../telemetry/logger.ts';
+import { inspect } from 'node:util';
+import { drainLogger, flushLogger, logger } from '../telemetry/logger.ts';
+
+/** Tells a monitor of the error that ends the process; resolves once the monitor has it. */
+export type CrashReporter = (error: unknown) => Promise<unknown>;
+
+const reportTimeoutMs = 2000;
+const logTimeoutMs = 2000;
+const standardError = 2;
+
+let reportCrash: CrashReporter | undefined;
+let crashing = false;
+
+/** Has `report` told of a crash, for at most 2 s, before the process exits; undefined has nobody told. */
+export function reportCrashesTo(report: CrashReporter | undefined): void {
+  reportCrash = report;
+}
 
 /**
  * Ends the process on faults that nobody caught (spec.md: Handling, rule 5): an uncaught exception is logged and the
- * process exits with code 1; an unhandled rejection is logged and thrown on, which makes it an uncaught exception.
+ * process exits with code 1; an unhandled rejection is logged and thrown on, which makes it an uncaught exception. What
+ * fails while that happens is logged and changes nothing.
  */
 export function guardProcess(): void {
-  process.once('uncaughtException', (error) => exitAfter(error, 'uncaught exception'));
+  process.on('uncaughtException', crash);
   process.on('unhandledRejection', (reason) => {
-    logger().error({ err: reason }, 'unhandled promise rejection');
-    throw reason instanceof Error ? reason : new Error(`Unhandled rejection: ${String(reason)}`);
+    writeLine('error', reason, 'unhandled promise rejection');
+    throw reason instanceof Error ? reason : new Error(`Unhandled rejection: ${inspect(reason)}`);
   });
 }
 
-/** Closes the service on SIGTERM and SIGINT and exits with code 0; a second signal exits at once. */
-export function closeOnSignal(service: { close(): Promise<void> }): void {
-  let closing = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, async () => {
-      if (closing) process.exit(1);
-      closing = true;
-      logger().info({ signal }, 'closing');
-      try {
-        await service.close();
-      } catch (error) {
-        exitAfter(error, 'closing failed');
-      }
-      logger().info('closed');
-      flushLogger();
-      process.exit(0);
-    });
+/** Writes a last line, then exits with code 1. */
+export async function exitAfter(error: unknown, message: string): Promise<never> {
+  writeLine('fatal', error, message);
+  return exitProcess(1);
+}
+
+/** Exits once every log line is written, for which it waits at most 2 s; with code 1 when the process is crashing. */
+export async function exitProcess(code: number): Promise<never> {
+  try {
+    await drainLogger(logTimeoutMs);
+  } catch (error) {
+    writeToStandardError(error, 'writing the last log lines failed');
+  }
+  process.exit(crashing ? 1 : code);
+}
+
+/** Exits now, with what of the log can be written at once. */
+export function exitAtOnce(code: number): never {
+  try {
+    flushLogger();
+  } catch (error) {
+    writeToStandardError(error, 'writing the last log lines failed');
+  }
+  process.exit(code);
+}
+
+/** Also called for what the ways out of here throw, so each of its steps is guarded, and the first call decides. */
+function crash(error: unknown): void {
+  writeLine('fatal', error, 'uncaught exception');
+  if (crashing) return;
+  crashing = true;
+  setTimeout(exitAtOnce, reportTimeoutMs + logTimeoutMs, 1);
+  tellMonitor(error).finally(() => exitProcess(1));
+}
+
+async function tellMonitor(error: unknown): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  setTimeout(resolve, reportTimeoutMs);
+  try {
+    await Promise.race([reportCrash?.(error), late]);
+  } catch (failure) {
+    writeLine('error', failure, 'reporting a crash failed');
   }
 }
 
-/** Writes a last line and exits with code 1. */
-export function exitAfter(error: unknown, message: string): never {
-  logger().fatal({ err: error }, message);
-  flushLogger();
-  process.exit(1);
+function writeLine(level: 'error' | 'fatal', error: unknown, message: string): void {
+  try {
+    logger()[level]({ err: error }, message);
+  } catch (failure) {
+    writeToStandardError(error, message);
+    writeToStandardError(failure, 'the logger failed');
+  }
+}
+
+/** For what the logger cannot write. */
+function writeToStandardError(error: unknown, message: string): void {
+  try {
+    writeSync(standardError, `${message}: ${inspect(error)}\n`);
+  } catch {
+    // Nobody is left to tell; the exit code says the rest.
+  }
 }

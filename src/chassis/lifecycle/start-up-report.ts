@@ -43,10 +43,19 @@ export function recordRoutes(routes: readonly string[], left: readonly LeftOut[]
   leftOut.push(...left);
 }
 
-/** Writes the closing line of a start: routes mounted and left out, failures, and where each setting came from. */
-export function logStartUpReport(logger: Logger, settings: readonly SettingSource[], urls: readonly string[]): void {
+/**
+ * Writes the closing line of a start: addresses, telemetry, routes mounted and left out, failures, and where each setting
+ * came from.
+ */
+export function logStartUpReport(
+  logger: Logger,
+  settings: readonly SettingSource[],
+  urls: readonly string[],
+  parts: { internalUrl: string; telemetry: object },
+): void {
   const report = {
     urls,
+    ...parts,
     routes: mounted,
     leftOut,
     failures: failures.map(({ loader, module, file, error }) => ({ loader, module, file, error: messageOf(error) })),

@@ -1,36 +1,70 @@
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { environment } from '../config/environment.ts';
+import { type Environment, environment } from '../config/environment.ts';
 import { prismaDirectory } from '../config/layout.ts';
+import { isUnreachable } from '../database/database-faults.ts';
 import { applyMigrations } from '../database/migrations.ts';
 import { closeOrm, databaseProvider, openOrm, orm } from '../database/orm.ts';
 import { logger } from '../telemetry/logger.ts';
 
+const firstPauseMs = 100;
+const longestPauseMs = 2000;
+
 /**
- * Creates the ORM client for DATABASE_URL, opens the connection and logs the status (spec.md: Loaders). Where
+ * Creates the ORM client for DATABASE_URL, opens the connection and logs the status (spec.md: Loaders). A database that
+ * cannot be reached is waited for, up to DATABASE_CONNECT_TIMEOUT_MS; one that refuses the password is not. Where
  * DATABASE_MIGRATE and DATABASE_SEED say so, applies migrations and fills an empty database with sample data.
  *
+ * @param stop ends the wait; its reason is raised
  * @throws the failure, after logging it; the process is expected to exit with code 1 (spec.md: Handling, rule 6)
  */
-export async function connectOrm(): Promise<void> {
+export async function connectOrm(stop?: AbortSignal): Promise<void> {
   const settings = environment();
   try {
-    await openOrm(settings);
+    await openWhenReachable(settings, stop);
     if (settings.DATABASE_MIGRATE) {
       const applied = await applyMigrations(settings);
       if (applied.length > 0) logger().info({ applied }, 'migrations applied');
     }
-    if (settings.DATABASE_SEED !== 'none') await seedDatabase(settings.DATABASE_SEED);
+    await seedDatabase(settings);
     logger().info({ provider: databaseProvider() }, 'database connected');
   } catch (error) {
-    logger().fatal({ err: error }, 'database connection failed');
+    if (!stop?.aborted) logger().fatal({ err: error }, 'database connection failed');
     await closeOrm();
     throw error;
   }
 }
 
+/** The pauses grow and differ, so that many replicas do not fall upon a database in the moment that it is back. */
+async function openWhenReachable(settings: Environment, stop: AbortSignal | undefined): Promise<void> {
+  const deadline = performance.now() + settings.DATABASE_CONNECT_TIMEOUT_MS;
+  for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
+    try {
+      return await openOrm(settings);
+    } catch (error) {
+      stop?.throwIfAborted();
+      const left = deadline - performance.now();
+      if (left <= 0 || !isUnreachable(error)) throw error;
+      const ms = Math.min(left, pause * (0.5 + Math.random() / 2));
+      logger().warn({ reason: (error as Error).message, retryMs: Math.round(ms) }, 'waiting for the database');
+      await pauseFor(ms, stop);
+    }
+  }
+}
+
+async function pauseFor(ms: number, stop: AbortSignal | undefined): Promise<void> {
+  try {
+    await wait(ms, undefined, stop && { signal: stop });
+  } catch {
+    // Only the signal ends a pause before its time.
+    stop?.throwIfAborted();
+  }
+}
+
 /** Sample data belongs to the service, not to the chassis: it is found by its place, like a module. */
-async function seedDatabase(size: 'small' | 'full'): Promise<void> {
+async function seedDatabase({ DATABASE_SEED: size, NODE_ENV }: Environment): Promise<void> {
+  if (size === 'none') return;
   const { seed } = await import(pathToFileURL(join(prismaDirectory, 'seed.ts')).href);
-  await seed(orm(), { size });
+  await seed(orm(), { size, accounts: NODE_ENV !== 'production', onlyWhenEmpty: true });
 }

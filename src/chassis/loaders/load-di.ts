@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { asFunction, asValue } from 'awilix';
-import { environment } from '../config/environment.ts';
-import { modulesDirectory } from '../config/layout.ts';
+import { addModuleSettings, environment } from '../config/environment.ts';
+import { modulesDirectory, sourceExtension } from '../config/layout.ts';
 import { orm } from '../database/orm.ts';
 import { container } from '../di/container.ts';
 import { recordFailure } from '../lifecycle/start-up-report.ts';
@@ -44,6 +44,7 @@ export async function loadDI(modulesToLoad: string[]): Promise<void> {
       continue;
     }
     try {
+      await addSettingsOf(name);
       const { registerDependencies } = await import(pathToFileURL(join(modulesDirectory(), name, file)).href);
       if (typeof registerDependencies === 'function') await registerDependencies(container());
       logger().info({ module: name }, 'dependencies registered');
@@ -52,6 +53,14 @@ export async function loadDI(modulesToLoad: string[]): Promise<void> {
       logger().error({ err: error, module: name }, 'registering dependencies failed');
     }
   }
+}
+
+/** A module's settings are `<module>Settings` in its `<module>.config` file; most have been read before. */
+async function addSettingsOf(module: string): Promise<void> {
+  const file = join(modulesDirectory(), module, `${module}.config${sourceExtension}`);
+  if (!existsSync(file)) return;
+  const { [`${module}Settings`]: settings } = await import(pathToFileURL(file).href);
+  addModuleSettings(settings);
 }
 
 /** The database's own address is a secret that all replicas share, so that one replica reads another's cursors. */

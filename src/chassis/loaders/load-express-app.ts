@@ -4,34 +4,40 @@ import { environment } from '../config/environment.ts';
 import { compressResponses } from '../http/compress-responses.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { logRequests } from '../http/log-requests.ts';
+import { nameRoute } from '../http/name-route.ts';
 import { parseBodies } from '../http/parse-bodies.ts';
+import { observeRequests } from '../http/request-observers.ts';
 import { requestPipeline } from '../http/request-pipeline.ts';
+import { addKnownRoute } from '../http/route-table.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { serveUploads } from '../http/serve-uploads.ts';
 import { healthRoutes } from '../lifecycle/health.ts';
 import { logger } from '../telemetry/logger.ts';
+import { answerFailuresAtLast } from './answer-failures.ts';
 
 /**
  * Configures the HTTP application: first the request context, then the steps in the order of spec.md (Loaders), each
- * switched by its flag, which defaults to true.
+ * switched by its flag, which defaults to true. What no route takes and what fails gets the one error body.
  */
 export async function loadExpressApp(app: Express, config: ServerConfig): Promise<void> {
   const settings = environment();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', proxyTrust(settings.TRUST_PROXY));
+  answerFailuresAtLast(app);
   app.use(requestPipeline());
   app.use(healthRoutes());
+  for (const path of ['/livez', '/readyz']) addKnownRoute(app, { method: 'GET', path });
   if (config.enableCors ?? true) app.use(crossOrigin({ origins: settings.CORS_ORIGINS }));
   if (config.enableSecurityHeaders ?? true) app.use(securityHeaders());
   if (config.enableCompression ?? true) app.use(compressResponses());
   app.use(parseBodies({ limitBytes: settings.BODY_LIMIT_BYTES }));
-  app.use('/uploads', serveUploads({ directory: settings.LOCAL_UPLOAD_DIR }));
-  if (config.enableLogging ?? true) app.use(logRequests({ logger: logger() }));
+  app.use('/uploads', nameRoute('/uploads/*'), serveUploads({ directory: settings.LOCAL_UPLOAD_DIR }));
+  if (config.enableLogging ?? true) observeRequests(logRequests({ logger: logger() }));
 }
 
 /** What Express takes: a number of hops, a list of addresses, or nobody. */
-function proxyTrust(setting: string): boolean | number | string[] {
-  if (setting === 'false' || setting === 'true') return setting === 'true';
+function proxyTrust(setting: string): false | number | string[] {
+  if (setting === 'false') return false;
   return /^\d+$/.test(setting) ? Number(setting) : setting.split(',').map((address) => address.trim());
 }

@@ -1,5 +1,6 @@
 import type { Express } from 'express';
 import { environment } from '../config/environment.ts';
+import { addKnownRoute } from '../http/route-table.ts';
 import { logger } from '../telemetry/logger.ts';
 import { routersOn } from './load-routes.ts';
 
@@ -27,5 +28,6 @@ export async function loadOpenApi(app: Express): Promise<void> {
   const { document, problems } = describeApi(routersOn(app), info);
   for (const problem of problems) logger().warn({ loader: 'loadOpenApi' }, problem);
   app.get('/api-docs.json', serveDocument(document));
+  for (const path of ['/api-docs', '/api-docs.json']) addKnownRoute(app, { method: 'GET', path });
   app.use(apiPage(info, './api-docs.json'));
 }

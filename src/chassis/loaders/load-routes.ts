@@ -5,7 +5,7 @@ import type { ModuleConfig } from '../config/app-config.ts';
 import { modulesDirectory } from '../config/layout.ts';
 import { container } from '../di/container.ts';
 import { wrapHandlers } from '../http/async-handler.ts';
-import { type MountedRoute, rememberTemplate, routesOf } from '../http/route-table.ts';
+import { addKnownRoute, type MountedRoute, rememberTemplate, routesOf } from '../http/route-table.ts';
 import { StartUpError } from '../lifecycle/start-up-error.ts';
 import { recordFailure, recordRoutes } from '../lifecycle/start-up-report.ts';
 import type { RouteFactory } from '../resource/define-routes.ts';
@@ -43,6 +43,7 @@ export async function loadRoutes(app: Express, enabledModules: ModuleConfig[]): 
     if (router === undefined) continue;
     for (const { method, path, route } of routesOf(router, prefix)) {
       addRoute(routes, { method, path, module: module.name, file: basename(file) }, route);
+      addKnownRoute(app, { method, path });
     }
     routers.push({ module: module.name, file: join(modulesDirectory(), module.name, file), prefix, router });
     app.use(prefix || '/', router);

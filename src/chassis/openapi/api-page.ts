@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type RequestHandler, Router } from 'express';
 import swaggerUi, { type SwaggerUiOptions } from 'swagger-ui-express';
+import { nameRoute } from '../http/name-route.ts';
 import type { ApiInfo } from './describe-api.ts';
 
 /** What the page needs of swagger-ui's own directory; the demo page that lies there as well is not served. */
@@ -36,7 +37,7 @@ export function apiPage({ title, serverUrl }: ApiInfo, documentUrl: string): Rou
     response.redirect(308, '../api-docs');
   });
   router.get('/api-docs/swagger-ui-init.js', page, initializer);
-  router.use('/api-docs', (request, response, next) =>
+  router.use('/api-docs', nameRoute('/api-docs/*'), (request, response, next) =>
     assets.test(request.path) ? files(request, response, next) : next(),
   );
   return router;

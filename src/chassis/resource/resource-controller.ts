@@ -8,10 +8,12 @@ import type { AnyListPolicy } from '../query/list-policy.ts';
 import type { ResourceService } from './resource-service.ts';
 
 /** The shapes of a resource: what leaves, what comes in, and what may be asked of it. */
-export interface ResourceSchemas {
+export interface ResourceSchemas<S extends ResourceService = ResourceService> {
   record: z.ZodObject;
-  create: z.ZodObject;
-  update: z.ZodObject;
+  /** Gives what the service's `create` takes. */
+  create: z.ZodObject & z.ZodType<Parameters<S['create']>[0]>;
+  /** Gives what the service's `update` takes. */
+  update: z.ZodObject & z.ZodType<Parameters<S['update']>[1]>;
   list: AnyListPolicy;
 }
 
@@ -23,7 +25,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   /** Only for the compiler: ties a controller to its service where a module registers both. */
   declare readonly serviceType?: S;
   /** The shapes of the resource; only fields of `record` ever leave. */
-  abstract readonly schemas: ResourceSchemas;
+  abstract readonly schemas: ResourceSchemas<S>;
   protected readonly service: S;
   protected readonly cursors: CursorCodec;
 

@@ -1,19 +1,23 @@
-import { createRequire } from 'node:module';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type DestinationStream, type Logger, type LoggerOptions, pino, symbols } from 'pino';
 import { getRequestContext } from '../context/request-context.ts';
-import { redact } from './redact.ts';
+import { describeError } from './describe-error.ts';
+import { type BufferedDestination, bufferedOutput, prettyOutput } from './log-output.ts';
+import { redact, redactUrl } from './redact.ts';
 
 export type { Logger } from 'pino';
 
-const flushIntervalMs = 500;
+/** Characters that JSON leaves as they are and that terminals and line readers act upon. */
+const actingCharacters = /[\u007f-\u009f\u2028\u2029]/g;
 
 let current: Logger | undefined;
-let standardOutput: (DestinationStream & { flushSync(): void }) | undefined;
+let children: WeakRef<Logger>[] = [];
 
 /**
  * A logger that writes JSON lines to standard output, or readable ones with `pretty` where pino-pretty is installed.
- * Every line of a request carries its `requestId`; values under a secret's name are masked. JSON lines are buffered for
- * at most half a second: `flushLogger` writes them out, and so does the end of the process.
+ * Every line of a request carries its `requestId` and `traceId`; values under a secret's name are masked, and a line
+ * stays one line whatever a client sent. JSON lines are buffered for at most half a second: `flushLogger` writes them
+ * out, and so does the end of the process.
  *
  * @param options.level least severe level that is written; `silent` writes nothing
  * @param options.destination where lines go instead
@@ -23,7 +27,10 @@ export function createLogger(options: {
   pretty: boolean;
   destination?: DestinationStream | undefined;
 }): Logger {
-  return pino(loggerOptions(options.level), options.destination ?? (options.pretty ? prettyOutput() : buffered()));
+  return pino(
+    loggerOptions(options.level),
+    options.destination ?? (options.pretty ? prettyOutput() : bufferedOutput()),
+  );
 }
 
 /** The logger of the service; until `setLogger` is called one that writes JSON lines of level info and above. */
@@ -37,10 +44,45 @@ export function setLogger(replacement: Logger): void {
   current = replacement;
 }
 
+/** The least severe level that is written now. */
+export function logLevel(): string {
+  return logger().level;
+}
+
+/** Changes the level of the service's logger and of those that were made of it, at once. */
+export function setLogLevel(level: string): void {
+  logger().level = level;
+  for (const child of children) {
+    const made = child.deref();
+    if (made) made.level = level;
+  }
+}
+
 /** Writes out what is buffered, at once; needed before the process exits on a signal. */
 export function flushLogger(): void {
-  const stream = (current as unknown as Record<symbol, { flushSync?: () => void }> | undefined)?.[symbols.streamSym];
-  stream?.flushSync?.();
+  destinationOf(current)?.flushSync?.();
+}
+
+/**
+ * Writes out everything, as slowly as the reader of a pipe takes it, and resolves when it is written. The rest is given
+ * up once the reader has taken nothing for `stallMs`, because an exit would wait for it for ever.
+ */
+export async function drainLogger(stallMs: number): Promise<void> {
+  const stream = destinationOf(current);
+  if (stream?.flush === undefined) return stream?.flushSync?.();
+  const { promise: drained, resolve } = Promise.withResolvers<boolean>();
+  const giveUp = setTimeout(resolve, stallMs, false);
+  stream.on?.('write', () => giveUp.refresh());
+  // The error that comes is that a pipe cannot be synced to a disk.
+  stream.flush(() => resolve(true));
+  // What came while the last write was under way is left, and needs not wait for another.
+  if (await drained) stream.flushSync?.();
+  else stream.destroy?.();
+  clearTimeout(giveUp);
+}
+
+function destinationOf(made: Logger | undefined): Partial<BufferedDestination> | undefined {
+  return (made as unknown as Record<symbol, Partial<BufferedDestination>> | undefined)?.[symbols.streamSym];
 }
 
 function loggerOptions(level: string): LoggerOptions {
@@ -48,47 +90,37 @@ function loggerOptions(level: string): LoggerOptions {
     level,
     base: null,
     formatters: { level: (label) => ({ level: label }), log: redact },
-    serializers: { err: describeError },
+    serializers: { err: describeError, req: describeRequest, res: describeResponse },
     mixin: requestFields,
+    hooks: { streamWrite: escapeActing },
+    onChild: rememberChild,
   };
 }
 
 /** A line that names its request already, such as the completion line, needs no second look. */
-function requestFields(line: object): { requestId?: string } {
+function requestFields(line: object): { requestId?: string; traceId?: string } {
   if ('requestId' in line) return {};
-  const requestId = getRequestContext()?.requestId;
-  return requestId === undefined ? {} : { requestId };
+  const context = getRequestContext();
+  if (context === undefined) return {};
+  const { requestId, traceId } = context;
+  return traceId === undefined ? { requestId } : { requestId, traceId };
 }
 
-/** Only these fields: errors of clients and drivers carry requests, headers and connection strings. */
-function describeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const code = (error as { code?: unknown }).code;
-  return { type: error.name, message: error.message, ...(code !== undefined && { code }), stack: chainedStack(error) };
+function escapeActing(line: string): string {
+  return line.replace(actingCharacters, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-function chainedStack(error: Error, depth = 0): string | undefined {
-  const { cause, stack } = error;
-  if (!(cause instanceof Error) || depth === 5 || stack?.includes('\nCaused by: ')) return stack;
-  return `${stack}\nCaused by: ${chainedStack(cause, depth + 1)}`;
+/** Never the headers, the socket or the body. */
+function describeRequest(req: Partial<IncomingMessage> | undefined): unknown {
+  return req?.url === undefined ? req : { method: req.method, url: redactUrl(req.url) };
 }
 
-function buffered(): DestinationStream {
-  if (standardOutput === undefined) {
-    const destination = pino.destination({ dest: 1, sync: false, minLength: 4096 });
-    setInterval(() => destination.flush(), flushIntervalMs).unref();
-    standardOutput = destination;
-  }
-  return standardOutput;
+function describeResponse(res: Partial<ServerResponse> | undefined): unknown {
+  return res?.statusCode === undefined ? res : { status: res.statusCode };
 }
 
-/** pino-pretty is a development dependency: where it is missing the lines stay JSON. */
-function prettyOutput(): DestinationStream {
-  const require = createRequire(import.meta.url);
-  try {
-    return require('pino-pretty')({ colorize: process.stdout.isTTY, sync: true, ignore: 'pid,hostname' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
-    return buffered();
-  }
+/** Children take their level when they are made; held weakly, because modules may make one for each of many things. */
+function rememberChild(child: Logger): void {
+  if (children.length >= 1_000) children = children.filter((known) => known.deref() !== undefined);
+  if (children.length < 1_000) children.push(new WeakRef(child));
 }

@@ -1,15 +1,27 @@
 const secretName = /^cookie$|^set-cookie$|authorization|passw|token|secret|api[-_]?key/i;
 const secretParameter =
-  /([?&](?:[^=&#]*(?:passw|token|secret|signature|api[-_]?key|authorization|credential)[^=&#]*|code|key|sig|auth)=)[^&#]*/gi;
+  /^(?:.*(?:passw|token|secret|signature|api[-_]?key|authorization|credential).*|code|key|sig|auth)$/i;
+const parameters = /([?&])([^=&#]*)=[^&#]*/g;
 const maximumDepth = 6;
 const known = new Map<string, boolean>();
+const named = new Set<string>();
 
 /** What stands in a log in the place of a secret. */
 export const redacted = '[redacted]';
 
 /**
- * The same values with those under a secret's name masked, at any depth to six: authorization, cookies, passwords,
- * tokens, secrets and API keys. Nothing is copied where nothing is masked, and the argument is never changed.
+ * Masks more fields in every log line, and parameters of these names in every logged URL: those that are secret or
+ * personal in a module, e.g. `maskInLogs('iban', 'phone')`. Upper and lower case are the same.
+ */
+export function maskInLogs(...names: string[]): void {
+  for (const name of names) named.add(name.toLowerCase());
+  known.clear();
+}
+
+/**
+ * The same values with those under a secret's name masked, at any depth to six, in lists too: authorization, cookies,
+ * passwords, tokens, secrets, API keys, and what `maskInLogs` names. Nothing is copied where nothing is masked, and the
+ * argument is never changed.
  */
 export function redact<T extends object>(values: T): T {
   return redactObject(values as Record<string, unknown>, 0) as T;
@@ -18,7 +30,11 @@ export function redact<T extends object>(values: T): T {
 /** A URL with the values of query parameters that bear a secret's name, and its user and password, masked. */
 export function redactUrl(url: string): string {
   const bare = url.startsWith('/') ? url : url.replace(/\/\/[^/@]*@/, `//${redacted}@`);
-  return bare.includes('?') ? bare.replace(secretParameter, `$1${redacted}`) : bare;
+  return bare.includes('?') ? bare.replace(parameters, maskParameter) : bare;
+}
+
+function maskParameter(parameter: string, separator: string, name: string): string {
+  return secretParameter.test(name) || named.has(name.toLowerCase()) ? `${separator}${name}=${redacted}` : parameter;
 }
 
 function redactObject(values: Record<string, unknown>, depth: number): Record<string, unknown> {
@@ -34,22 +50,30 @@ function redactObject(values: Record<string, unknown>, depth: number): Record<st
 }
 
 function redactValue(name: string, value: unknown, depth: number): unknown {
-  if (isPlain(value)) return depth < maximumDepth ? redactObject(value, depth + 1) : '[too deep]';
-  return value !== undefined && isSecretName(name) ? redacted : value;
+  const isList = Array.isArray(value);
+  if (isList ? isSecretName(name) : !isPlain(value))
+    return value !== undefined && isSecretName(name) ? redacted : value;
+  if (depth >= maximumDepth) return '[too deep]';
+  return isList ? redactList(value, depth + 1) : redactObject(value as Record<string, unknown>, depth + 1);
+}
+
+function redactList(values: unknown[], depth: number): unknown[] {
+  const safe = values.map((value) => redactValue('', value, depth));
+  return safe.every((value, index) => value === values[index]) ? values : safe;
 }
 
 /** Names of log fields are few, so each is tested once; the bound is for names that clients make up. */
 function isSecretName(name: string): boolean {
   let secret = known.get(name);
   if (secret === undefined) {
-    secret = secretName.test(name);
+    secret = secretName.test(name) || named.has(name.toLowerCase());
     if (known.size < 1_000) known.set(name, secret);
   }
   return secret;
 }
 
+/** Errors have a serializer of their own, and what brings a `toJSON`, such as a Date, says itself what it tells. */
 function isPlain(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  if (typeof value !== 'object' || value === null || value instanceof Error || ArrayBuffer.isView(value)) return false;
+  return typeof (value as { toJSON?: unknown }).toJSON !== 'function';
 }

@@ -82,6 +82,22 @@ describe('readEnvironment', () => {
     ]);
   });
 
+  it.each([
+    [
+      'TRUST_PROXY',
+      ['false', '2', 'loopback', '10.0.0.0/8, 192.168.1.1', '::1'],
+      ['true', 'nonsense', '10.0.0.0/33', '1.2.3'],
+    ],
+    [
+      'CORS_ORIGINS',
+      ['*', 'https://a.example', 'http://a.test:8080,https://b.test'],
+      ['foo', 'https://a.test/', '*,https://a.test'],
+    ],
+  ])('%s takes only what the server will understand', (name, good, bad) => {
+    for (const value of good) expect(problemsOf({ [name]: value }), value).toEqual([]);
+    for (const value of bad) expect(problemsOf({ [name]: value }), value).toHaveLength(1);
+  });
+
   it("reads the settings of modules together with the chassis' own", () => {
     const moduleSettings = { TEST_KEY: z.string().min(3, 'expected 3 characters').meta({ secret: true }) };
     expect(readEnvironment(moduleSettings, { TEST_KEY: 'abc' })).toMatchObject({ TEST_KEY: 'abc' });

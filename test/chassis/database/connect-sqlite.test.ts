@@ -2,7 +2,7 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { applyMigrations } from '../../../src/chassis/database/migrations.ts';
-import { connectOrm } from '../../../src/chassis/database/orm.ts';
+import { openDatabase } from '../../../src/chassis/database/orm.ts';
 import { databaseSettings, emptyDatabase } from '../../support/empty-database.ts';
 
 async function migrated() {
@@ -17,13 +17,13 @@ describe('an SQLite connection', () => {
     const { settings, remove } = await emptyDatabase('sqlite');
     onTestFinished(remove);
     const file = join(dirname(settings.DATABASE_URL.slice('file:'.length)), 'deeper/än other #1.db');
-    const { close } = await connectOrm(databaseSettings(`file:${file.replaceAll('#', '%23')}`));
+    const { close } = await openDatabase(databaseSettings(`file:${file.replaceAll('#', '%23')}`));
     await close();
     expect(existsSync(file)).toBe(true);
   });
 
   it('keeps its settings after a transaction', async () => {
-    const { client, close } = await connectOrm(await migrated());
+    const { client, close } = await openDatabase(await migrated());
     await client.$transaction((transaction) => transaction.category.count());
     expect(await client.$queryRawUnsafe('PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }]);
     expect(await client.$queryRawUnsafe('PRAGMA synchronous')).toMatchObject([{ synchronous: 1 }]);
@@ -33,7 +33,7 @@ describe('an SQLite connection', () => {
 
   it('lets writers wait for one another without stopping the event loop', async () => {
     const settings = await migrated();
-    const [a, b] = await Promise.all([connectOrm(settings), connectOrm(settings)]);
+    const [a, b] = await Promise.all([openDatabase(settings), openDatabase(settings)]);
     const started = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const holding = a.client.$transaction(async (transaction) => {
@@ -59,12 +59,12 @@ describe('an SQLite connection', () => {
 
   it('leaves one complete file behind when it closes', async () => {
     const settings = await migrated();
-    const { client, close } = await connectOrm(settings);
+    const { client, close } = await openDatabase(settings);
     await client.category.create({ data: { name: 'kept' } });
     await close();
     const file = settings.DATABASE_URL.slice('file:'.length);
     copyFileSync(file, `${file}.copy`);
-    const copy = await connectOrm(databaseSettings(`file:${file}.copy`));
+    const copy = await openDatabase(databaseSettings(`file:${file}.copy`));
     expect(await copy.client.category.findMany()).toMatchObject([{ name: 'kept' }]);
     await copy.close();
   });

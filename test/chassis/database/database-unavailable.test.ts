@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { connectOrm } from '../../../src/chassis/database/orm.ts';
+import { openDatabase } from '../../../src/chassis/database/orm.ts';
 import { databaseSettings, onServer, openEmptyDatabase } from '../../support/empty-database.ts';
 import { raised } from '../../support/raised.ts';
 
@@ -68,7 +68,7 @@ describe('an unavailable PostgreSQL', () => {
     const { port } = closed.address() as AddressInfo;
     await new Promise((resolve) => closed.close(resolve));
     const settings = databaseSettings(`postgresql://me:secret-word@127.0.0.1:${port}/shop`);
-    const error = await raised(() => connectOrm(settings));
+    const error = await raised(() => openDatabase(settings));
     expect(error).toMatchObject(unavailable);
     expect(error.message).toContain(`No answer from the database at 127.0.0.1:${port}/shop`);
     expect(error.message).toContain('Check DATABASE_URL');
@@ -80,7 +80,7 @@ describe('an unavailable PostgreSQL', () => {
     await new Promise((resolve) => silent.once('listening', resolve));
     const { port } = silent.address() as AddressInfo;
     const settings = databaseSettings(`postgresql://127.0.0.1:${port}/shop`, { DATABASE_ACQUIRE_TIMEOUT_MS: 100 });
-    const error = await raised(() => connectOrm(settings));
+    const error = await raised(() => openDatabase(settings));
     silent.close();
     expect(error).toMatchObject(unavailable);
   });
@@ -89,9 +89,9 @@ describe('an unavailable PostgreSQL', () => {
     const open = await openEmptyDatabase('postgresql');
     const url = new URL(open.settings.DATABASE_URL);
     url.password = 'wrong';
-    const password = await raised(() => connectOrm(databaseSettings(url.href)));
+    const password = await raised(() => openDatabase(databaseSettings(url.href)));
     const missing = await raised(() =>
-      connectOrm(databaseSettings(open.settings.DATABASE_URL.replace(/\w+$/, 'nowhere'))),
+      openDatabase(databaseSettings(open.settings.DATABASE_URL.replace(/\w+$/, 'nowhere'))),
     );
     await open.close();
     expect(password).toMatchObject({

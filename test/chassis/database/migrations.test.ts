@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { migrationNames, migrationsDirectory } from '../../../src/chassis/database/migration-files.ts';
 import { applyMigrations, markRolledBack, pendingMigrations } from '../../../src/chassis/database/migrations.ts';
-import { closeOrm, connectOrm, openOrm } from '../../../src/chassis/database/orm.ts';
+import { closeOrm, openDatabase, openOrm } from '../../../src/chassis/database/orm.ts';
 import { databaseProviders, emptyDatabase } from '../../support/empty-database.ts';
 import { raised } from '../../support/raised.ts';
 
@@ -62,7 +62,8 @@ describe.each(databaseProviders)('migrations on %s', (provider) => {
     const applied = outputs.filter((line) => line.startsWith('Applied:'));
     expect(applied).toEqual([`Applied: ${migrationNames(provider).join(', ')}`]);
     expect(outputs.filter((line) => line === 'The database is up to date.')).toHaveLength(3);
-  });
+    // A process that waits on PostgreSQL asks for the lock for 10 s at a time.
+  }, 60_000);
 
   it('that fail are named, with the reason and what to do, and can be applied once corrected', async () => {
     const settings = await freshDatabase(provider);
@@ -94,7 +95,7 @@ describe('migrations on sqlite', () => {
   it('that rebuild a table keep the records that refer to it', async () => {
     const settings = await freshDatabase('sqlite');
     await applyMigrations(settings);
-    const { client, close } = await connectOrm(settings);
+    const { client, close } = await openDatabase(settings);
     const user = await client.user.create({
       data: { email: 'a', passwordHash: 'x', name: 'A', profile: { create: {} } },
     });
@@ -123,7 +124,7 @@ describe('migrations on postgresql', () => {
     const settings = await freshDatabase('postgresql');
     const own = { ...settings, DATABASE_URL: `${settings.DATABASE_URL}?schema=own` };
     await applyMigrations(own);
-    const { client, close } = await connectOrm(own);
+    const { client, close } = await openDatabase(own);
     await client.category.create({ data: { name: 'Books' } });
     const sql =
       "SELECT table_schema, count(*)::int FROM information_schema.tables WHERE table_name = 'categories' GROUP BY 1";

@@ -9,10 +9,14 @@ import { createLogger } from '../../../src/chassis/telemetry/logger.ts';
 /** A line of a log, parsed. */
 export type LogLine = Record<string, unknown> & { level: string; msg: string };
 
-/** A logger whose lines stay in memory. */
-export function memoryLog(level = 'trace'): { logger: Logger; lines: LogLine[] } {
+/** A logger whose lines stay in memory; `written` gets them as they are. */
+export function memoryLog(level = 'trace', written?: (line: string) => void): { logger: Logger; lines: LogLine[] } {
   const lines: LogLine[] = [];
-  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const write = (line: string) => {
+    written?.(line);
+    lines.push(JSON.parse(line));
+  };
+  const destination = { write };
   return { logger: createLogger({ level, pretty: false, destination }), lines };
 }
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import express, { type IRoute, type RequestHandler } from 'express';
+import express, { type Express, type IRoute, type RequestHandler } from 'express';
+import type { Logger } from 'pino';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { getRequestContext } from '../../../src/chassis/context/request-context.ts';
@@ -11,24 +12,39 @@ import { logRequests } from '../../../src/chassis/http/log-requests.ts';
 import { requestPipeline } from '../../../src/chassis/http/request-pipeline.ts';
 import { sendData } from '../../../src/chassis/http/responses.ts';
 import { rememberTemplate } from '../../../src/chassis/http/route-table.ts';
-import { bareApp, memoryLog, throwing } from './bare-app.ts';
-import { listening } from './listening.ts';
+import { logLevel, logger as serviceLogger, setLogger, setLogLevel } from '../../../src/chassis/telemetry/logger.ts';
+import { passTraceOn } from '../../../src/chassis/telemetry/tracing/pass-trace-on.ts';
+import { memoryLog, throwing } from './bare-app.ts';
+import { listening, sendRaw } from './listening.ts';
+
+/** An app whose requests are traced and logged. */
+function loggedApp(logger: Logger, ...steps: RequestHandler[]): Express {
+  const app = express().use(requestPipeline([passTraceOn, logRequests({ logger })]));
+  for (const step of steps) app.use(step);
+  return app.use(errorHandler({ production: false, reporters: [] }));
+}
+
+const answer: RequestHandler = (_req, res) => void res.end();
 
 describe('logRequests', () => {
-  it('writes one line with id, method, url, route, status, duration, bytes and user', async () => {
+  it('writes one line with id, trace, method, url, route, status, duration, bytes and user', async () => {
     const { logger, lines } = memoryLog();
-    const app = express().use(requestPipeline(), logRequests({ logger }));
+    const app = express().use(requestPipeline([passTraceOn, logRequests({ logger })]));
     const route = app.route('/products/:id').get((_req, res) => {
       Object.assign(getRequestContext() as object, { userId: 'u1' });
       sendData(res, 200, 'x');
     });
     rememberTemplate(route as unknown as IRoute, '/api/products/:id');
-    await request(app).get('/products/7?token=t').set('x-request-id', 'r1').set('authorization', 'Bearer hunter2');
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const headers = { 'x-request-id': 'r1', traceparent, authorization: 'Bearer hunter2' };
+    await request(app).get('/products/7?token=t').set(headers);
     expect(lines).toEqual([
       {
         level: 'info',
         time: expect.any(Number),
         requestId: 'r1',
+        traceId: '0af7651916cd43dd8448eb211c80319c',
+        spanId: 'b7ad6b7169203331',
         method: 'GET',
         url: '/products/7?token=[redacted]',
         route: '/api/products/:id',
@@ -41,33 +57,78 @@ describe('logRequests', () => {
     ]);
   });
 
-  it('works on an app that has no pipeline', async () => {
+  it('writes one line for a request that fails in any step', async () => {
     const { logger, lines } = memoryLog();
-    await request(bareApp([logRequests({ logger }), (_req, res) => void res.end()])).get('/a');
-    expect(lines).toMatchObject([{ method: 'GET', url: '/a', status: 200, requestId: expect.any(String) }]);
-  });
-
-  it.each([
-    ['before', (log: RequestHandler) => [throwing(new BadRequestException()), log]],
-    ['after', (log: RequestHandler) => [log, throwing(new BadRequestException())]],
-  ])('writes one line for a request that fails %s it', async (_where, steps) => {
-    const { logger, lines } = memoryLog();
-    const app = express().use(requestPipeline());
-    for (const step of steps(logRequests({ logger }))) app.use(step);
-    app.use(errorHandler({ production: false, reporters: [] }));
-    await request(app).get('/');
-    expect(lines).toMatchObject([{ status: 400, msg: 'request completed' }]);
+    await request(loggedApp(logger, throwing(new BadRequestException()))).get('/');
+    await request(loggedApp(logger, answer)).get('/%zz');
+    expect(lines).toMatchObject([
+      { status: 400, msg: 'request completed' },
+      { status: 400, url: '/%zz', msg: 'request completed' },
+    ]);
   });
 
   it('says of a request whose client went away that it was aborted', async () => {
     const { logger, lines } = memoryLog();
     const gone = Promise.withResolvers<void>();
     const hang: RequestHandler = (_req, res) => void res.once('close', () => gone.resolve());
-    await using server = await listening(createServer(bareApp([requestPipeline(), logRequests({ logger }), hang])));
+    await using server = await listening(createServer(loggedApp(logger, hang)));
     const socket = connect(server.port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n', () => socket.destroy());
     await once(socket, 'close');
     await gone.promise;
     expect(lines).toMatchObject([{ url: '/', msg: 'request aborted' }]);
+  });
+
+  it.each(['/livez', '/readyz', '/metrics'])('writes nothing of %s unless it fails', async (path) => {
+    const { logger, lines } = memoryLog();
+    const app = loggedApp(logger, (req, res) => void res.status(req.query['fails'] ? 503 : 200).end());
+    await request(app).get(path);
+    await request(app).get(`${path}?fails=1`);
+    expect(lines).toMatchObject([{ status: 503 }]);
+  });
+
+  it('follows a change of the log level', async () => {
+    const before = serviceLogger();
+    const { logger, lines } = memoryLog('info');
+    setLogger(logger);
+    const app = loggedApp(logger, answer);
+    const ofModule = logger.child({ module: 'shop' });
+    setLogLevel('warn');
+    await request(app).get('/a');
+    ofModule.info('a');
+    setLogLevel('info');
+    expect(logLevel()).toBe('info');
+    await request(app).get('/b');
+    ofModule.info('b');
+    expect(lines.map(({ url, module }) => url ?? module)).toEqual(['/b', 'shop']);
+    setLogger(before);
+  });
+
+  it('stays one line of JSON without control characters, whatever the client sends', async () => {
+    const written: string[] = [];
+    const { logger } = memoryLog('info', (line) => written.push(line));
+    const nasty = '"}\\\u001b[31m\u009b31m\u007f\u0085{"level":"fatal"';
+    await using server = await listening(createServer(loggedApp(logger, throwing(new BadRequestException(nasty)))));
+    const answers = await Promise.all([
+      sendRaw(
+        server.port,
+        `GET /${nasty.replace('\u001b', '')}?a=%0d%0a%1b HTTP/1.1\r\nHost: a\r\nUser-Agent: ${nasty.slice(0, 3)}\u009b31m\r\nX-Request-Id: a%0d%0ab\r\nConnection: close\r\n\r\n`,
+      ),
+      sendRaw(
+        server.port,
+        'GET /x HTTP/1.1\r\nHost: a\r\nUser-Agent: b\r\n {"level":"fatal"}\r\nConnection: close\r\n\r\n',
+      ),
+      sendRaw(
+        server.port,
+        'GET /x HTTP/1.1\r\nHost: a\r\nUser-Agent: b\n{"level":"fatal"}: c\r\nConnection: close\r\n\r\n',
+      ),
+    ]);
+    expect(answers.map((text) => text.slice(0, 12))).toEqual(Array(3).fill('HTTP/1.1 400'));
+    logger.warn({ nasty: '\u2028\u2029\r\n', url: nasty }, `${nasty}\r\n\u2028`);
+    for (const line of written) {
+      expect(line).toMatch(/^\{[^\p{Cc}\p{Zl}\p{Zp}]+\}\n$/u);
+      expect(JSON.parse(line).level).toMatch(/^(info|warn)$/);
+    }
+    expect(JSON.parse(written.at(-1) ?? '').msg).toBe(`${nasty}\r\n\u2028`);
   });
 });

@@ -30,12 +30,6 @@ describe('notFound', () => {
     expect(response.body).toMatchObject({ success: false, statusCode: 405 });
   });
 
-  it('answers OPTIONS on a known path with 204 and Allow, on another with 404', async () => {
-    const known = await request(app).options('/products');
-    expect([known.status, known.headers.allow]).toEqual([204, 'GET, HEAD, POST']);
-    expect((await request(app).options('/nothing')).status).toBe(404);
-  });
-
   it('answers a malformed parameter with 400', async () => {
     expect((await request(app).get('/products/%zz')).status).toBe(400);
   });

@@ -4,7 +4,7 @@ import { Closers } from '../../../src/chassis/lifecycle/closers.ts';
 describe('Closers', () => {
   it('closes in reverse, all of them, also after one failed, and joins the errors', async () => {
     const closed: string[] = [];
-    const closers = new Closers();
+    const closers = new Closers(1000);
     closers.add('first', () => closed.push('first'));
     closers.add('second', () => Promise.reject(new Error('stuck')));
     closers.add('third', () => closed.push('third'));
@@ -14,7 +14,7 @@ describe('Closers', () => {
 
   it('closes nothing twice', async () => {
     let times = 0;
-    const closers = new Closers();
+    const closers = new Closers(1000);
     closers.add('once', () => times++);
     await closers.closeAll();
     await closers.closeAll();

@@ -1,27 +1,39 @@
 import express from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { errorHandler } from '../../../src/chassis/http/error-handler.ts';
 import { createCursorCodec } from '../../../src/chassis/query/cursor.ts';
 import { ResourceController } from '../../../src/chassis/resource/resource-controller.ts';
 import { anyone, type ResourceAccess, resourceRouter } from '../../../src/chassis/resource/resource-router.ts';
 import { ResourceService } from '../../../src/chassis/resource/resource-service.ts';
 import { category, categoryList, createCategory, updateCategory } from '../../../src/modules/catalog/catalog.schema.ts';
+import type { CategoryService } from '../../../src/modules/catalog/category.service.ts';
 
 /** Answers with more than the record, as a careless service would. */
 class CarelessService extends ResourceService {
-  override create(): Promise<object> {
+  override create(_input: unknown): Promise<object> {
     return Promise.resolve({ id: '1', name: 'Audio', passwordHash: 'secret' });
   }
 
-  override update(): Promise<object> {
-    return this.create();
+  override update(_id: string, input: unknown): Promise<object> {
+    return this.create(input);
   }
 }
 
 class CategoryController extends ResourceController<CarelessService> {
   readonly schemas = { record: category, create: createCategory, update: updateCategory, list: categoryList };
 }
+
+/** What the compiler refuses of a controller's schemas. */
+const mistakes: Partial<ResourceController<CategoryService>['schemas']>[] = [
+  // @ts-expect-error the service's create needs a name
+  { create: updateCategory },
+  // @ts-expect-error a name is text
+  { create: z.object({ name: z.number() }) },
+  // @ts-expect-error a name is text
+  { update: z.object({ name: z.number() }) },
+];
 
 function appWith(access: ResourceAccess) {
   const service = new CarelessService({ repository: {} as never });
@@ -33,6 +45,10 @@ function appWith(access: ResourceAccess) {
 }
 
 describe('resourceRouter', () => {
+  it('takes at compile time only schemas that give what the service wants', () => {
+    expect(mistakes).toHaveLength(3);
+  });
+
   it('mounts no route of a group that is left out', async () => {
     expect((await appWith({ read: anyone }).post('/categories').send({ name: 'x' })).status).toBe(404);
     expect((await appWith({ write: anyone }).get('/categories')).status).toBe(404);

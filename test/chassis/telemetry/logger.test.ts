@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
-import { createLogger, flushLogger, logger, setLogger } from '../../../src/chassis/telemetry/logger.ts';
+import { showControls } from '../../../src/chassis/telemetry/log-output.ts';
+import { createLogger, drainLogger, flushLogger, logger, setLogger } from '../../../src/chassis/telemetry/logger.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
 describe('createLogger', () => {
@@ -34,6 +35,21 @@ describe('createLogger', () => {
     expect(lines[0]?.err).toMatchObject({ stack: expect.stringContaining('Caused by: Error: root') });
   });
 
+  it('writes of a request its method and URL only, of a response its status', () => {
+    const { logger, lines } = memoryLog();
+    const req = { method: 'GET', url: '/?token=t', headers: { authorization: 'a' }, socket: {} };
+    logger.info({ req, res: { statusCode: 200, socket: {} } }, 'both');
+    expect(lines[0]).toMatchObject({ req: { method: 'GET', url: '/?token=[redacted]' }, res: { status: 200 } });
+    expect(JSON.stringify(lines)).not.toMatch('headers|socket');
+  });
+
+  it('names request and trace in lines of module loggers too', () => {
+    const { logger, lines } = memoryLog();
+    const context = { requestId: 'r1', traceId: 't1', method: 'GET', url: '/', startTime: new Date() };
+    runWithRequestContext(context, () => logger.child({ module: 'shop' }).info({ sku: 'x' }, 'in'));
+    expect(lines).toMatchObject([{ module: 'shop', sku: 'x', requestId: 'r1', traceId: 't1' }]);
+  });
+
   it('writes nothing at level silent', () => {
     const { logger, lines } = memoryLog('silent');
     logger.fatal('x');
@@ -42,6 +58,25 @@ describe('createLogger', () => {
 
   it('writes readable lines where pretty is asked for', () => {
     expect(() => createLogger({ level: 'silent', pretty: true }).info('x')).not.toThrow();
+  });
+});
+
+describe('showControls', () => {
+  it('keeps control characters escaped where lines are made readable, but line breaks of a stack', () => {
+    const line = JSON.stringify({ url: 'a\r\u001b[31m', stack: 'a\n  b' });
+    expect(JSON.parse(showControls(line))).toEqual({ url: 'a\\r\\u001b[31m', stack: 'a\n  b' });
+  });
+});
+
+describe('drainLogger', () => {
+  it('resolves where nothing is buffered and where the time is over', async () => {
+    const before = logger();
+    setLogger(memoryLog().logger);
+    await drainLogger(1);
+    const stuck = { write: () => undefined, flush: () => undefined };
+    setLogger(createLogger({ level: 'info', pretty: false, destination: stuck }));
+    await drainLogger(1);
+    setLogger(before);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redact, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
+import { maskInLogs, redact, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
 
 describe('redactUrl', () => {
   it.each([
@@ -18,6 +18,26 @@ describe('redact', () => {
   it('gives back the same object where nothing is secret', () => {
     const line = { a: 1, b: { c: [1] } };
     expect(redact(line)).toBe(line);
+  });
+
+  it('masks in lists and in instances of classes', () => {
+    class Account {
+      password = 'p';
+    }
+    const line = redact({ users: [{ token: 't' }, new Account()], tokens: ['a'], times: [new Date(0)] });
+    expect(line).toEqual({
+      users: [{ token: '[redacted]' }, { password: '[redacted]' }],
+      tokens: '[redacted]',
+      times: [new Date(0)],
+    });
+  });
+
+  it('masks what a module names, in URLs too', () => {
+    maskInLogs('iban', 'Phone');
+    expect(redact({ customer: { IBAN: 'x', phone: 'y', phones: 1 } })).toEqual({
+      customer: { IBAN: '[redacted]', phone: '[redacted]', phones: 1 },
+    });
+    expect(redactUrl('/x?iban=1&b=2')).toBe('/x?iban=[redacted]&b=2');
   });
 
   it('ends on a cycle', () => {

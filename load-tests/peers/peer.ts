@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A server to measure: its entry file, what is loaded before it, and its environment. */
+export interface Peer {
+  name: string;
+  entry: string;
+  preload?: string;
+  env?: Record<string, string>;
+}
+
+/** A peer that answers. */
+export interface RunningPeer {
+  port: number;
+  /** Milliseconds from spawn to the first 200. */
+  startMs: number;
+  /** CPU milliseconds that it has used up to now. */
+  cpuMs(): number;
+  stop(): Promise<void>;
+}
+
+const clockTicks = 100;
+
+/** Starts a peer on the first core, its output in a file, and waits for its first 200. */
+export async function startPeer(peer: Peer, logDirectory: string): Promise<RunningPeer> {
+  const port = await freePort();
+  const log = openSync(join(logDirectory, `${peer.name}.log`), 'a');
+  const entry = (file: string) => join(import.meta.dirname, 'entries', file);
+  const preload = peer.preload ? ['--import', entry(peer.preload)] : [];
+  const started = performance.now();
+  const child = spawn('taskset', ['-c', '0', process.execPath, ...preload, entry(peer.entry)], {
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: String(port), ...peer.env },
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  while (!(await answers(port))) {
+    if (child.exitCode !== null) throw new Error(`${peer.name} ended at its start; see ${logDirectory}`);
+    await delay(1);
+  }
+  const startMs = performance.now() - started;
+  return { port, startMs, cpuMs: () => cpuOf(child), stop: () => stop(child) };
+}
+
+async function answers(port: number): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${port}/ping`)).status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** User and system time of a process, from its accounting in /proc. */
+function cpuOf({ pid }: ChildProcess): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / clockTicks;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,119 @@
+/**
+ * Slipway beside bare Express and Fastify on a route without a database: `npm ci && npm run bench` in this folder, on
+ * Linux with at least two cores. Peers take turns, so that a change of the machine's speed meets all of them; the figures
+ * are medians over the rounds, the ratios medians of the ratios within a round.
+ */
+import { mkdtempSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { load } from './load.ts';
+import { type Peer, type RunningPeer, startPeer } from './peer.ts';
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '7' }, requests: { type: 'string', default: '20000' } },
+});
+const rounds = Number(values.rounds);
+const requests = Number(values.requests);
+const connections = 32;
+const logs = mkdtempSync(join(tmpdir(), 'slipway-peers-'));
+
+const collector = createServer((request, response) => {
+  request.resume().on('end', () => response.end());
+}).listen(0, '127.0.0.1');
+await new Promise((resolve) => collector.once('listening', resolve));
+const { port: collectorPort } = collector.address() as { port: number };
+
+const traced = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collectorPort}`,
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+  OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+  OTEL_TRACES_SAMPLER_ARG: '0.1',
+  OTEL_METRICS_EXPORTER: 'none',
+  OTEL_LOGS_EXPORTER: 'none',
+  OTEL_SERVICE_NAME: 'peer',
+};
+const service = {
+  DATABASE_URL: `file:${join(logs, 'empty.db')}`,
+  HOST: '127.0.0.1',
+  INTERNAL_PORT: '0',
+  ENABLE_OPENAPI: 'false',
+};
+const off = {
+  ENABLE_CORS: 'false',
+  ENABLE_SECURITY_HEADERS: 'false',
+  ENABLE_COMPRESSION: 'false',
+  ENABLE_LOGGING: 'false',
+};
+
+const peers: Peer[] = [
+  { name: 'express bare', entry: 'express-bare.ts' },
+  { name: 'slipway, all off', entry: 'slipway.ts', env: { ...service, ...off } },
+  { name: 'slipway, all on', entry: 'slipway.ts', env: { ...service, ...traced } },
+  { name: 'fastify, same telemetry', entry: 'fastify-full.ts', preload: 'fastify-telemetry.ts', env: traced },
+];
+
+interface Figures {
+  cpu: number[];
+  rate: number[];
+  start: number[];
+  startCpu: number[];
+}
+
+const figures = new Map(
+  peers.map(({ name }): [string, Figures] => [name, { cpu: [], rate: [], start: [], startCpu: [] }]),
+);
+
+for (let round = 0; round < rounds; round++) {
+  for (const peer of peers) {
+    const running = await startPeer(peer, logs);
+    const startCpu = running.cpuMs();
+    await load(running.port, requests / 2, connections);
+    const measured = await measure(running);
+    await running.stop();
+    const own = figures.get(peer.name) as Figures;
+    own.start.push(running.startMs);
+    own.startCpu.push(startCpu);
+    own.cpu.push(measured.cpu);
+    own.rate.push(measured.rate);
+  }
+}
+collector.close();
+
+async function measure(running: RunningPeer): Promise<{ cpu: number; rate: number }> {
+  const before = running.cpuMs();
+  const seconds = await load(running.port, requests, connections);
+  return { cpu: ((running.cpuMs() - before) * 1000) / requests, rate: requests / seconds };
+}
+
+function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] as number;
+}
+
+/** The median over the rounds of one peer's figure in the other's. */
+function ratio(peer: string, other: string, figure: keyof Figures): string {
+  const [ours, theirs] = [figures.get(peer), figures.get(other)] as [Figures, Figures];
+  return median(ours[figure].map((value, round) => value / (theirs[figure][round] as number))).toFixed(2);
+}
+
+console.table(
+  Object.fromEntries(
+    peers.map(({ name }) => {
+      const { cpu, rate, start, startCpu } = figures.get(name) as Figures;
+      return [
+        name,
+        {
+          'CPU µs/request': Math.round(median(cpu)),
+          'of bare Express': ratio(name, 'express bare', 'cpu'),
+          'requests/s': Math.round(median(rate)),
+          'of Fastify': ratio(name, 'fastify, same telemetry', 'rate'),
+          'start ms': Math.round(median(start)),
+          'of Express': ratio(name, 'express bare', 'start'),
+          'start CPU ms': Math.round(median(startCpu)),
+        },
+      ];
+    }),
+  ),
+);

@@ -1,0 +1,27 @@
+import type { Environment } from '../environment.ts';
+
+/** Settings that hold each by itself and contradict each other, one sentence each. */
+export function settingContradictions(settings: Environment): string[] {
+  const problems: string[] = [];
+  const { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share } = settings;
+  if (share !== undefined && !sampler.endsWith('traceidratio')) {
+    problems.push(
+      `OTEL_TRACES_SAMPLER_ARG: expected a sampler that takes a share, such as parentbased_traceidratio; found ${sampler}`,
+    );
+  }
+  const { OTEL_BSP_MAX_EXPORT_BATCH_SIZE: batch, OTEL_BSP_MAX_QUEUE_SIZE: queue } = settings;
+  if (batch > queue) {
+    problems.push(
+      `OTEL_BSP_MAX_EXPORT_BATCH_SIZE: expected at most OTEL_BSP_MAX_QUEUE_SIZE, which is ${queue}; found ${batch}`,
+    );
+  }
+  if (sharePort(settings)) {
+    problems.push(`INTERNAL_PORT: expected another port than PORT; found ${settings.PORT} for both`);
+  }
+  return problems;
+}
+
+function sharePort({ HOST, PORT, INTERNAL_HOST, INTERNAL_PORT }: Environment): boolean {
+  if (PORT === 0 || PORT !== INTERNAL_PORT) return false;
+  return HOST === INTERNAL_HOST || [HOST, INTERNAL_HOST].some((host) => host === '0.0.0.0' || host === '::');
+}

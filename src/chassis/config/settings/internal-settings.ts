@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { wholeNumber } from './setting-types.ts';
+
+/** The port for operators, and what it tells. */
+export const internalSettings = {
+  INTERNAL_HOST: z.string().default('0.0.0.0').describe('Address of the internal server'),
+  INTERNAL_PORT: wholeNumber(0, 65_535, 9464).describe(
+    'Port of the internal server, for probes, metrics and the log level; 0 takes a free one',
+  ),
+  METRICS_SERIES_LIMIT: wholeNumber(1, 1_000_000, 2_000).describe('Label combinations that one metric keeps at most'),
+  SOURCE_REVISION: z
+    .string()
+    .regex(/^[\w.+-]{1,64}$/, 'expected 1 to 64 letters, digits and . + - _')
+    .optional()
+    .describe('Commit that the service was built from, for metrics and /info; the image sets it'),
+};

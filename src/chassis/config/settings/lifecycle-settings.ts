@@ -1,0 +1,28 @@
+import { wholeNumber } from './setting-types.ts';
+
+/** How long things may take: to shut down, to find the database at start, and for a client to send its request. */
+export const lifecycleSettings = {
+  SHUTDOWN_ACCEPT_MS: wholeNumber(0, 600_000, 0).describe(
+    'How long connections are still accepted after SIGTERM, with readiness off, in milliseconds',
+  ),
+  SHUTDOWN_DEADLINE_MS: wholeNumber(0, 3_600_000, 25_000).describe(
+    'Time from SIGTERM until requests still in flight are cut, in milliseconds',
+  ),
+  SHUTDOWN_CLOSER_TIMEOUT_MS: wholeNumber(1, 600_000, 2000).describe(
+    'How long each thing that was opened may take to close, in milliseconds',
+  ),
+  DATABASE_CONNECT_TIMEOUT_MS: wholeNumber(0, 3_600_000, 2000).describe(
+    'How long a start waits for a database that cannot be reached, in milliseconds',
+  ),
+  HTTP_HEADERS_TIMEOUT_MS: wholeNumber(1, 3_600_000, 10_000).describe(
+    'How long a client may take to send the headers of a request, in milliseconds',
+  ),
+  HTTP_RECEIVE_TIMEOUT_MS: wholeNumber(1, 3_600_000, 60_000).describe(
+    'How long a client may take to send a whole request, in milliseconds',
+  ),
+  // The usual load balancers keep idle connections for 60 s. Who closes first must be they: a request that they send on a
+  // connection which is closing at that moment fails.
+  HTTP_KEEP_ALIVE_TIMEOUT_MS: wholeNumber(1, 3_600_000, 65_000).describe(
+    'How long an idle connection stays open, in milliseconds; longer than the load balancer keeps it',
+  ),
+};

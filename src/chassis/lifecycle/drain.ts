@@ -1,0 +1,114 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Environment } from '../config/environment.ts';
+
+/** How long a server drains: how long it still accepts, and when it cuts, both from the start of the drain. */
+export type DrainTimes = Pick<Environment, 'SHUTDOWN_ACCEPT_MS' | 'SHUTDOWN_DEADLINE_MS'>;
+
+/** How a drain went: requests answered since it began, and those cut at its deadline. */
+export interface DrainReport {
+  finished: number;
+  cut: number;
+}
+
+const idleCheckMs = 50;
+const silenceMs = 1000;
+
+/** What a request that was cut needs to undo what it began, such as a file half received. */
+const undoMs = 250;
+
+/**
+ * Empties a server without failing a request. For a while it still accepts, so that whoever balances the load can notice
+ * that readiness is off, and tells every client to close its connection. Then it stops accepting, closes idle
+ * connections, waits for requests in flight, and cuts what is left at the deadline.
+ */
+export class Drain {
+  readonly #server: Server;
+  readonly #inFlight = new Set<ServerResponse>();
+  /** Open connections, by when they were opened. */
+  readonly #opened = new Map<Socket, number>();
+  #draining = false;
+  #finished = 0;
+  #cut = 0;
+
+  /** Knows the requests of `server` from now on. */
+  constructor(server: Server) {
+    this.#server = server;
+    const drain = this;
+    function leave(this: ServerResponse): void {
+      drain.#leave(this);
+    }
+    // First of all listeners: the app may answer before another is called.
+    server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
+      this.#inFlight.add(response);
+      response.on('close', leave);
+      if (this.#draining) response.setHeader('Connection', 'close');
+    });
+    server.on('connection', (socket: Socket) => {
+      this.#opened.set(socket, performance.now());
+      socket.on('close', () => this.#opened.delete(socket));
+    });
+  }
+
+  /** How long `run` takes at most, in milliseconds, on a machine that keeps up. */
+  static longestMs({ SHUTDOWN_DEADLINE_MS }: DrainTimes): number {
+    return SHUTDOWN_DEADLINE_MS + undoMs + 1000;
+  }
+
+  /** How it went so far. */
+  report(): DrainReport {
+    return { finished: this.#finished, cut: this.#cut };
+  }
+
+  /** Empties and closes the server, which must be listening. */
+  async run({ SHUTDOWN_ACCEPT_MS: acceptMs, SHUTDOWN_DEADLINE_MS: deadlineMs }: DrainTimes): Promise<void> {
+    this.#draining = true;
+    for (const response of this.#inFlight) {
+      if (!response.headersSent) response.setHeader('Connection', 'close');
+    }
+    const { promise: accepted, resolve: stopAccepting } = Promise.withResolvers<void>();
+    const accept = setTimeout(stopAccepting, Math.min(acceptMs, deadlineMs));
+    const deadline = setTimeout(() => this.#cutAll(), deadlineMs);
+    try {
+      if (acceptMs > 0) await accepted;
+      await this.#close();
+      if (this.#cut > 0) await wait(undoMs);
+    } finally {
+      clearTimeout(accept);
+      clearTimeout(deadline);
+    }
+  }
+
+  async #close(): Promise<void> {
+    const { promise: closed, resolve, reject } = Promise.withResolvers<void>();
+    this.#server.close((error) => (error ? reject(error) : resolve()));
+    const idle = setInterval(() => this.#closeIdle(), idleCheckMs);
+    try {
+      await closed;
+    } finally {
+      clearInterval(idle);
+    }
+  }
+
+  /** Node takes a connection that never sent a byte for a busy one, and nothing else would end it before the deadline. */
+  #closeIdle(): void {
+    this.#server.closeIdleConnections();
+    const silentSince = performance.now() - silenceMs;
+    for (const [socket, opened] of this.#opened) {
+      if (socket.bytesRead === 0 && opened < silentSince) socket.destroy();
+    }
+  }
+
+  /** A connection in the middle of a request's headers counts as a request. */
+  #cutAll(): void {
+    this.#server.closeIdleConnections();
+    this.#cut = [...this.#opened.keys()].filter((socket) => !socket.destroyed && socket.bytesRead > 0).length;
+    this.#server.closeAllConnections();
+  }
+
+  #leave(response: ServerResponse): void {
+    this.#inFlight.delete(response);
+    if (this.#draining && response.writableFinished) this.#finished += 1;
+  }
+}

@@ -1,0 +1,78 @@
+import { Histogram } from './histogram.ts';
+import type { MetricFamily, Sample } from './metric-family.ts';
+import type { SeriesLimit } from './series.ts';
+
+const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** What a pool of connections tells of itself, as pg's does. */
+export interface PoolCounts {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
+}
+
+/** The database as the service sees it: connections, time of queries, reads that were shared. */
+export class DatabaseMetrics {
+  readonly #pool: () => PoolCounts | undefined;
+  readonly #seconds: Histogram;
+  #coalesced = 0;
+
+  constructor(limit: SeriesLimit, pool: () => PoolCounts | undefined) {
+    this.#pool = pool;
+    this.#seconds = new Histogram(
+      {
+        name: 'database_query_duration_seconds',
+        help: 'Time of database operations as the service sees it, waiting for a connection included.',
+        labels: ['model', 'operation'],
+        buckets: secondsBuckets,
+      },
+      limit,
+    );
+  }
+
+  /** Counts one operation; `model` is undefined for raw SQL. */
+  queried(model: string | undefined, operation: string, seconds: number): void {
+    this.#seconds.series.of(model ?? 'raw', operation)?.observe(seconds);
+  }
+
+  /** Counts one read that was answered by an equal one. */
+  coalesced(): void {
+    this.#coalesced += 1;
+  }
+
+  get families(): MetricFamily[] {
+    return [
+      this.#seconds,
+      {
+        name: 'database_reads_coalesced_total',
+        help: 'Reads that were answered by an equal read beside them and asked nothing of the database.',
+        type: 'counter',
+        samples: () => [{ labels: '', value: this.#coalesced }],
+      },
+      {
+        name: 'database_pool_connections',
+        help: 'Open connections of the pool by state: in_use, idle. PostgreSQL only.',
+        type: 'gauge',
+        samples: () => connections(this.#pool()),
+      },
+      {
+        name: 'database_pool_waiting',
+        help: 'Queries that wait for a connection. PostgreSQL only.',
+        type: 'gauge',
+        samples: () => waiting(this.#pool()),
+      },
+    ];
+  }
+}
+
+function connections(pool: PoolCounts | undefined): Sample[] {
+  if (!pool) return [];
+  return [
+    { labels: 'state="in_use"', value: pool.totalCount - pool.idleCount },
+    { labels: 'state="idle"', value: pool.idleCount },
+  ];
+}
+
+function waiting(pool: PoolCounts | undefined): Sample[] {
+  return pool ? [{ labels: '', value: pool.waitingCount }] : [];
+}

@@ -1,0 +1,69 @@
+import { type Metric, Registry, type RegistryContentType } from 'prom-client';
+import type { MetricFamily, Sample } from './metric-family.ts';
+import { processMetrics } from './process-metrics.ts';
+
+/** A scrape's answer. */
+export interface Exposition {
+  contentType: string;
+  text: string;
+}
+
+/** The part of prom-client's metrics that its registry prints, which its types do not say. */
+interface Printable {
+  name: string;
+  type: string;
+  get(): Promise<object>;
+}
+
+/**
+ * All metrics as text: those given, then those of the process. In the OpenMetrics format, which alone has exemplars,
+ * where the Accept header prefers it, else in Prometheus' own.
+ */
+export async function exposition(families: readonly MetricFamily[], accept: string | undefined): Promise<Exposition> {
+  const open = prefersOpenMetrics(accept);
+  const own = families.map((family) => print(family, open)).join('');
+  const registry = new Registry<RegistryContentType>();
+  registry.setContentType(open ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE);
+  for (const metric of processMetrics().getMetricsAsArray() as unknown as Printable[]) {
+    registry.registerMetric((open ? openMetric(metric) : metric) as unknown as Metric);
+  }
+  return { contentType: registry.contentType, text: own + (await registry.metrics()) };
+}
+
+/** prom-client takes some 10 microseconds for a line, which at thousands of lines would hold up requests. */
+function print(family: MetricFamily, open: boolean): string {
+  const { name, help, type } = family;
+  const title = open && type === 'counter' ? withoutTotal(name) : name;
+  let text = `# HELP ${title} ${help}\n# TYPE ${title} ${type}\n`;
+  for (const { suffix = '', labels, value, exemplar } of family.samples()) {
+    text += `${name}${suffix}${labels && `{${labels}}`} ${value}${open && exemplar ? exemplarText(exemplar) : ''}\n`;
+  }
+  return text;
+}
+
+function exemplarText({ traceId, value, time }: NonNullable<Sample['exemplar']>): string {
+  return ` # {trace_id="${traceId}"} ${value} ${time}`;
+}
+
+/** prom-client itself would rename its counter for OpenMetrics, and print it so in all later scrapes of any format. */
+function openMetric(metric: Printable): Printable {
+  if (metric.type !== 'counter') return metric;
+  const name = withoutTotal(metric.name);
+  return { name, type: metric.type, get: async () => ({ ...(await metric.get()), name }) };
+}
+
+/** As OpenMetrics calls a counter above its lines. */
+function withoutTotal(name: string): string {
+  return name.replace(/_total$/, '');
+}
+
+/** Whether `Accept` names OpenMetrics with a weight that is not below the plain format's. */
+function prefersOpenMetrics(accept = ''): boolean {
+  const weights = accept.split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return { type, weight: Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1) };
+  });
+  const best = (name: string) =>
+    Math.max(0, ...weights.filter(({ type }) => type === name).map(({ weight }) => weight));
+  return best('application/openmetrics-text') > 0 && best('application/openmetrics-text') >= best('text/plain');
+}

@@ -1,0 +1,88 @@
+import { captureException, getCurrentScope, type Scope, withIsolationScope } from '@sentry/node';
+import type { RequestContext } from '../../context/request-context.ts';
+import { BaseException } from '../../errors/exceptions.ts';
+import { redact } from '../redact.ts';
+import { causeChain } from './cause-chain.ts';
+import { faultFingerprint } from './fault-fingerprint.ts';
+import { isRepeated } from './is-repeated.ts';
+
+const maximumThrownLength = 500;
+/** What the error handler adds to the context of an exception; here it stands in a context of its own. */
+const requestFields = new Set(['requestId', 'traceId', 'spanId', 'method', 'url', 'userAgent', 'ipAddress']);
+
+/** How a fault is reported. */
+export interface CaptureOptions {
+  /** It ended the process: level fatal, not handled. */
+  crash: boolean;
+  /** Send the client's address as that of the user. */
+  sendAddress: boolean;
+}
+
+/**
+ * Sends a fault to Sentry with the request that it happened in, once. All that is said of the request stays in a scope
+ * of this one event, so that requests under way at the same time never mix.
+ */
+export function captureFault(fault: Error, context: RequestContext | undefined, options: CaptureOptions): void {
+  const chain = causeChain(fault);
+  if (isRepeated(chain, context?.requestId)) return;
+  const route = context === undefined ? 'no request' : `${context.method} ${context.route ?? '(no route)'}`;
+  withIsolationScope((scope) => {
+    scope.setTransactionName(route);
+    scope.setFingerprint(faultFingerprint(chain, route));
+    scope.setLevel(options.crash ? 'fatal' : 'error');
+    if (context !== undefined) addRequest(scope, context, options.sendAddress);
+    addFault(scope, chain);
+    captureException(standIn(fault), {
+      mechanism: { type: options.crash ? 'uncaught_exception' : 'error_handler', handled: !options.crash },
+    });
+  });
+}
+
+/** Sentry marks what it has captured and takes it once only, but an error that fails two requests is two events. */
+function standIn(fault: Error): Error {
+  const { name, message, stack, cause } = fault;
+  return Object.assign(new Error(message, { cause }), { name, stack }, 'errors' in fault && { errors: fault.errors });
+}
+
+function addRequest(scope: Scope, context: RequestContext, sendAddress: boolean): void {
+  const { requestId, method, url, route, userAgent, ipAddress, userId, startTime, traceId, spanId } = context;
+  const address = sendAddress ? ipAddress : undefined;
+  scope.setTags({ request_id: requestId, method, route });
+  scope.setUser({ ...(userId !== undefined && { id: userId }), ...(address !== undefined && { ip_address: address }) });
+  scope.setContext('request_context', {
+    requestId,
+    method,
+    url,
+    route,
+    userId,
+    userAgent,
+    ipAddress: address,
+    startTime: startTime.toISOString(),
+    durationMs: Date.now() - startTime.getTime(),
+  });
+  scope.setSDKProcessingMetadata({
+    normalizedRequest: { method, url, ...(userAgent !== undefined && { headers: { 'user-agent': userAgent } }) },
+  });
+  // The active span goes before; this is for requests that nothing traces, whose ids are in log lines all the same.
+  if (traceId !== undefined) {
+    getCurrentScope().setPropagationContext({ traceId, sampleRand: 0, ...(spanId && { propagationSpanId: spanId }) });
+  }
+}
+
+function addFault(scope: Scope, chain: readonly Error[]): void {
+  const [fault] = chain;
+  const thrown = chain.at(-1)?.cause;
+  if (thrown !== undefined && !(thrown instanceof Error)) scope.setContext('thrown', { value: describeThrown(thrown) });
+  if (!(fault instanceof BaseException)) return;
+  scope.setTag('status', fault.statusCode);
+  scope.setContext('response', { status_code: fault.statusCode });
+  const operation = Object.entries(fault.context ?? {}).filter(([name]) => !requestFields.has(name));
+  if (operation.length > 0) scope.setContext('operation', redact(Object.fromEntries(operation)));
+}
+
+/** A value that is no error and was thrown; of an object, which may hold anything, only the class. */
+function describeThrown(thrown: unknown): string {
+  return typeof thrown === 'object'
+    ? Object.prototype.toString.call(thrown)
+    : String(thrown).slice(0, maximumThrownLength);
+}

@@ -1,0 +1,19 @@
+import type { ErrorEvent } from '@sentry/node';
+import { redacted, redactUrl } from '../redact.ts';
+
+const credentials = /\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
+
+/**
+ * Masks, in the messages of an event, the secrets that libraries put there: user and password of a connection string,
+ * query parameters that bear a secret's name, and authorization values.
+ */
+export function maskMessages(event: ErrorEvent): ErrorEvent {
+  for (const exception of event.exception?.values ?? []) {
+    if (exception.value !== undefined) exception.value = maskText(exception.value);
+  }
+  return event;
+}
+
+function maskText(text: string): string {
+  return text.replace(credentials, `$1 ${redacted}`).replace(/\S+/g, redactUrl);
+}

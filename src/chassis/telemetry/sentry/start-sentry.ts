@@ -1,0 +1,159 @@
+import {
+  contextLinesIntegration,
+  eventFiltersIntegration,
+  functionToStringIntegration,
+  init,
+  linkedErrorsIntegration,
+  type NodeClient,
+  type NodeOptions,
+  nodeContextIntegration,
+  openTelemetryIntegration,
+  requestDataIntegration,
+} from '@sentry/node';
+import { buildInfo } from '../../config/build-info.ts';
+import type { Environment } from '../../config/environment.ts';
+import { getRequestContext } from '../../context/request-context.ts';
+import { toException } from '../../errors/convert-error.ts';
+import type { Monitor } from '../../errors/reporters/monitor-reporter.ts';
+import { logger } from '../logger.ts';
+import { boundedTransport } from './bounded-transport.ts';
+import { captureFault } from './capture-fault.ts';
+import { maskMessages } from './mask-messages.ts';
+import { parseOwnFrames } from './own-frames.ts';
+
+/** The settings that Sentry is started with. */
+export type SentrySettings = Pick<
+  Environment,
+  'SENTRY_DSN' | 'SENTRY_ENVIRONMENT' | 'SENTRY_RELEASE' | 'SENTRY_SAMPLE_RATE' | 'SENTRY_SEND_CLIENT_ADDRESS'
+>;
+
+/** Where events go, for the start-up report; the key of the DSN is not in it. */
+export interface SentryDescription {
+  destination: string;
+  environment: string;
+  release: string;
+  sampleRate: number;
+  sendsClientAddress: boolean;
+}
+
+/** Sentry, switched on. */
+export interface SentryTelemetry {
+  /** Takes exceptions of status 500 and above; behind `monitorReporter` it sees only those not operational. */
+  readonly monitor: Monitor;
+  /** Takes what ended the process. It is sent by `flush` or `close`, which must come before the exit. */
+  captureCrash(error: unknown): void;
+  describe(): SentryDescription;
+  /** Waits until all events are sent, at most `ms` milliseconds; false when that was too short. Never rejects. */
+  flush(ms: number): Promise<boolean>;
+  /** The same, and takes no more events. */
+  close(ms: number): Promise<boolean>;
+}
+
+/** Events that wait or are on their way at most; more are dropped, and counted in Sentry's own statistics. */
+const bufferSize = 256;
+
+/**
+ * Switches Sentry on, beside whatever owns the tracer provider: it records no spans, patches no library, and an event
+ * takes the ids of the active span. Importing this file loads @sentry/node, which costs 370 ms and 50 MB: import it
+ * only with a SENTRY_DSN.
+ *
+ * What is sent: the exception with its causes and the lines of code around, the request's id, method, masked URL,
+ * route, status and user agent, the user's id, `context` of the exception with secrets masked, and the host name.
+ * Not sent: `details` of the exception, which may hold what a client typed, request bodies, cookies, all other headers,
+ * and the client's address unless `SENTRY_SEND_CLIENT_ADDRESS` is true.
+ */
+export async function startSentry(settings: SentrySettings): Promise<SentryTelemetry> {
+  const release = settings.SENTRY_RELEASE ?? releaseName();
+  const client = init(clientOptions(settings, release));
+  if (client === undefined) throw new Error('Expected @sentry/node to start, and it did not: is this a worker thread?');
+  const stopWatching = watchDeliveries(client);
+  const sendAddress = settings.SENTRY_SEND_CLIENT_ADDRESS;
+  return {
+    monitor: {
+      capture(exception, context) {
+        // A client's mistake is no fault of the service, whatever the exception says.
+        if (exception.statusCode >= 500) captureFault(exception, context, { crash: false, sendAddress });
+      },
+    },
+    captureCrash(error) {
+      const fault = error instanceof Error ? error : toException(error);
+      captureFault(fault, getRequestContext(), { crash: true, sendAddress });
+    },
+    describe: () => ({
+      destination: settings.SENTRY_DSN?.replace(/\/\/.*@/, '//') ?? '',
+      environment: settings.SENTRY_ENVIRONMENT,
+      release,
+      sampleRate: settings.SENTRY_SAMPLE_RATE,
+      sendsClientAddress: sendAddress,
+    }),
+    flush: (ms) => within(ms, client.flush(ms)),
+    async close(ms) {
+      const sent = await within(ms, client.close(ms));
+      stopWatching();
+      return sent;
+    },
+  };
+}
+
+/** In Sentry's form: `name@version`, with the revision where the build knows it. */
+function releaseName(): string {
+  const { name, version, revision } = buildInfo();
+  return revision === 'unknown' ? `${name}@${version}` : `${name}@${version}+${revision}`;
+}
+
+/**
+ * Of the default integrations only those that a service needs: the others cost 2.8 times the CPU of a small request,
+ * send bodies and addresses, report before the error handler decides, or drop equal errors of different requests.
+ */
+function clientOptions(settings: SentrySettings, release: string): NodeOptions {
+  return {
+    dsn: settings.SENTRY_DSN,
+    environment: settings.SENTRY_ENVIRONMENT,
+    release,
+    sampleRate: settings.SENTRY_SAMPLE_RATE,
+    defaultIntegrations: false,
+    integrations: [
+      eventFiltersIntegration(),
+      functionToStringIntegration(),
+      linkedErrorsIntegration(),
+      requestDataIntegration(),
+      nodeContextIntegration(),
+      contextLinesIntegration(),
+      openTelemetryIntegration(),
+    ],
+    // Spans are OpenTelemetry's: nothing of Sentry listens to them or injects code into libraries.
+    traceLifecycle: 'static',
+    enableRuntimeChannelInjection: false,
+    dataCollection: { userInfo: false, cookies: false, httpBodies: [], stackFrameVariables: false },
+    maxValueLength: 2_048,
+    stackParser: parseOwnFrames,
+    transport: (options) => boundedTransport(options),
+    transportOptions: { bufferSize },
+    beforeSend: maskMessages,
+  };
+}
+
+/** One line when events begin to be lost and one when they arrive again, however many there are between. */
+function watchDeliveries(client: NodeClient): () => void {
+  let delivered = true;
+  return client.on('afterSendEvent', (_event, { statusCode }) => {
+    const arrived = statusCode !== undefined && statusCode < 300;
+    if (arrived === delivered) return;
+    delivered = arrived;
+    if (arrived) logger().info('Sentry takes events again');
+    else logger().warn({ status: statusCode ?? 'no answer' }, 'Sentry takes no events: they are lost until it does');
+  });
+}
+
+/** Sentry counts its time-out in timer ticks, twice over: this one ends on time. */
+async function within(ms: number, done: PromiseLike<boolean>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  try {
+    return await Promise.race([done, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,57 @@
+import type { Environment } from '../config/environment.ts';
+import type { RequestObserver } from '../context/request-observer.ts';
+import { monitorReporter } from '../errors/reporters/monitor-reporter.ts';
+import type { Reporter } from '../errors/reporters/reporter.ts';
+import type { SentryDescription, SentryTelemetry } from './sentry/start-sentry.ts';
+import { startTracing, type Tracing, type TracingDescription } from './tracing/start-tracing.ts';
+
+/** How long Sentry may take to send what waits, in milliseconds. */
+const sentryCloseMs = 1500;
+
+/** What is switched on and where it goes, without credentials. */
+export interface TelemetryDescription {
+  tracing: TracingDescription;
+  sentry: SentryDescription | 'off';
+}
+
+/** Tracing and the monitor of faults, as far as they are switched on. */
+export interface Telemetry {
+  /** Sees every request; to be added before all others, because it brings the ids of the trace. */
+  readonly observer: RequestObserver;
+  /** For the error handler. */
+  readonly reporters: readonly Reporter[];
+  /** Reports what ends the process. */
+  captureCrash(error: unknown): void;
+  describe(): TelemetryDescription;
+  /** Sends what waits, for less than two seconds, and ends; once, however often it is called. Never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Switches on what the settings ask for and loads nothing else: traces are exported where an OTLP endpoint is set,
+ * faults are sent to Sentry where there is a DSN. Tracing comes first, so that events find the active span.
+ */
+export async function startTelemetry(settings: Environment): Promise<Telemetry> {
+  const tracing = await startTracing(settings);
+  const sentry = settings.SENTRY_DSN === undefined ? undefined : await startSentry(settings);
+  let closing: Promise<void> | undefined;
+  return {
+    observer: tracing.observer,
+    reporters: [...tracing.reporters, ...(sentry ? [monitorReporter(sentry.monitor)] : [])],
+    captureCrash: (error) => sentry?.captureCrash(error),
+    describe: () => ({ tracing: tracing.describe(), sentry: sentry?.describe() ?? 'off' }),
+    close: () => {
+      closing ??= closeAll(tracing, sentry);
+      return closing;
+    },
+  };
+}
+
+async function closeAll(tracing: Tracing, sentry: SentryTelemetry | undefined): Promise<void> {
+  await Promise.all([tracing.close(), sentry?.close(sentryCloseMs)]);
+}
+
+async function startSentry(settings: Environment) {
+  const sentry = await import('./sentry/start-sentry.ts');
+  return sentry.startSentry(settings);
+}

@@ -1,0 +1,93 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import { propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import {
+  ATTR_ERROR_TYPE,
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_REQUEST_METHOD_ORIGINAL,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
+  ATTR_NETWORK_PROTOCOL_VERSION,
+  ATTR_SERVER_ADDRESS,
+  ATTR_SERVER_PORT,
+  ATTR_URL_PATH,
+  ATTR_URL_QUERY,
+  ATTR_URL_SCHEME,
+  ATTR_USER_AGENT_ORIGINAL,
+} from '@opentelemetry/semantic-conventions';
+import type { RequestContext } from '../../context/request-context.ts';
+import type { RequestObserver } from '../../context/request-observer.ts';
+import { RequestContextManager } from './request-context-manager.ts';
+
+const knownMethods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE']);
+const serverSpan = { kind: SpanKind.SERVER };
+
+/** The span of a request; undefined where none was begun. */
+export function serverSpanOf(context: RequestContext): Span | undefined {
+  const active = RequestContextManager.of(context);
+  return active && trace.getSpan(active);
+}
+
+/**
+ * One server span for each request, by OpenTelemetry's conventions for HTTP: named after the method and the route
+ * template, child of the caller's span, an error only with status 500 and above. Of the client it holds the user agent
+ * and the id of an authenticated user, not the address. A request that is not sampled gets ids and nothing else.
+ */
+export function serverSpans(tracer: Tracer): RequestObserver {
+  return {
+    opened(context, req) {
+      const parent = isTraced(req.headers) ? propagation.extract(ROOT_CONTEXT, req.headers) : ROOT_CONTEXT;
+      const span = tracer.startSpan(methodName(context.method), serverSpan, parent);
+      const { traceId, spanId } = span.spanContext();
+      context.traceId = traceId;
+      context.spanId = spanId;
+      context.sampled = span.isRecording();
+      RequestContextManager.activate(context, trace.setSpan(parent, span));
+      if (span.isRecording()) describeRequest(span, context, req);
+    },
+    closed(context, _req, res, { aborted, route }) {
+      const span = serverSpanOf(context);
+      if (!span?.isRecording()) return;
+      const { method, userId } = context;
+      if (route !== undefined) span.updateName(`${methodName(method)} ${route}`).setAttribute(ATTR_HTTP_ROUTE, route);
+      if (userId !== undefined) span.setAttribute('user.id', userId);
+      if (res.headersSent) span.setAttribute(ATTR_HTTP_RESPONSE_STATUS_CODE, res.statusCode);
+      if (aborted) span.setAttribute('slipway.request.aborted', true);
+      if (res.statusCode >= 500) {
+        span.setAttribute(ATTR_ERROR_TYPE, String(res.statusCode)).setStatus({ code: SpanStatusCode.ERROR });
+      }
+      span.end();
+    },
+  };
+}
+
+function isTraced(headers: IncomingHttpHeaders): boolean {
+  return headers['traceparent'] !== undefined || headers['baggage'] !== undefined;
+}
+
+/** Clients make up methods; as names of spans they would be without number. */
+function methodName(method: string): string {
+  return knownMethods.has(method) ? method : 'HTTP';
+}
+
+function describeRequest(span: Span, { method, url, userAgent }: RequestContext, req: IncomingMessage): void {
+  const query = url.indexOf('?');
+  const known = knownMethods.has(method);
+  const { hostname, port } = hostOf(req.headers.host);
+  span.setAttributes({
+    [ATTR_HTTP_REQUEST_METHOD]: known ? method : '_OTHER',
+    [ATTR_HTTP_REQUEST_METHOD_ORIGINAL]: known ? undefined : method,
+    [ATTR_URL_PATH]: query === -1 ? url : url.slice(0, query),
+    [ATTR_URL_QUERY]: query === -1 ? undefined : url.slice(query + 1),
+    [ATTR_URL_SCHEME]: (req.socket as TLSSocket).encrypted ? 'https' : 'http',
+    [ATTR_SERVER_ADDRESS]: hostname,
+    [ATTR_SERVER_PORT]: port,
+    [ATTR_NETWORK_PROTOCOL_VERSION]: req.httpVersion,
+    [ATTR_USER_AGENT_ORIGINAL]: userAgent,
+  });
+}
+
+function hostOf(host: string | undefined): { hostname?: string; port?: number } {
+  const [, hostname, port] = /^(\[[\da-f:.]+\]|[^:]+)(?::(\d{1,5}))?$/i.exec(host ?? '') ?? [];
+  return { ...(hostname !== undefined && { hostname }), ...(port !== undefined && { port: Number(port) }) };
+}

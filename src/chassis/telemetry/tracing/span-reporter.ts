@@ -1,0 +1,21 @@
+import type { Span } from '@opentelemetry/api';
+import type { Reporter } from '../../errors/reporters/reporter.ts';
+import { serverSpanOf } from './server-spans.ts';
+
+const maximumCauses = 5;
+
+/** A reporter that records each exception, and what caused it, in the span of its request. */
+export const spanReporter: Reporter = {
+  report(exception, requestContext) {
+    const span = requestContext && serverSpanOf(requestContext);
+    if (span?.isRecording()) recordWithCauses(span, exception);
+  },
+};
+
+function recordWithCauses(span: Span, exception: Error): void {
+  let fault: unknown = exception;
+  for (let count = 0; fault instanceof Error && count <= maximumCauses; count += 1) {
+    span.recordException(fault);
+    fault = fault.cause;
+  }
+}

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { Response } from 'express';
+import { describe, expect, it } from 'vitest';
+import { BaseException, BusinessException } from '../../../../src/chassis/errors/exceptions.ts';
+import { requestPipeline } from '../../../../src/chassis/http/request-pipeline.ts';
+import { metricsText, startMetrics } from '../../../../src/chassis/telemetry/metrics/metrics.ts';
+import { bareApp } from '../../http/bare-app.ts';
+import { listening } from '../../http/listening.ts';
+import { seriesOf } from './scrape.ts';
+
+describe('startMetrics', () => {
+  const exceptions = async () =>
+    Object.entries(seriesOf((await metricsText()).text)).filter(([name]) => /^exceptions/.test(name));
+  const start = () =>
+    startMetrics({ seriesLimit: 10, build: { version: '1.2.3', revision: 'abc' }, pool: () => undefined });
+
+  it('begins at zero, whatever was counted in this process before', async () => {
+    start().reporter.report(new BusinessException('Once'), undefined);
+    expect(await exceptions()).toEqual([['exceptions_total{exception="BusinessException",status="400"}', 1]]);
+    start();
+    expect(await exceptions()).toEqual([]);
+    expect(seriesOf((await metricsText()).text)['build_info{version="1.2.3",revision="abc"}']).toBe(1);
+  });
+
+  it('counts a request in flight until it ends, and one whose client went away unanswered as 499', async () => {
+    const { observer } = start();
+    const requests = async () =>
+      Object.entries(seriesOf((await metricsText()).text))
+        .filter(([name]) => /^http_requests_in_flight|^http_request_duration_seconds_count/.test(name))
+        .map(([name, value]) => `${name} ${value}`);
+    const reached = Promise.withResolvers<Response>();
+    const pending = bareApp([requestPipeline([observer]), (_req, res) => reached.resolve(res)]);
+    await using server = await listening(createServer(pending));
+    const hanging = request({ port: server.port }).on('error', () => undefined);
+    hanging.end();
+    const unanswered = await reached.promise;
+    expect(await requests()).toEqual(['http_requests_in_flight 1']);
+    hanging.destroy();
+    await once(unanswered, 'close');
+    expect((await requests()).toSorted()).toEqual([
+      'http_request_duration_seconds_count{method="GET",route="unmatched",status="499"} 1',
+      'http_requests_in_flight 0',
+    ]);
+  });
+
+  it('counts a class that is not in the catalogue under the one that it extends, else as Error', async () => {
+    class OutOfStock extends BusinessException {}
+    const { reporter } = start();
+    reporter.report(new OutOfStock('None left'), undefined);
+    reporter.report(new BaseException('Teapot', 418), undefined);
+    expect(Object.fromEntries(await exceptions())).toEqual({
+      'exceptions_total{exception="BusinessException",status="400"}': 1,
+      'exceptions_total{exception="Error",status="418"}': 1,
+    });
+  });
+});
