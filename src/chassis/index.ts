@@ -6,6 +6,7 @@ export type { AppConfig, ModuleConfig, ServerConfig } from './config/app-config.
 export { type Environment, environment } from './config/environment.ts';
 export { flag, wholeNumber } from './config/settings/setting-types.ts';
 export { getRequestContext, type RequestContext } from './context/request-context.ts';
+export { uninterrupted } from './context/uninterrupted.ts';
 export { Repository } from './database/repository.ts';
 export type { Container } from './di/container.ts';
 export { type Dependencies, type Provided, provide, resource } from './di/provide.ts';
@@ -22,8 +23,10 @@ export {
   MethodNotAllowedException,
   NotFoundException,
   PayloadTooLargeException,
+  RequestAbandonedException,
   type SerializedException,
   ServiceUnavailableException,
+  TooManyRequestsException,
   UnauthorizedException,
   UnsupportedMediaTypeException,
   ValidationException,
@@ -38,6 +41,7 @@ export { receiveUpload, removeUpload, type UploadedFile, uploadedFile } from './
 export { sendData, sendNothing, sendPage } from './http/responses.ts';
 export { addHealthCheck, type HealthCheck } from './lifecycle/health.ts';
 export { documented } from './openapi/documented.ts';
+export { addressOf, type RateLimitPolicy, rateLimit } from './overload/rate-limit.ts';
 export { buildFindOptions, buildSearchOptions, validateParam } from './query/build-options.ts';
 export { many } from './query/list-definition.ts';
 export { type AnyListPolicy, listPolicy } from './query/list-policy.ts';

@@ -23,6 +23,7 @@ import { loadDI } from './loaders/load-di.ts';
 import { loadExpressApp } from './loaders/load-express-app.ts';
 import { loadOpenApi } from './loaders/load-open-api.ts';
 import { loadRoutes } from './loaders/load-routes.ts';
+import { closeRateLimits } from './overload/rate-limit-store.ts';
 import { createLogger, type Logger, logger, setLogger } from './telemetry/logger.ts';
 import { type Metrics, startMetrics } from './telemetry/metrics/metrics.ts';
 import { startTelemetry } from './telemetry/start-telemetry.ts';
@@ -58,7 +59,7 @@ interface Loader {
 const loaders: readonly Loader[] = [
   { name: 'connectOrm', load: (_app, _config, stop) => connectOrm(stop), close: closeOrm },
   { name: 'loadDI', load: (_app, config) => loadDI(enabledNames(config)), close: disposeContainer },
-  { name: 'loadExpressApp', load: (app, config) => loadExpressApp(app, config.server) },
+  { name: 'loadExpressApp', load: (app, config) => loadExpressApp(app, config.server), close: closeRateLimits },
   { name: 'loadRoutes', load: (app, config) => loadRoutes(app, config.modules) },
   { name: 'loadOpenApi', load: (app) => (environment().ENABLE_OPENAPI ? loadOpenApi(app) : Promise.resolve()) },
 ];

@@ -28,6 +28,7 @@ const violations: Record<string, [file: string, source: string]> = {
   'chassis-http': ['src/chassis/http/up.ts', "import '../database/plain.ts';"],
   'chassis-http-types': ['src/chassis/http/side.ts', "import '../config/plain.ts';"],
   'chassis-database': ['src/chassis/database/up.ts', "import '../http/plain.ts';"],
+  'chassis-overload': ['src/chassis/overload/up.ts', "import '../database/plain.ts';"],
   'chassis-resource': ['src/chassis/resource/up.ts', "import '../loaders/plain.ts';"],
   'chassis-resource-types': ['src/chassis/resource/side.ts', "import '../database/plain.ts';"],
   'chassis-openapi': ['src/chassis/openapi/up.ts', "import '../database/plain.ts';"],

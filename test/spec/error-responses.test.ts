@@ -109,6 +109,18 @@ describe('the edge of the service', () => {
     await app.send(build).expectError(status, /.+/);
   });
 
+  it.each([
+    ['a NUL character', 'a\u0000b'],
+    ['half of a surrogate pair', '\ud800'],
+  ])('text with %s is refused with its field, for no database stores it as it is', async (_case, name) => {
+    const { body } = await app.post('/fail/body', { name }).expectError(400, 'Validation Failed');
+    expect(Object.keys(body.details.errors)).toEqual(['name']);
+  });
+
+  it.each(['/livez', '/readyz', '/api-docs', '/api-docs.json'])('%s takes GET only: 405', async (path) => {
+    expect((await app.post(path).expectError(405, /.+/)).headers.allow).toBe('GET, HEAD');
+  });
+
   it('a known path with another method is 405 and names the methods that do', async () => {
     const response = await app.delete('/fail/body').expectError(405, /.+/);
     expect(response.headers.allow).toBe('POST');

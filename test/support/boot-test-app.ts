@@ -57,6 +57,13 @@ export class TestApp extends TestClient {
   }
 }
 
+/** A test sends from one address what thousands of clients would. */
+const unlimited = {
+  RATE_LIMIT_REQUESTS: '1000000000',
+  AUTH_REQUESTS_PER_MINUTE: '1000000',
+  AUTH_LOGINS_PER_ACCOUNT: '1000000',
+};
+
 /**
  * Boots the service on a fresh, seeded database and a free port, and closes it at the end of the test that called it,
  * or of the file when called at its top. One at a time: a file boots its application once, or each test its own.
@@ -67,7 +74,7 @@ export async function bootTestApp(options: TestAppOptions = {}): Promise<TestApp
   const before = { ...process.env };
   Object.assign(process.env, { HOST: '127.0.0.1', PORT: '0', INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: '0' });
   Object.assign(process.env, { DATABASE_URL: database.url, LOCAL_UPLOAD_DIR: uploads });
-  Object.assign(process.env, { DATABASE_MIGRATE: 'false', DATABASE_SEED: 'none' }, options.env);
+  Object.assign(process.env, { DATABASE_MIGRATE: 'false', DATABASE_SEED: 'none' }, unlimited, options.env);
   const config = options.configure?.(appConfig()) ?? appConfig();
   const service = await startService(config, options);
   whenDone(async () => {

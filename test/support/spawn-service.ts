@@ -70,20 +70,30 @@ export class SpawnedService {
   }
 
   /** Waits for the first log line whose message begins with `text`. */
-  async line(text: string): Promise<LogLine> {
-    for (;;) {
-      const found = this.lines.find(({ msg }) => msg.startsWith(text));
-      if (found) return found;
-      if (this.child.stdout?.readableEnded)
-        throw new Error(`Expected the line "${text}", got:\n${this.#stdout}${this.stderr}`);
-      await Promise.race([once(this.child.stdout ?? this.child, 'data'), this.closed]);
-    }
+  line(text: string): Promise<LogLine> {
+    return this.#output(`the line "${text}"`, () => this.lines.find(({ msg }) => msg.startsWith(text)));
+  }
+
+  /** Waits until what it wrote matches; gives the first group. */
+  text(pattern: RegExp): Promise<string> {
+    return this.#output(String(pattern), () => pattern.exec(this.#stdout)?.[1]);
   }
 
   /** Waits until it is ready and gives its addresses. */
   async ready(): Promise<{ url: string; internalUrl: string }> {
     const { urls, internalUrl } = await this.line('ready at');
     return { url: (urls as string[])[0] ?? '', internalUrl: internalUrl as string };
+  }
+
+  async #output<T>(wanted: string, find: () => T | undefined): Promise<T> {
+    for (;;) {
+      const found = find();
+      if (found !== undefined) return found;
+      if (this.child.stdout?.readableEnded) {
+        throw new Error(`Expected ${wanted}, got:\n${this.#stdout}${this.stderr}`);
+      }
+      await Promise.race([once(this.child.stdout ?? this.child, 'data'), this.closed]);
+    }
   }
 
   /** Sends a signal and waits for the end. */
@@ -99,7 +109,7 @@ export class SpawnedService {
   }
 }
 
-const loopback = { HOST: '127.0.0.1', PORT: '0', INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: '0', LOG_LEVEL: 'info' };
+const loopback = { HOST: '127.0.0.1', PORT: '0', INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: '0', LOG_LEVEL: 'info', RATE_LIMIT_ENABLED: 'false' };
 
 function freshDatabase(): string {
   return `file:${join(mkdtempSync(join(tmpdir(), 'slipway-spawned-')), 'service.db')}`;

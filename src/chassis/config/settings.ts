@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { internalSettings } from './settings/internal-settings.ts';
 import { lifecycleSettings } from './settings/lifecycle-settings.ts';
+import { overloadSettings } from './settings/overload-settings.ts';
 import { sentrySettings } from './settings/sentry-settings.ts';
 import { flag, isOriginList, isProxyList, wholeNumber } from './settings/setting-types.ts';
 import { tracingSettings } from './settings/tracing-settings.ts';
@@ -75,6 +76,7 @@ export const chassisSettings = {
     .describe('Description on the API page'),
   OPENAPI_SERVER_URL: z.string().default('/').describe('Server entry of the API description'),
   ...lifecycleSettings,
+  ...overloadSettings,
   ...internalSettings,
   ...sentrySettings,
   ...tracingSettings,

@@ -38,6 +38,10 @@ export class OpenRequest implements RequestContext {
     return this.#aborting.signal;
   }
 
+  get abortReason(): string | undefined {
+    return this.#abortReason;
+  }
+
   /** Seconds since the request came, by a clock that never jumps. */
   get seconds(): number {
     return (performance.now() - this.#started) / 1000;

@@ -20,6 +20,10 @@ export interface RequestContext {
   deadline?: number;
   /** Aborted when the client went away before the answer was complete. Made on first use. */
   readonly signal?: AbortSignal;
+  /** Why nobody waits for the answer any more; undefined while somebody does. Cheaper to ask than `signal`. */
+  readonly abortReason?: string | undefined;
+  /** Has the work for this request end at its next step, with `signal` and `abortReason`. */
+  abort?(reason: string): void;
   /** The route template that serves the request, e.g. `/api/v1/products/:id`; set once a route matched. */
   route?: string;
   /** Set by the guard that authenticated the caller. */

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { uninterrupted } from '../context/uninterrupted.ts';
 import { countCoalescedRead } from '../telemetry/metrics/metrics.ts';
 
 interface Waiting {
@@ -18,7 +19,7 @@ interface Lane {
  * is asked for while one of its key is under way starts when that one has ended.
  *
  * A run takes place in the asynchronous context of the caller that asked for it first; the others keep theirs and see
- * nothing of it. Everyone who shares a run gets the very same result, and the very same error.
+ * nothing of it. It goes to its end when that caller's client goes, because others may wait for it. Everyone who shares a run gets the very same result, and the very same error.
  */
 export class Coalescer {
   readonly #lanes = new Map<string, Lane>();
@@ -51,7 +52,7 @@ export class Coalescer {
   #plan(key: string, lane: Lane, work: () => Promise<unknown>): Waiting {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const inContext = AsyncLocalStorage.snapshot();
-    const attempt = async () => work();
+    const attempt = () => uninterrupted(async () => work());
     const start = async () => {
       lane.waiting = undefined;
       lane.running = true;

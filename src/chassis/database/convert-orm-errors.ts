@@ -1,6 +1,7 @@
 import { countQuery } from '../telemetry/metrics/metrics.ts';
 import { toDatabaseException } from './database-errors.ts';
 import type { OrmClient } from './orm-types.ts';
+import { stopAbandoned } from './stop-abandoned.ts';
 
 interface Operation {
   model?: string;
@@ -16,7 +17,7 @@ interface Extensible {
 /**
  * The same client, whose every operation raises the exceptions of the chassis instead of the database's own errors
  * (spec.md: Errors, body rule 7): in repositories, in methods that a module adds, in raw SQL and in transactions. The time
- * of every operation is measured.
+ * of every operation is measured. A request that nobody waits for stops before its next operation.
  */
 export function convertingErrors(client: object): OrmClient {
   const extended = (client as Extensible).$extends({ query: { $allOperations: convertErrors } });
@@ -24,6 +25,7 @@ export function convertingErrors(client: object): OrmClient {
 }
 
 async function convertErrors({ model, operation, args, query }: Operation): Promise<unknown> {
+  stopAbandoned();
   const started = performance.now();
   try {
     return await query(args);

@@ -18,6 +18,8 @@ import { readPage } from './page.ts';
 import { TotalHints } from './page-total.ts';
 import { toProviderFilter, toProviderSelection } from './provider-filter.ts';
 import { readKey } from './read-key.ts';
+import { type SplitSelection, splitSelection, withRelated } from './related-records.ts';
+import { stopAbandoned } from './stop-abandoned.ts';
 
 /** The operations of a model that a repository uses, the same for every model. */
 interface Delegate {
@@ -28,6 +30,9 @@ interface Delegate {
   update(parameters: object): Promise<object>;
   delete(parameters: object): Promise<object>;
 }
+
+/** What is asked of a delegate, in the form of the database in use. */
+type Parameters = { select?: Selection; [option: string]: unknown };
 
 /**
  * The base of a module's repositories: the only classes that know the ORM. `D` is the model's accessor, e.g. `'product'`;
@@ -71,8 +76,12 @@ export abstract class Repository<D extends DelegateName> {
   }
 
   /** The record with this identifier, or null. */
-  findById(id: string, select?: Selection): Promise<RecordOf<D> | null> {
-    return this.delegate.findUnique({ where: { id }, ...this.selection(select) }) as Promise<RecordOf<D> | null>;
+  async findById(id: string, select?: Selection): Promise<RecordOf<D> | null> {
+    const selection = this.selection(select);
+    const split = splitSelection(selection?.select);
+    const record = await this.delegate.findUnique({ where: { id }, ...selection, ...(split && { select: split.own }) });
+    const [complete] = record && split ? await this.completed([record], split) : [record];
+    return (complete ?? null) as RecordOf<D> | null;
   }
 
   /** The record with this identifier. Raises NotFoundException when there is none. */
@@ -122,11 +131,11 @@ export abstract class Repository<D extends DelegateName> {
     return (this.model.charAt(0).toUpperCase() + this.model.slice(1)) as ModelOf<D>;
   }
 
-  private selection(select: Selection | undefined): object | undefined {
+  private selection(select: Selection | undefined): { select: Selection } | undefined {
     return select && { select: toProviderSelection(select, this.provider) };
   }
 
-  private parameters({ where, orderBy, take, select, skip }: FindQuery & Partial<SearchQuery>): object {
+  private parameters({ where, orderBy, take, select, skip }: FindQuery & Partial<SearchQuery>): Parameters {
     return {
       ...(where && { where: toProviderFilter(where, this.provider) }),
       select: toProviderSelection(select, this.provider),
@@ -136,11 +145,22 @@ export abstract class Repository<D extends DelegateName> {
     };
   }
 
+  private async read(operation: 'findMany' | 'count', parameters: Parameters): Promise<unknown> {
+    const split = operation === 'findMany' ? splitSelection(parameters.select) : undefined;
+    if (!split) return this.delegate[operation](parameters);
+    return this.completed(await this.delegate.findMany({ ...parameters, select: split.own }), split);
+  }
+
+  private completed(records: object[], split: SplitSelection): Promise<object[]> {
+    return withRelated(this.orm, this.modelName, records, split);
+  }
+
   /** The key is made of what is really asked of the database, so no caller can meet another's filter. */
-  private shared(operation: 'findMany' | 'count', parameters: object): Promise<unknown> {
+  private async shared(operation: 'findMany' | 'count', parameters: Parameters): Promise<unknown> {
     const key = this.coalescer && readKey(operation, parameters);
-    if (!this.coalescer || key === undefined) return this.delegate[operation](parameters);
-    const read = async () => freezeRecords(await this.delegate[operation](parameters));
+    if (!this.coalescer || key === undefined) return this.read(operation, parameters);
+    stopAbandoned();
+    const read = async () => freezeRecords(await this.read(operation, parameters));
     return this.coalescer.run(key, read).catch(raiseOwn);
   }
 }

@@ -114,6 +114,20 @@ export class UnsupportedMediaTypeException extends BaseException {
   }
 }
 
+/** 429: the client sent more than its share; `headers['Retry-After']` says when to try again, in seconds. */
+export class TooManyRequestsException extends BaseException {
+  constructor(message = 'Too Many Requests', details?: unknown, options?: ExceptionOptions) {
+    super(message, 429, details, options);
+  }
+}
+
+/** 499: nobody waits for the answer any more, so the work ends here. The status is for logs only. */
+export class RequestAbandonedException extends BaseException {
+  constructor(message = 'Client Closed Request', details?: unknown, options?: ExceptionOptions) {
+    super(message, 499, details, options);
+  }
+}
+
 /** 503: the service cannot take the request now; `headers['Retry-After']` says when to try again, in seconds. */
 export class ServiceUnavailableException extends BaseException {
   constructor(message = 'Service Unavailable', details?: unknown, options?: ExceptionOptions) {

@@ -2,7 +2,15 @@ import cors from 'cors';
 import type { RequestHandler } from 'express';
 import { applyHeaders, recordHeaders } from './constant-headers.ts';
 
-const exposedHeaders = ['X-Request-Id', 'Link', 'Location', 'X-Result-Limit', 'Retry-After'];
+const exposedHeaders = [
+  'X-Request-Id',
+  'Link',
+  'Location',
+  'X-Result-Limit',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+];
 const preflightSeconds = 600;
 
 /** Who may call from a browser. */

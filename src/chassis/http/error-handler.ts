@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { RequestContext } from '../context/request-context.ts';
 import { type ErrorConverter, toException } from '../errors/convert-error.ts';
 import { errorBody } from '../errors/error-body.ts';
-import type { BaseException } from '../errors/exceptions.ts';
+import { type BaseException, RequestAbandonedException } from '../errors/exceptions.ts';
 import { logReporter } from '../errors/reporters/log-reporter.ts';
 import type { Reporter } from '../errors/reporters/reporter.ts';
 import { logger } from '../telemetry/logger.ts';
@@ -43,14 +43,20 @@ export function errorHandler({ reporters, production, converters }: ErrorHandler
   const receivers = reporters ?? [logReporter(logger())];
   // Express knows an error handler by its four parameters.
   return function handleError(error, req, res, _next) {
-    const exception = toException(error, converters);
     const context = requestContextOf(req);
+    const exception = answerTooLate(error, context) ?? toException(error, converters);
     addRoute(context, req);
     addContext(exception, context);
     respond(res, exception, production);
     for (const reporter of receivers) report(reporter, exception, context);
     undoRequest(req).catch((failure: unknown) => logFailure(failure, 'undoing a failed request failed'));
   };
+}
+
+/** A handler that goes on after its request was given up is no fault: its answer comes too late. */
+function answerTooLate(error: unknown, { abortReason }: RequestContext): BaseException | undefined {
+  if (abortReason === undefined || (error as NodeJS.ErrnoException | null)?.code !== 'ERR_HTTP_HEADERS_SENT') return;
+  return new RequestAbandonedException(abortReason, undefined, { cause: error });
 }
 
 function addRoute(context: RequestContext, req: Request): void {

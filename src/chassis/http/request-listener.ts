@@ -2,24 +2,46 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { errorBody } from '../errors/error-body.ts';
-import { BadRequestException, type BaseException, InternalServerErrorException } from '../errors/exceptions.ts';
+import { BadRequestException, BaseException, InternalServerErrorException } from '../errors/exceptions.ts';
 import { logger } from '../telemetry/logger.ts';
 import { sendJsonResponse } from './responses.ts';
+
+const wholeTarget = /^https?:\/\/[^/?#]*/i;
 
 /**
  * An app as a listener of `createServer`. Express hands a request whose target it cannot parse, such as `http://[`, to
  * no step at all and would answer it with an HTML page; here it gets a 400 in the one error body, and what the error
- * handler of the app passed on gets a 500.
+ * handler of the app passed on gets a 500. Of a target with scheme and host, as sent to proxies, the path counts, so
+ * that no link of an answer leads to a host that the client made up.
  */
 export function requestListener(app: Express): RequestListener {
   const handle = app as unknown as (req: IncomingMessage, res: ServerResponse, next: NextFunction) => void;
-  return (req, res) => handle(req, res, (error?: unknown) => answer(res as Response, req as Request, error));
+  return (req, res) => {
+    const next = (error?: unknown) => answer(res as Response, req as Request, error);
+    if (req.headers.host === undefined && req.httpVersion === '1.1') return next();
+    if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
+    handle(req, res, next);
+  };
+}
+
+/** For `server.on('checkExpectation', …)`: an expectation that nobody fulfils is a 417 in the one error body. */
+export function refuseExpectation(req: IncomingMessage, res: ServerResponse): void {
+  send(res as Response, req as Request, new BaseException('Only the expectation 100-continue is met', 417));
+}
+
+function pathOf(target: string): string {
+  const rest = target.replace(wholeTarget, '');
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 function answer(res: Response, req: Request, error: unknown): void {
   const exception: BaseException = error
     ? new InternalServerErrorException(undefined, undefined, { cause: error })
-    : new BadRequestException('The request target is not a valid URL');
+    : new BadRequestException('The request has no Host header, or its target is not a valid URL');
+  send(res, req, exception, error);
+}
+
+function send(res: Response, req: Request, exception: BaseException, error?: unknown): void {
   const requestId = res.getHeader('X-Request-Id') ?? randomUUID();
   logger()[error ? 'error' : 'warn']({ requestId, method: req.method, err: error }, exception.message);
   if (res.headersSent) return void res.destroy();

@@ -63,7 +63,7 @@ function createContext(req: Request): OpenRequest {
   return new OpenRequest({
     requestId: typeof inbound === 'string' && validRequestId.test(inbound) ? inbound : randomUUID(),
     method: req.method,
-    url: redactUrl(req.originalUrl ?? req.url).slice(0, maximumUrlLength),
+    url: redactUrl((req.originalUrl ?? req.url).slice(0, maximumUrlLength)),
     userAgent: req.headers['user-agent'],
     ipAddress: req.ip,
     deadline: readDeadline(req.headers['x-request-deadline']),

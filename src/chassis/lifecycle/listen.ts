@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Environment } from '../config/environment.ts';
 import { answerClientError } from '../http/client-error.ts';
+import { refuseExpectation } from '../http/request-listener.ts';
 import { StartUpError } from './start-up-error.ts';
 
 const lateRequestCheckMs = 1000;
@@ -27,10 +28,12 @@ export function createHttpServer(listener: RequestListener, times: Times): Serve
       requestTimeout: Math.max(times.HTTP_RECEIVE_TIMEOUT_MS, times.HTTP_HEADERS_TIMEOUT_MS),
       keepAliveTimeout: times.HTTP_KEEP_ALIVE_TIMEOUT_MS,
       connectionsCheckingInterval: lateRequestCheckMs,
+      // Node would answer without a body; the listener answers with one.
+      requireHostHeader: false,
     },
     listener,
   );
-  return server.on('clientError', answerClientError);
+  return server.on('clientError', answerClientError).on('checkExpectation', refuseExpectation);
 }
 
 /**

@@ -64,7 +64,7 @@ function failureStatuses({ path, guards }: RouteFacts, hasBody: boolean, hasPara
     ...(parameterNames(path).length > 0 ? [404] : []),
     ...(hasBody ? [413, 415] : []),
     ...guards.statuses,
-    ...[500, 503],
+    ...[429, 500, 503],
   ];
 }
 

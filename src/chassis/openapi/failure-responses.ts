@@ -11,6 +11,7 @@ const reasons: Record<number, string> = {
   409: 'The request contradicts what is stored, such as a duplicate of a unique value',
   413: 'The body is larger than the service takes',
   415: "The body's type, character set or encoding is not one that the service reads",
+  429: 'The client sent more than its share; Retry-After says when to try again, in seconds',
   500: 'An unexpected fault',
   503: 'The service cannot take the request now; Retry-After says when to try again, in seconds',
 };
@@ -92,7 +93,7 @@ function failureResponse(status: number, hasBody: boolean): Json {
   };
   return {
     description: reasons[status] ?? message,
-    ...(status === 503 && { headers: { 'Retry-After': { description: 'In seconds', schema: { type: 'integer' } } } }),
+    ...((status === 429 || status === 503) && { headers: { 'Retry-After': { description: 'In seconds', schema: { type: 'integer' } } } }),
     content: { 'application/json': status === 400 && hasBody ? either : one },
   };
 }

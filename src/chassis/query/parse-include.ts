@@ -11,7 +11,8 @@ const toManyOptions = ['where', 'orderBy', 'take', 'include', 'select'];
 
 /**
  * Reads an include under a policy and returns what to select: the record's fields and the relations asked for, so that
- * no other field leaves the database (spec.md: SearchOptions, include). A relation to many is always bounded and ordered.
+ * no other field leaves the database (spec.md: SearchOptions, include). A relation to many is always bounded and ordered,
+ * and stands at the top, where it is read for each record of the list and not for each of their relations.
  * `select` chooses among the fields of a record; relations are named by `include` beside it.
  */
 export function parseInclude(rules: PolicyRules, value: unknown, walk: Walk): Selection {
@@ -54,6 +55,7 @@ function included(rule: RelationRule, value: unknown, walk: Walk, depth: number,
     if (!allowed.includes(option)) refuseName(walk, option, allowed);
   }
   if (!rule.many) return { select: fieldsAndRelations(rule.target, options, walk, depth, parents) };
+  if (depth > 1) throw new Refusal(walk.path, 'a relation to many cannot be included below another relation');
   const take = at('take', options, walk, (given) => takeOf(given, walk)) ?? walk.limits.defaultTake;
   walk.related += parents * take;
   const where = at('where', options, walk, (given) => parseWhere(rule.target, given, walk, depth));

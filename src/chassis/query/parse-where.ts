@@ -3,7 +3,7 @@ import { expectObject } from './parse-json.ts';
 import type { FieldFilter, PolicyRules, RelationRule } from './policy-rules.ts';
 import type { Filter } from './query-types.ts';
 import { Refusal, show } from './refusal.ts';
-import { checkDepth, refuseName, type Walk } from './walk.ts';
+import { checkDepth, countCost, refuseName, type Walk } from './walk.ts';
 
 const logical = ['AND', 'OR', 'NOT'];
 const toOne = ['is', 'isNot'];
@@ -48,6 +48,10 @@ function branches(rules: PolicyRules, key: string, value: unknown, walk: Walk, d
 
 function relation(rule: RelationRule, value: unknown, walk: Walk, depth: number): Filter {
   checkDepth(walk, depth);
+  countCost(walk, 'relations', 'relations in one filter');
+  // Below another relation it would be looked through anew for each record there.
+  if (rule.many && depth > 1)
+    throw new Refusal(walk.path, 'a relation to many cannot be asked about below another relation');
   const input = expectObject(value, walk.path, 'an object of conditions');
   const keys = Object.keys(input);
   const quantifiers = rule.many ? toMany : toOne;
@@ -58,6 +62,7 @@ function relation(rule: RelationRule, value: unknown, walk: Walk, depth: number)
   for (const key of keys) {
     walk.path.push(key);
     if (!quantifiers.includes(key)) refuseName(walk, key, quantifiers);
+    if (rule.many) countCost(walk, 'manyRelations', 'looks through relations to many in one filter');
     filter[key] = parseWhere(rule.target, input[key], walk, depth);
     walk.path.pop();
   }
@@ -86,8 +91,16 @@ function operand(rule: FieldFilter, operator: string, value: unknown, walk: Walk
     refuseName(walk, operator, allowedOperators(rule));
   }
   if (operator === 'in' || operator === 'notIn') return list(rule, value, walk);
+  if (textual.includes(operator)) checkSearch(value, walk);
   if (value === null && rule.field.nullable && (operator === 'equals' || operator === 'not')) return null;
   return coerceValue(rule.field, value, walk.path);
+}
+
+function checkSearch(value: unknown, walk: Walk): void {
+  countCost(walk, 'searches', 'searches for a part of a text in one filter');
+  const { searchText } = walk.limits;
+  if (typeof value !== 'string' || value.length <= searchText) return;
+  throw new Refusal(walk.path, `expected at most ${searchText} characters to search for, got ${value.length}`);
 }
 
 function list(rule: FieldFilter, value: unknown, walk: Walk): unknown[] {

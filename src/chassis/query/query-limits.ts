@@ -12,6 +12,14 @@ export interface QueryLimits {
   string: number;
   /** Relations passed through on one path of `where` or `include`. Default 3. */
   depth: number;
+  /** Relations that one `where` may ask about. Default 5. */
+  relations: number;
+  /** Times that one `where` may look through a relation to many, never below another relation. Default 3. */
+  manyRelations: number;
+  /** Searches for a part of a text in one `where`: contains, startsWith, endsWith. Default 5. */
+  searches: number;
+  /** Characters of a text that is searched for. Default 100. */
+  searchText: number;
   /** Keys of one `orderBy`. Default 4. */
   orderBy: number;
   /** Records that a to-many include may take for each parent. Default 100. */
@@ -20,6 +28,8 @@ export interface QueryLimits {
   defaultTake: number;
   /** Related records that one request may ask for, over all parents. Default 20,000. */
   records: number;
+  /** Records of a list that includes relations to many, each of which is a query of its own. Default 100. */
+  parents: number;
   /** Records of a find list. Default 1000. */
   findLimit: number;
   /** Largest `pageSize`. Default 100 (spec.md: Limits). */
@@ -39,10 +49,15 @@ export const defaultQueryLimits: Readonly<QueryLimits> = Object.freeze({
   in: 100,
   string: 500,
   depth: 3,
+  relations: 5,
+  manyRelations: 3,
+  searches: 5,
+  searchText: 100,
   orderBy: 4,
   take: 100,
   defaultTake: 20,
   records: 20_000,
+  parents: 100,
   findLimit: 1000,
   pageSize: 100,
   page: maxSkip,

@@ -7,7 +7,14 @@ import { checkBounds, parseJson } from './parse-json.ts';
 import { parseOrder, toOrder } from './parse-order.ts';
 import { parseWhere } from './parse-where.ts';
 import type { PolicyRules } from './policy-rules.ts';
-import type { Filter, FindQuery, GetQuery, SearchQuery, Selection } from './query-types.ts';
+import {
+  type Filter,
+  type FindQuery,
+  type GetQuery,
+  isToMany,
+  type SearchQuery,
+  type Selection,
+} from './query-types.ts';
 import { badParameter, inParameter, show } from './refusal.ts';
 import { type SearchOptions, sanitizeSearchOptions } from './search-options.ts';
 import type { OrderTerm } from './sort-rule.ts';
@@ -34,8 +41,9 @@ export function readGet(rules: PolicyRules, query: QueryInput): GetQuery {
 /** Reads the parameters of a find request. */
 export function readFind(rules: PolicyRules, query: QueryInput): FindQuery {
   refuseUnknown(query, findParameters);
-  const { where, terms, select } = readParts(rules, query, rules.limits.findLimit, parseJson);
-  const take = rules.limits.findLimit;
+  const { findLimit, parents } = rules.limits;
+  const { where, terms, select } = readParts(rules, query, Math.min(findLimit, parents), parseJson);
+  const take = Object.values(select).some(isToMany) ? Math.min(findLimit, parents) : findLimit;
   return { model: rules.model, select, ...(where && { where }), orderBy: toOrder(terms), take };
 }
 

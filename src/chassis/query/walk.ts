@@ -7,11 +7,15 @@ export interface Walk {
   readonly path: Path;
   /** Related records asked for so far, for each record of the list. */
   related: number;
+  /** What costs the database most, counted as it comes: see the limits of the same names. */
+  relations: number;
+  manyRelations: number;
+  searches: number;
 }
 
 /** Starts a walk under the bounds of a policy. */
 export function startWalk(limits: Readonly<QueryLimits>): Walk {
-  return { limits, path: [], related: 0 };
+  return { limits, path: [], related: 0, relations: 0, manyRelations: 0, searches: 0 };
 }
 
 /**
@@ -24,6 +28,12 @@ export function refuseName(walk: Walk, name: string, allowed: Iterable<string>):
     walk.path,
     `"${shorten(name)}" is not allowed here; expected ${names === 'nothing' ? '' : 'one of '}${names}`,
   );
+}
+
+/** Counts one more of what costs the database most, and refuses it beyond its limit. */
+export function countCost(walk: Walk, what: 'relations' | 'manyRelations' | 'searches', words: string): void {
+  walk[what] += 1;
+  if (walk[what] > walk.limits[what]) throw new Refusal(walk.path, `expected at most ${walk.limits[what]} ${words}`);
 }
 
 /** Refuses a path that passes through more relations than the policy allows. */

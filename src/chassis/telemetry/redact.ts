@@ -1,7 +1,7 @@
 const secretName = /^cookie$|^set-cookie$|authorization|passw|token|secret|api[-_]?key/i;
 const secretParameter =
   /^(?:.*(?:passw|token|secret|signature|api[-_]?key|authorization|credential).*|code|key|sig|auth)$/i;
-const parameters = /([?&])([^=&#]*)=[^&#]*/g;
+const secretInJson = /passw|token|secret|api[-_]?key|authorization|credential/i;
 const maximumDepth = 6;
 const known = new Map<string, boolean>();
 const named = new Set<string>();
@@ -27,14 +27,51 @@ export function redact<T extends object>(values: T): T {
   return redactObject(values as Record<string, unknown>, 0) as T;
 }
 
-/** A URL with the values of query parameters that bear a secret's name, and its user and password, masked. */
+/**
+ * A URL with its user and password masked, and the values of query parameters that bear a secret's name or hold JSON in
+ * which one is spoken of. Each character is looked at a bounded number of times, whatever a client sends.
+ */
 export function redactUrl(url: string): string {
-  const bare = url.startsWith('/') ? url : url.replace(/\/\/[^/@]*@/, `//${redacted}@`);
-  return bare.includes('?') ? bare.replace(parameters, maskParameter) : bare;
+  const bare = url.startsWith('/') ? url : maskUser(url);
+  const query = bare.indexOf('?');
+  if (query === -1) return bare;
+  const fragment = bare.indexOf('#', query);
+  const end = fragment === -1 ? bare.length : fragment;
+  const parameters = bare
+    .slice(query + 1, end)
+    .split('&')
+    .map(maskParameter);
+  return `${bare.slice(0, query + 1)}${parameters.join('&')}${bare.slice(end)}`;
 }
 
-function maskParameter(parameter: string, separator: string, name: string): string {
-  return secretParameter.test(name) || named.has(name.toLowerCase()) ? `${separator}${name}=${redacted}` : parameter;
+function maskUser(url: string): string {
+  const [scheme = '', rest] = url.split('//', 2);
+  if (rest === undefined) return url;
+  const [authority = ''] = rest.split('/', 1);
+  const at = authority.lastIndexOf('@');
+  return at === -1 ? url : `${scheme}//${redacted}${url.slice(scheme.length + 2 + at)}`;
+}
+
+function maskParameter(parameter: string): string {
+  const equals = parameter.indexOf('=');
+  if (equals === -1) return parameter;
+  const name = decoded(parameter.slice(0, equals));
+  const isSecret =
+    secretParameter.test(name) || named.has(name.toLowerCase()) || holdsSecret(decoded(parameter.slice(equals + 1)));
+  return isSecret ? `${parameter.slice(0, equals)}=${redacted}` : parameter;
+}
+
+function holdsSecret(value: string): boolean {
+  return value.includes('{') && secretInJson.test(value);
+}
+
+function decoded(text: string): string {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function redactObject(values: Record<string, unknown>, depth: number): Record<string, unknown> {

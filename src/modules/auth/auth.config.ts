@@ -15,6 +15,12 @@ export const authSettings = {
   AUTH_REFRESH_TOKEN_TTL_DAYS: wholeNumber(1, 365, 30).describe(
     'Life of a refresh token in days, counted anew at each rotation',
   ),
+  AUTH_REQUESTS_PER_MINUTE: wholeNumber(1, 1_000_000, 30).describe(
+    'Registrations, logins and refreshes, of each so many, that one client address may try within a minute',
+  ),
+  AUTH_LOGINS_PER_ACCOUNT: wholeNumber(1, 1_000_000, 10).describe(
+    'Logins to one account that one client address may try within five minutes',
+  ),
   AUTH_ISSUER: z.string().default('slipway').describe('Issuer (iss) of access tokens'),
   AUTH_AUDIENCE: z.string().default('slipway').describe('Audience (aud) of access tokens'),
 };

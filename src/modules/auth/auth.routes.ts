@@ -1,5 +1,5 @@
-import { Router } from 'express';
-import { defineRoutes, handle } from '../../chassis/index.ts';
+import { type Request, Router } from 'express';
+import { addressOf, defineRoutes, handle, rateLimit } from '../../chassis/index.ts';
 
 /**
  * @openapi
@@ -31,11 +31,25 @@ import { defineRoutes, handle } from '../../chassis/index.ts';
  *     x-body: Refresh
  *     responses: { 204: { description: Logged out } }
  */
-export default defineRoutes(({ authController }) => {
+export default defineRoutes(({ authController, settings }) => {
   const router = Router();
-  router.post('/register', handle(authController, 'register'));
-  router.post('/login', handle(authController, 'login'));
-  router.post('/refresh', handle(authController, 'refresh'));
+  const perMinute = (name: string) => rateLimit({ name, points: settings.AUTH_REQUESTS_PER_MINUTE, seconds: 60 });
+  const perAccount = rateLimit({
+    name: 'login-account',
+    points: settings.AUTH_LOGINS_PER_ACCOUNT,
+    seconds: 300,
+    by: addressAndAccount,
+  });
+  router.post('/register', perMinute('register'), handle(authController, 'register'));
+  router.post('/login', perMinute('login'), perAccount, handle(authController, 'login'));
+  router.post('/refresh', perMinute('refresh'), handle(authController, 'refresh'));
   router.post('/logout', handle(authController, 'logout'));
   return router;
 });
+
+/** Nobody locks others out: what one address tries on an account counts for that address alone. */
+function addressAndAccount(request: Request): string | undefined {
+  const email: unknown = (request.body as { email?: unknown } | null | undefined)?.email;
+  if (typeof email !== 'string') return undefined;
+  return `${addressOf(request)} ${email.slice(0, 300).trim().toLowerCase()}`;
+}

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { UnauthorizedException } from '../../chassis/index.ts';
+import { UnauthorizedException, uninterrupted } from '../../chassis/index.ts';
 import type { Caller } from './auth.types.ts';
 import type { RefreshTokenRepository } from './refresh-token.repository.ts';
 
@@ -41,20 +41,22 @@ export class RefreshTokenService {
     // revokes all that the winner got; a successor stored in vain was never handed out.
     const successor = found.usedAt ? undefined : await this.#add(userId, familyId);
     if (successor && (await this.#tokens.spend(found.id))) return { userId, role: user.role, token: successor };
-    await this.#tokens.revokeFamily(familyId);
+    await uninterrupted(() => this.#tokens.revokeFamily(familyId));
     this.#logger.warn({ userId, familyId }, 'A refresh token was used twice; its family is revoked');
     throw invalid();
   }
 
-  /** Revokes the token's family (log out). A token that is unknown is passed over: its session is over anyway. */
+  /** Revokes the token's family (log out), also when the client does not wait for it. A token that is unknown is passed over: its session is over anyway. */
   async revoke(token: string): Promise<void> {
-    const found = await this.#tokens.findByHash(hashOf(token));
-    if (found) await this.#tokens.revokeFamily(found.familyId);
+    await uninterrupted(async () => {
+      const found = await this.#tokens.findByHash(hashOf(token));
+      if (found) await this.#tokens.revokeFamily(found.familyId);
+    });
   }
 
   /** Revokes every token of a user, e.g. when the password changes. */
   revokeAll(userId: string): Promise<void> {
-    return this.#tokens.revokeAll(userId);
+    return uninterrupted(() => this.#tokens.revokeAll(userId));
   }
 
   async #add(userId: string, familyId: string): Promise<string> {

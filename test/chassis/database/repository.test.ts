@@ -78,6 +78,27 @@ describe.each(databaseProviders)('Repository on %s', (provider) => {
     expect(await categories.count(where)).toBe(2);
   });
 
+  it('reads of each record as many related records as were asked for, in their order, and no more', async () => {
+    const owners = await open.client.category.findMany({ orderBy: { name: 'asc' }, take: 2 });
+    for (const [index, { id: categoryId }] of owners.entries()) {
+      const data = Array.from({ length: 5 }, (_, price) => {
+        return { sku: `${index}-${price}`, name: 'x', description: '', price, categoryId };
+      });
+      await open.client.product.createMany({ data });
+    }
+    const related = { where: { price: { gte: 1 } }, orderBy: [{ price: 'desc' }], take: 2, select: { sku: true } };
+    const wanted = { name: true, products: related };
+    const [first, second, third] = await categories.findMany(find({ select: wanted }));
+    expect(first).toEqual({ name: 'a', products: [{ sku: '0-4' }, { sku: '0-3' }] });
+    expect(second).toEqual({ name: 'b', products: [{ sku: '1-4' }, { sku: '1-3' }] });
+    expect(third).toEqual({ name: 'c', products: [] });
+    expect(Object.isFrozen((first as unknown as { products: object[] }).products[0])).toBe(true);
+    const id = owners[0]?.id ?? '';
+    expect(await categories.findById(id, wanted)).toEqual(first);
+    const inside = await categories.transaction((bound) => bound.findMany(find({ select: wanted, take: 1 })));
+    expect(inside).toEqual([first]);
+  });
+
   it('shares equal reads of one turn and keeps different ones apart', async () => {
     const [first, second, other] = await Promise.all([
       categories.findMany(find()),

@@ -8,8 +8,20 @@ describe('Closers', () => {
     closers.add('first', () => closed.push('first'));
     closers.add('second', () => Promise.reject(new Error('stuck')));
     closers.add('third', () => closed.push('third'));
-    await expect(closers.closeAll()).rejects.toThrow('Closing second failed');
+    closers.add('fourth', () => {
+      throw new Error('broken');
+    });
+    await expect(closers.closeAll()).rejects.toThrow('Closing fourth failed: broken; Closing second failed: stuck');
     expect(closed).toEqual(['third', 'first']);
+  });
+
+  it('gives up what hangs after its own time, and closes the rest', async () => {
+    const closed: string[] = [];
+    const closers = new Closers(60_000);
+    closers.add('first', () => closed.push('first'));
+    closers.add('hanging', () => new Promise(() => undefined), 20);
+    await expect(closers.closeAll()).rejects.toThrow('Closing hanging failed: not done within 20 ms');
+    expect(closed).toEqual(['first']);
   });
 
   it('closes nothing twice', async () => {

@@ -145,10 +145,10 @@ describe('failures', () => {
   it('are the ones that a route can answer', () => {
     const statuses = (method: string, path: string) =>
       Object.keys(operation(shop, method, `/api/v1/items${path}`).responses).filter((status) => status >= '400');
-    expect(statuses('get', '')).toEqual(['400', '500', '503']);
-    expect(statuses('get', '/{id}')).toEqual(['400', '404', '500', '503']);
-    expect(statuses('put', '/{id}')).toEqual(['400', '401', '403', '404', '409', '413', '415', '500', '503']);
-    expect(statuses('delete', '/{id}')).toEqual(['400', '401', '403', '404', '409', '500', '503']);
+    expect(statuses('get', '')).toEqual(['400', '429', '500', '503']);
+    expect(statuses('get', '/{id}')).toEqual(['400', '404', '429', '500', '503']);
+    expect(statuses('put', '/{id}')).toEqual(['400', '401', '403', '404', '409', '413', '415', '429', '500', '503']);
+    expect(statuses('delete', '/{id}')).toEqual(['400', '401', '403', '404', '409', '429', '500', '503']);
   });
 
   it('may be a failed validation where there is a body', () => {

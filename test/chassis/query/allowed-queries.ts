@@ -6,7 +6,11 @@ type Json = Record<string, unknown>;
 
 /** Queries within a policy: every operator on every field, through relations, with logic, orders and includes. */
 export function allowedQueries(rules: PolicyRules): Arbitrary<Record<string, string>> {
-  const isSmall = (text: string) => text.split('":').length <= rules.limits.keys;
+  const isSmall = (text: string) =>
+    text.split('":').length <= rules.limits.keys &&
+    counted(text, /"(category|products|profile|user)":/g) <= rules.limits.relations &&
+    counted(text, /"(some|every|none)":/g) <= rules.limits.manyRelations &&
+    counted(text, /"(contains|startsWith|endsWith)":/g) <= rules.limits.searches;
   const text = (part: Arbitrary<Json>) => part.map((value) => JSON.stringify(value)).filter(isSmall);
   return fc.record(
     {
@@ -19,11 +23,17 @@ export function allowedQueries(rules: PolicyRules): Arbitrary<Record<string, str
   );
 }
 
-function filters(rules: PolicyRules, depth: number): Arbitrary<Json> {
-  const conditions = [...rules.filters].map(([name, rule]) => {
+function counted(text: string, what: RegExp): number {
+  return text.match(what)?.length ?? 0;
+}
+
+/** Relations to many stand at the top only. */
+function filters(rules: PolicyRules, depth: number, top = true): Arbitrary<Json> {
+  const allowed = [...rules.filters].filter(([, rule]) => top || !('many' in rule && rule.many));
+  const conditions = allowed.map(([name, rule]) => {
     if (!('many' in rule)) return operators(rule.field, rule.operators).map((condition) => ({ [name]: condition }));
     if (depth === 0) return fc.constant({});
-    return through(rule, filters(rule.target, depth - 1)).map((condition) => ({ [name]: condition }));
+    return through(rule, filters(rule.target, depth - 1, false)).map((condition) => ({ [name]: condition }));
   });
   const one = fc.oneof(...(conditions as Arbitrary<Json>[]));
   const some = fc.array(one, { maxLength: 2 });
@@ -70,14 +80,15 @@ function orders(rules: PolicyRules): Arbitrary<Json> {
     .map((entries) => Object.fromEntries(entries));
 }
 
-function includes(rules: PolicyRules, depth: number): Arbitrary<Json> {
-  const relations = [...rules.includes].map(([name, { many, target }]) => {
+function includes(rules: PolicyRules, depth: number, top = true): Arbitrary<Json> {
+  const allowed = [...rules.includes].filter(([, rule]) => top || !rule.many);
+  const relations = allowed.map(([name, { many, target }]) => {
     const select = fc
       .subarray([...target.fields.keys()], { minLength: 1 })
       .map((names) => Object.fromEntries(names.map((field) => [field, true])));
-    const nested = depth > 1 ? { include: includes(target, depth - 1) } : {};
+    const nested = depth > 1 ? { include: includes(target, depth - 1, false) } : {};
     const list = many
-      ? { where: filters(target, 1), orderBy: orders(target), take: fc.integer({ min: 1, max: 5 }) }
+      ? { where: filters(target, 1, false), orderBy: orders(target), take: fc.integer({ min: 1, max: 5 }) }
       : {};
     const options = fc.record({ select, ...nested, ...list } as Record<string, Arbitrary<unknown>>, {
       requiredKeys: [],

@@ -83,20 +83,30 @@ describe('include', () => {
   });
 
   it('bounds the depth', () => {
-    const deep = { category: { include: { products: { include: { category: true } } } } };
-    expect(() => select(deep)).not.toThrow();
-    const deeper = { category: { include: { products: { include: { category: { include: { products: true } } } } } } };
-    expect(whyRefused(deeper)).toContain('at most 3 relations in a row');
-    const where = { category: { include: { products: { where: { category: { products: { none: {} } } } } } } };
-    expect(whyRefused(where)).toContain('at most 3 relations in a row');
+    const deep = { profile: { include: { user: { include: { profile: true } } } } };
+    expect(() => select(deep, userList)).not.toThrow();
+    const deeper = { profile: { include: { user: { include: { profile: { include: { user: true } } } } } } };
+    expect(whyRefused(deeper, userList)).toContain('at most 3 relations in a row');
+  });
+
+  it('takes a relation to many at the top only, where each record of the list costs one query', () => {
+    expect(whyRefused({ category: { include: { products: true } } })).toContain('cannot be included below');
+    const where = { products: { where: { category: { products: { none: {} } } } } };
+    expect(whyRefused(where, categoryList)).toContain('cannot be asked about below');
+    expect(categoryList.parseFind({ include: '{"products":true}' }).take).toBe(100);
+    expect(categoryList.parseFind({}).take).toBe(1000);
   });
 
   it('bounds the related records that one request may ask for, over all records of the page', () => {
-    const include = JSON.stringify({ products: { take: 100 } });
-    expect(categoryList.parseSearchOptions({ pageSize: 100, include: { products: { take: 100 } } }).take).toBe(100);
-    expect(() => categoryList.parseFind({ include: '{"products":true}' })).not.toThrow();
-    expect(reasonOf(() => categoryList.parseFind({ include }))).toContain(
-      'asks for up to 100000 related records, at most 20000 are allowed; lower take or pageSize',
+    const few = listPolicy('Category', {
+      record: category,
+      include: { products: many(() => productList) },
+      limits: { records: 500 },
+    });
+    const include = JSON.stringify({ products: { take: 10 } });
+    expect(few.parseSearchOptions({ pageSize: 50, include: { products: { take: 10 } } }).take).toBe(50);
+    expect(reasonOf(() => few.parseFind({ include }))).toContain(
+      'asks for up to 1000 related records, at most 500 are allowed; lower take or pageSize',
     );
   });
 

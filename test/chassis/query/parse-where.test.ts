@@ -100,10 +100,23 @@ describe('where', () => {
   });
 
   it('bounds how many relations a path passes through', () => {
-    const three = { category: { products: { some: { category: { name: 'x' } } } } };
-    expect(where(three)).toEqual(three);
-    const four = { category: { products: { some: { category: { products: { some: {} } } } } } };
-    expect(whyRefused(four)).toContain('at most 3 relations in a row');
+    const three = { profile: { user: { profile: { location: 'x' } } } };
+    expect(where(three, userList)).toEqual(three);
+    const four = { profile: { user: { profile: { user: {} } } } };
+    expect(whyRefused(four, userList)).toContain('at most 3 relations in a row');
+  });
+
+  it('bounds what costs the database most', () => {
+    const some = { products: { some: {} } };
+    expect(whyRefused({ category: some })).toContain('a relation to many cannot be asked about below');
+    expect(whyRefused({ OR: [some, some, some, some] }, categoryList)).toContain('at most 3 looks through');
+    const near = { category: { name: 'x' } };
+    expect(() => where({ OR: [near, near, near, near, near] })).not.toThrow();
+    expect(whyRefused({ OR: [near, near, near, near, near, near] })).toContain('at most 5 relations in one filter');
+    const search = { name: { contains: 'x' } };
+    expect(() => where({ AND: Array(5).fill(search) })).not.toThrow();
+    expect(whyRefused({ AND: Array(6).fill(search) })).toContain('at most 5 searches');
+    expect(whyRefused({ name: { contains: 'x'.repeat(101) } })).toContain('at most 100 characters to search for');
   });
 
   it('lets mode stand only beside operators that it changes', () => {

@@ -9,10 +9,25 @@ describe('redactUrl', () => {
     ['/x?sort=author&API-KEY=k', '/x?sort=author&API-KEY=[redacted]'],
     ['http://user:word@host/x', 'http://[redacted]@host/x'],
     ['/tokens/7', '/tokens/7'],
+    ['/x?%70assword=a&page=1', '/x?%70assword=[redacted]&page=1'],
+    ['/x?where={"refreshToken":"a"}', '/x?where=[redacted]'],
+    ['/x?where=%7B%22refresh%54oken%22%3A%22a%22%7D', '/x?where=[redacted]'],
+    ['/x?where={"name":"a"}&page', '/x?where={"name":"a"}&page'],
+    ['/x?a=%zz', '/x?a=%zz'],
   ])('masks %s as %s', (url, masked) => {
     expect(redactUrl(url)).toBe(masked);
   });
 });
+
+it.each(['?token', '?', '=', '&a=', '%', '{"', 'passw', '//@'])(
+  'redactUrl takes time in proportion to a text of %j',
+  (unit) => {
+    const started = performance.now();
+    redactUrl(`/x?${unit.repeat(100_000)}`);
+    redactUrl(unit.repeat(100_000));
+    expect(performance.now() - started).toBeLessThan(500);
+  },
+);
 
 describe('redact', () => {
   it('gives back the same object where nothing is secret', () => {

@@ -15,6 +15,12 @@ export function settingContradictions(settings: Environment): string[] {
       `OTEL_BSP_MAX_EXPORT_BATCH_SIZE: expected at most OTEL_BSP_MAX_QUEUE_SIZE, which is ${queue}; found ${batch}`,
     );
   }
+  const { OVERLOAD_MIN_CONCURRENCY: minimum, OVERLOAD_MAX_CONCURRENCY: maximum } = settings;
+  if (minimum > maximum) {
+    problems.push(
+      `OVERLOAD_MIN_CONCURRENCY: expected at most OVERLOAD_MAX_CONCURRENCY, which is ${maximum}; found ${minimum}`,
+    );
+  }
   if (sharePort(settings)) {
     problems.push(`INTERNAL_PORT: expected another port than PORT; found ${settings.PORT} for both`);
   }

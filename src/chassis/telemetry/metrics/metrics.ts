@@ -6,6 +6,7 @@ import { ExceptionMetrics } from './exception-metrics.ts';
 import type { Exposition } from './exposition.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import { labelText, type MetricFamily } from './metric-family.ts';
+import { OverloadMetrics } from './overload-metrics.ts';
 import { SeriesLimit } from './series.ts';
 
 /** What the metrics of a service begin with. */
@@ -25,7 +26,7 @@ export interface Metrics {
   reporter: Reporter;
 }
 
-let current: { families: readonly MetricFamily[]; database: DatabaseMetrics } | undefined;
+let current: { families: readonly MetricFamily[]; database: DatabaseMetrics; overload: OverloadMetrics } | undefined;
 
 /** Begins the metrics of a service, all at zero; those of an earlier start in this process are forgotten. */
 export function startMetrics({ seriesLimit, build, pool }: MetricsOptions): Metrics {
@@ -33,8 +34,10 @@ export function startMetrics({ seriesLimit, build, pool }: MetricsOptions): Metr
   const http = new HttpMetrics(limit);
   const exceptions = new ExceptionMetrics(limit);
   const database = new DatabaseMetrics(limit, pool);
-  const families = [...http.families, exceptions.family, ...database.families, limit.family, buildFamily(build)];
-  current = { families, database };
+  const overload = new OverloadMetrics(limit);
+  const parts = [http, overload, { families: [exceptions.family] }, database];
+  const families = [...parts.flatMap((part) => part.families), limit.family, buildFamily(build)];
+  current = { families, database, overload };
   return { observer: http.observer, reporter: exceptions.reporter };
 }
 
@@ -53,6 +56,21 @@ export function countQuery(model: string | undefined, operation: string, started
 /** Counts one read that was answered by an equal read beside it. */
 export function countCoalescedRead(): void {
   current?.database.coalesced();
+}
+
+/** Counts one request that was refused for overload. */
+export function countShedRequest(): void {
+  current?.overload.shed();
+}
+
+/** Counts one request that was beyond the rate limit of this name. */
+export function countRateLimited(policy: string): void {
+  current?.overload.limited(policy);
+}
+
+/** Shows how many requests may be at work at once; asked at each scrape. */
+export function showConcurrencyLimit(limit: () => number): void {
+  current?.overload.watch(limit);
 }
 
 function buildFamily({ version, revision }: MetricsOptions['build']): MetricFamily {

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { flag, wholeNumber } from './setting-types.ts';
+
+/** How much the service takes on at once, for how long, and from whom. */
+export const overloadSettings = {
+  OVERLOAD_ENABLED: flag(true).describe('Answer 503 at once to what the service cannot take on beside its work'),
+  OVERLOAD_MIN_CONCURRENCY: wholeNumber(1, 100_000, 20).describe('Requests at work at once that are never too many'),
+  OVERLOAD_MAX_CONCURRENCY: wholeNumber(1, 1_000_000, 1000).describe('Requests at work at once that are always enough'),
+  REQUEST_TIMEOUT_MS: wholeNumber(10, 3_600_000, 30_000).describe(
+    'How long a request may wait for its answer before it gets 503, in milliseconds',
+  ),
+  RATE_LIMIT_ENABLED: flag(true).describe('Answer 429 to clients that send too much'),
+  RATE_LIMIT_REQUESTS: wholeNumber(1, 1_000_000_000, 5000).describe(
+    'Requests that one client address may send within the window',
+  ),
+  RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400, 10).describe('Window of that limit, in seconds'),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\/[^\s/?#]/, 'expected redis://… or rediss://…')
+    .optional()
+    .describe('Redis in which replicas share their rate limits; each counts by itself when unset')
+    .meta({ secret: true }),
+};

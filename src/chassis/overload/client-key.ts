@@ -1,0 +1,25 @@
+import { isIPv4 } from 'node:net';
+
+/**
+ * What a client address is counted under. An IPv6 subscriber has a /64 at least, all of which counts as one; an IPv4
+ * address written as IPv6 counts as what it is.
+ */
+export function clientKey(address: string | undefined): string {
+  if (address === undefined || !address.includes(':')) return address ?? 'unknown';
+  const plain = address.split('%', 1)[0] ?? '';
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
+  if (mapped !== undefined && isIPv4(mapped)) return mapped;
+  const [left = '', right] = plain.split('::');
+  const before = groups(left);
+  const after = groups(right ?? '');
+  const zeros = right === undefined ? [] : Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0');
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
+}
+
+/** Groups in their shortest form. An IPv4 address at the end stands for two of them. */
+function groups(part: string): string[] {
+  if (part === '') return [];
+  return part
+    .split(':')
+    .flatMap((group) => (group.includes('.') ? ['0', '0'] : [(Number.parseInt(group, 16) || 0).toString(16)]));
+}

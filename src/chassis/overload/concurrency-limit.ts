@@ -1,0 +1,76 @@
+/** How a limit adapts. */
+export interface ConcurrencyLimitOptions {
+  /** So many requests at once are never too many. */
+  minimum: number;
+  /** So many are always enough. */
+  maximum: number;
+  /** Whether work had to wait since the last time this was asked. */
+  congested: () => boolean;
+}
+
+const intervalMs = 100;
+const quietMs = 1000;
+const growth = 1.2;
+const decrease = 0.8;
+
+/**
+ * How many requests are worked on at once. While work has to wait the limit falls, by a fifth each tenth of a second,
+ * from the number at work down to the minimum, at which the service still does all that it can; while nothing waits it
+ * rises. So what is let in is answered soon, and what is not learns it at once.
+ *
+ * Below the minimum neither a clock nor the state of the service is asked: the cost of a request is a comparison.
+ */
+export class ConcurrencyLimit {
+  readonly #minimum: number;
+  readonly #maximum: number;
+  readonly #congested: () => boolean;
+  #limit: number;
+  #atWork = 0;
+  #adaptedAt = 0;
+
+  constructor({ minimum, maximum, congested }: ConcurrencyLimitOptions) {
+    this.#minimum = minimum;
+    this.#maximum = maximum;
+    this.#congested = congested;
+    this.#limit = maximum;
+  }
+
+  /** Requests at work. */
+  get atWork(): number {
+    return this.#atWork;
+  }
+
+  /** Requests that may be at work at once, as of now. */
+  get limit(): number {
+    return Math.floor(this.#limit);
+  }
+
+  /** Whether one more may begin. */
+  admits(): boolean {
+    if (this.#atWork < this.#minimum) return true;
+    this.#adapt();
+    return this.#atWork < this.#limit;
+  }
+
+  /** One has begun. */
+  enter(): void {
+    this.#atWork += 1;
+  }
+
+  /** One has ended. */
+  leave(): void {
+    this.#atWork -= 1;
+  }
+
+  #adapt(): void {
+    const now = performance.now();
+    const passed = now - this.#adaptedAt;
+    if (passed < intervalMs) return;
+    this.#adaptedAt = now;
+    const congested = this.#congested();
+    // Nobody was near the minimum for a while: what was learnt before is of another time.
+    if (passed > quietMs) this.#limit = this.#maximum;
+    else if (congested) this.#limit = Math.max(this.#minimum, Math.min(this.#limit, this.#atWork) * decrease);
+    else this.#limit = Math.min(this.#maximum, this.#limit * growth);
+  }
+}

@@ -1,0 +1,112 @@
+import type { Redis } from 'ioredis';
+import type { IRateLimiterOptions, RateLimiterAbstract } from 'rate-limiter-flexible';
+import { buildInfo } from '../config/build-info.ts';
+import type { Environment } from '../config/environment.ts';
+import { logger } from '../telemetry/logger.ts';
+
+type Limiters = typeof import('rate-limiter-flexible');
+
+/** What is counted: `points` within `seconds`, under a name of its own. */
+export interface Quota {
+  name: string;
+  points: number;
+  seconds: number;
+}
+
+/** How long Redis may take to answer before this process counts by itself. */
+const redisMs = 250;
+const longestPauseMs = 2000;
+
+let open: { limiters: Limiters; redis: SharedCounts | undefined; service: string } | undefined;
+
+/**
+ * Opens what counts requests: this process's memory or, with REDIS_URL, Redis, which replicas share. Only what is used is
+ * loaded. A start does not wait for Redis: while it is away each replica counts by itself, and says so once.
+ */
+export async function openRateLimits(settings: Pick<Environment, 'RATE_LIMIT_ENABLED' | 'REDIS_URL'>): Promise<void> {
+  await closeRateLimits();
+  if (!settings.RATE_LIMIT_ENABLED) return;
+  const { default: limiters } = await import('rate-limiter-flexible');
+  const redis = settings.REDIS_URL === undefined ? undefined : await SharedCounts.open(settings.REDIS_URL);
+  open = { limiters, redis, service: buildInfo().name };
+}
+
+/** Ends the connection to Redis, if there is one, and forgets all counts. */
+export async function closeRateLimits(): Promise<void> {
+  open?.redis?.close();
+  open = undefined;
+}
+
+/** A counter for one quota; undefined while rate limits are switched off. */
+export function rateLimiterFor({ name, points, seconds }: Quota): RateLimiterAbstract | undefined {
+  if (!open) return undefined;
+  const { limiters, redis, service } = open;
+  const options: IRateLimiterOptions = { points, duration: seconds, keyPrefix: `${service}:rate:${name}` };
+  const memory = new limiters.RateLimiterMemory(options);
+  if (!redis) return memory;
+  return new limiters.RateLimiterRedis({
+    ...options,
+    storeClient: redis.client,
+    rejectIfRedisNotReady: true,
+    // Who is over the limit is refused without asking Redis each time.
+    inMemoryBlockOnConsumed: points + 1,
+    insuranceLimiter: redis.toldOfUse(memory),
+  });
+}
+
+/** The connection to Redis, which may be away at any time. */
+class SharedCounts {
+  readonly client: Redis;
+  #away = false;
+
+  static async open(url: string): Promise<SharedCounts> {
+    const { Redis: Client } = await import('ioredis');
+    return new SharedCounts(
+      new Client(url, {
+        commandTimeout: redisMs,
+        connectTimeout: longestPauseMs,
+        enableOfflineQueue: false,
+        maxRetriesPerRequest: 0,
+        retryStrategy: (attempt) => Math.min(attempt * 100, longestPauseMs),
+      }),
+    );
+  }
+
+  constructor(client: Redis) {
+    this.client = client;
+    client.on('error', (error) => this.#leave(error));
+    client.on('close', () => this.#leave());
+    client.on('ready', () => this.#return());
+  }
+
+  close(): void {
+    this.client.removeAllListeners('close');
+    this.client.disconnect();
+  }
+
+  /** The same limiter, whose use means that Redis did not answer: a connection that only looks alive is made anew. */
+  toldOfUse(memory: RateLimiterAbstract): RateLimiterAbstract {
+    const consume = memory.consume.bind(memory);
+    return Object.assign(memory, {
+      consume: (...values: Parameters<typeof consume>) => {
+        if (this.client.status === 'ready') {
+          this.#leave();
+          this.client.disconnect(true);
+        }
+        return consume(...values);
+      },
+    });
+  }
+
+  #leave(error?: Error): void {
+    if (this.#away) return;
+    this.#away = true;
+    logger().warn({ err: error }, 'Redis is away: each replica counts its rate limits by itself');
+  }
+
+  #return(): void {
+    if (!this.#away) return;
+    this.#away = false;
+    logger().info('Redis is back: replicas share their rate limits again');
+  }
+}

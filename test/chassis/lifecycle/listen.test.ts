@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import type { RequestListener, Server } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createHttpServer, listen } from '../../../src/chassis/lifecycle/listen.ts';
+
+let server: Server | undefined;
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+async function serve(times: object, listener: RequestListener = (_request, response) => void response.end('ok')) {
+  const all = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
+  server = createHttpServer(listener, { ...all, ...times });
+  return listen(server, { host: '127.0.0.1', port: 0 });
+}
+
+/** What a client gets that sends just this and waits. */
+async function answerTo(port: number, sent: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(sent);
+  return text(socket);
+}
+
+describe('createHttpServer', () => {
+  it.each([
+    ['headers that never end', 'GET / HTTP/1.1\r\nHost: x\r\n'],
+    ['nothing at all', ''],
+  ])('answers a client that sends %s with 408 and the one error body', async (_what, sent) => {
+    const { port } = await serve({ HTTP_HEADERS_TIMEOUT_MS: 100 });
+    const answer = await answerTo(port, sent);
+    expect(answer).toMatch(/^HTTP\/1.1 408 /);
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ success: false, statusCode: 408 });
+  });
+
+  it('closes the connection of a client whose body does not come in time', async () => {
+    const { port } = await serve({ HTTP_HEADERS_TIMEOUT_MS: 100, HTTP_RECEIVE_TIMEOUT_MS: 200 }, (request) => {
+      request.resume();
+    });
+    const answer = await answerTo(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf');
+    expect(answer).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  it('keeps idle connections for longer than a load balancer does, and says so', async () => {
+    const { url } = await serve({});
+    expect((await fetch(url)).headers.get('keep-alive')).toBe('timeout=65');
+  });
+});

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ConcurrencyLimit } from '../../../src/chassis/overload/concurrency-limit.ts';
+
+let asked: number;
+let congested: boolean;
+let limit: ConcurrencyLimit;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'], now: 100_000 });
+  asked = 0;
+  congested = false;
+  limit = new ConcurrencyLimit({
+    minimum: 10,
+    maximum: 100,
+    congested: () => {
+      asked += 1;
+      return congested;
+    },
+  });
+});
+afterEach(() => void vi.useRealTimers());
+
+/** Lets in what is admitted of `count` requests. */
+function offer(count: number): number {
+  let admitted = 0;
+  for (let index = 0; index < count; index += 1) {
+    if (!limit.admits()) continue;
+    limit.enter();
+    admitted += 1;
+  }
+  return admitted;
+}
+
+/** Offers more than is admitted, each tenth of a second. */
+function press(tenths: number): void {
+  for (let index = 0; index < tenths; index += 1) {
+    vi.advanceTimersByTime(101);
+    offer(200);
+    while (limit.atWork > limit.limit) limit.leave();
+  }
+}
+
+describe('ConcurrencyLimit', () => {
+  it('asks nothing of the service below the minimum', () => {
+    congested = true;
+    expect([offer(10), asked]).toEqual([10, 0]);
+  });
+
+  it('admits up to the maximum while nothing waits', () => {
+    expect(offer(200)).toBe(100);
+  });
+
+  it('falls to the minimum within two seconds while work waits, and no lower', () => {
+    offer(200);
+    congested = true;
+    press(20);
+    expect([limit.limit, limit.atWork]).toEqual([10, 10]);
+    limit.leave();
+    expect(offer(5)).toBe(1);
+  });
+
+  it('begins its fall at what is at work, however high it stood', () => {
+    offer(20);
+    press(1);
+    while (limit.atWork > 20) limit.leave();
+    congested = true;
+    vi.advanceTimersByTime(101);
+    limit.admits();
+    expect(limit.limit).toBe(16);
+  });
+
+  it('rises again once nothing waits', () => {
+    offer(200);
+    congested = true;
+    press(20);
+    congested = false;
+    press(13);
+    expect(limit.limit).toBe(100);
+  });
+
+  it('forgets what it learnt once fewer than the minimum have come for a second', () => {
+    offer(200);
+    congested = true;
+    press(20);
+    while (limit.atWork > 0) limit.leave();
+    vi.advanceTimersByTime(1001);
+    expect(offer(200)).toBe(100);
+  });
+});

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import type { Response } from 'express';
+import { describe, expect, it } from 'vitest';
+import { parseBodies } from '../../../src/chassis/http/parse-bodies.ts';
+import { requestPipeline } from '../../../src/chassis/http/request-pipeline.ts';
+import { ConcurrencyLimit } from '../../../src/chassis/overload/concurrency-limit.ts';
+import { limitConcurrency } from '../../../src/chassis/overload/limit-concurrency.ts';
+import { bareApp } from '../http/bare-app.ts';
+import { listening } from '../http/listening.ts';
+
+/** A server that works on one request at a time; `/hold` is answered by the test. */
+async function oneAtATime(production = false) {
+  const limit = new ConcurrencyLimit({ minimum: 1, maximum: 1, congested: () => false });
+  const { admit, observer } = limitConcurrency(limit, production);
+  const held: Response[] = [];
+  const arrivals: (() => void)[] = [];
+  const app = bareApp([
+    requestPipeline([observer]),
+    admit,
+    parseBodies({ limitBytes: 100 }),
+    (req, res) => {
+      if (req.path !== '/hold') return void res.json({ ok: true });
+      held.push(res);
+      arrivals.shift()?.();
+    },
+  ]);
+  const server = await listening(createServer(app));
+  const url = `http://127.0.0.1:${server.port}`;
+  const hold = async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    arrivals.push(resolve);
+    const answer = fetch(`${url}/hold`);
+    await promise;
+    return { answer, release: () => held.shift()?.json({ ok: true }) };
+  };
+  return Object.assign(server, { url, limit, hold });
+}
+
+describe('limitConcurrency', () => {
+  it('answers what is too much at once with 503, Retry-After and the one error body', async () => {
+    await using server = await oneAtATime();
+    const { answer, release } = await server.hold();
+    const refused = await fetch(server.url);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    const body = (await refused.json()) as { timestamp: string };
+    expect(body).toEqual({
+      success: false,
+      message: 'The service is overloaded; try again in a moment',
+      statusCode: 503,
+      timestamp: expect.any(String),
+    });
+    expect(new Date(body.timestamp).toISOString()).toBe(body.timestamp);
+    release();
+    expect((await answer).status).toBe(200);
+    expect((await fetch(server.url)).status).toBe(200);
+  });
+
+  it('hides its reason in production (spec.md: Errors, body rule 1)', async () => {
+    await using server = await oneAtATime(true);
+    const { answer, release } = await server.hold();
+    expect(await (await fetch(server.url)).json()).toMatchObject({ message: 'Internal Server Error', statusCode: 503 });
+    release();
+    await answer;
+  });
+
+  it('gives back the place of a client that went away', async () => {
+    await using server = await oneAtATime();
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('GET /hold HTTP/1.1\r\nHost: a\r\n\r\n');
+    await expect.poll(() => server.limit.atWork).toBe(1);
+    socket.destroy();
+    await expect.poll(() => server.limit.atWork).toBe(0);
+    expect((await fetch(server.url)).status).toBe(200);
+  });
+
+  it('counts a request once its body has come, so that slow clients take no place', async () => {
+    await using server = await oneAtATime();
+    const slow = connect(server.port, '127.0.0.1');
+    slow.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{');
+    await once(slow, 'connect');
+    for (let index = 0; index < 3; index += 1) expect((await fetch(server.url)).status).toBe(200);
+    slow.write('}');
+    const [answer] = (await once(slow, 'data')) as [Buffer];
+    expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
+    expect(server.limit.atWork).toBe(0);
+    slow.destroy();
+  });
+
+  it('counts nothing for a body that was refused', async () => {
+    await using server = await oneAtATime();
+    const headers = { 'content-type': 'application/json' };
+    const tooLarge = await fetch(server.url, { method: 'POST', headers, body: JSON.stringify('x'.repeat(1000)) });
+    expect([tooLarge.status, server.limit.atWork]).toEqual([413, 0]);
+  });
+});
