@@ -46,7 +46,7 @@ export { buildFindOptions, buildSearchOptions, validateParam } from './query/bui
 export { many } from './query/list-definition.ts';
 export { type AnyListPolicy, listPolicy } from './query/list-policy.ts';
 export { defaultQuerySchemas, type QuerySchemas } from './query/query-schemas.ts';
-export type { FindQuery, PageResult, SearchQuery } from './query/query-types.ts';
+export type { FindQuery, PageResult, SearchQuery, Selection } from './query/query-types.ts';
 export { type SearchOptions, sanitizeSearchOptions } from './query/search-options.ts';
 export { defineRoutes } from './resource/define-routes.ts';
 export { ResourceController, type ResourceSchemas } from './resource/resource-controller.ts';

@@ -45,7 +45,7 @@ afterEach(async () => {
 });
 
 describe('startService', () => {
-  it('runs the loaders in the order of spec.md and logs one line with its time for each', async () => {
+  it('runs the loaders in the order of spec.md: Start-up order, rules 1 to 5, and logs one line with its time for each', async () => {
     const lines = await start({});
     const loaded = lines.filter((line) => 'loader' in line && String(line.msg).endsWith('done'));
     expect(loaded.map(({ loader }) => loader)).toEqual([

@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useModulesDirectory } from '../../src/chassis/config/layout.ts';
-import type { BaseException, Reporter, RequestContext } from '../../src/chassis/index.ts';
+import {
+  BaseException,
+  DatabaseException,
+  InternalServerErrorException,
+  logReporter,
+  monitorReporter,
+  NotFoundException,
+  type Reporter,
+  type RequestContext,
+} from '../../src/chassis/index.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
 
 const reported: { exception: BaseException; context: RequestContext | undefined }[] = [];
@@ -30,7 +39,7 @@ describe('spec.md: Error response body', () => {
     await app.get('/fail/server-error').expectError(500, 'the disk is full', { disk: '/dev/sda1' });
   });
 
-  it('rule 2 and 5: a body that fails its schema is a ValidationException with a map of field to messages', async () => {
+  it('rules 2 and 5: a body that fails its schema is a ValidationException with a map of field to messages', async () => {
     const response = await app.post('/fail/body', { name: '', extra: 1 }).expectError(400, 'Validation Failed');
     expect(Object.keys(response.body.details.errors).sort()).toEqual(['extra', 'name']);
     for (const messages of Object.values(response.body.details.errors)) {
@@ -42,6 +51,11 @@ describe('spec.md: Error response body', () => {
     await app.get('/fail/zod').expectError(400, 'Invalid request data');
   });
 
+  it('rule 3: a missing record gives 404, a duplicate 409', async () => {
+    await app.get('/fail/not-found').expectError(404, 'No such thing');
+    await app.get('/fail/details').expectError(409, 'Conflict');
+  });
+
   it('rule 7: database errors raised inside repositories become exceptions', async () => {
     await app.get('/fail/duplicate').expectError(409, /.+/);
     await app.get(`/fail/missing/${randomUUID()}`).expectError(404, /.+/);
@@ -49,7 +63,7 @@ describe('spec.md: Error response body', () => {
 });
 
 describe('spec.md: Handling and logging', () => {
-  it('rule 1 and 4: reporters get the exception and the request context, and one that fails changes nothing', async () => {
+  it('rules 1 and 4: reporters get the exception and the request context, and one that fails changes nothing', async () => {
     reported.length = 0;
     await app
       .send((server) => server.get('/fail/not-found?x=1').set('User-Agent', 'spec').set('X-Request-Id', 'abc-1'))
@@ -71,11 +85,28 @@ describe('spec.md: Handling and logging', () => {
     ['undefined', 'undefined'],
     ['an object without a prototype', 'bare'],
     ['a frozen error', 'frozen'],
-  ])('rule 1: %s that is thrown becomes a 500 that is not operational', async (_case, path) => {
+  ])('rules 1 and 7: %s that is thrown becomes a 500 that is not operational', async (_case, path) => {
     reported.length = 0;
     const { body } = await app.get(`/fail/thrown/${path}`);
     expect(body).toMatchObject({ success: false, statusCode: 500 });
     expect(reported[0]?.exception.isOperational).toBe(false);
+  });
+
+  it('rule 2: a client error is logged as a warning, a server error as an error', async () => {
+    const lines: Record<string, string>[] = [];
+    const log = (level: string) => (line: object, msg: string) => void lines.push({ ...line, level, msg } as never);
+    const reporter = logReporter({ warn: log('warn'), error: log('error') });
+    for (const status of [400, 404, 499]) reporter.report(new BaseException('client', status), undefined);
+    for (const status of [500, 503]) reporter.report(new BaseException('server', status), undefined);
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn', 'error', 'error']);
+  });
+
+  it('rule 4: one reporter forwards only what is not operational, another logs all', () => {
+    const forwarded: BaseException[] = [];
+    const monitor = monitorReporter({ capture: (exception) => void forwarded.push(exception) });
+    const fault = new InternalServerErrorException();
+    for (const exception of [new NotFoundException(), new DatabaseException(), fault]) monitor.report(exception, undefined);
+    expect(forwarded).toEqual([fault]);
   });
 
   it('rule 3: a rejected promise of an async handler reaches the error handler', async () => {

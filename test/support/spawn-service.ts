@@ -109,7 +109,14 @@ export class SpawnedService {
   }
 }
 
-const loopback = { HOST: '127.0.0.1', PORT: '0', INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: '0', LOG_LEVEL: 'info', RATE_LIMIT_ENABLED: 'false' };
+const loopback = {
+  HOST: '127.0.0.1',
+  PORT: '0',
+  INTERNAL_HOST: '127.0.0.1',
+  INTERNAL_PORT: '0',
+  LOG_LEVEL: 'info',
+  RATE_LIMIT_ENABLED: 'false',
+};
 
 function freshDatabase(): string {
   return `file:${join(mkdtempSync(join(tmpdir(), 'slipway-spawned-')), 'service.db')}`;

@@ -48,6 +48,7 @@ const byType: Record<string, Conversion> = {
       undefined,
       options,
     ),
+  'entity.text.invalid': badRequest('The request body is not valid UTF-8'),
   'request.aborted': badRequest('The request was aborted before its body arrived'),
   'request.size.invalid': badRequest('The request body is not as long as Content-Length says'),
 };

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import express, { type NextFunction, type Request, type RequestHandler } from 'express';
 import { UnsupportedMediaTypeException } from '../errors/exceptions.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
@@ -13,14 +14,14 @@ export interface ParseBodiesOptions {
 
 /**
  * Parses JSON and URL-encoded bodies into `req.body` (spec.md: Endpoints). Multipart bodies pass through to the routes
- * that take uploads. Raises 400 for a body that is not valid JSON, nests too deep or holds a key such as `__proto__`,
+ * that take uploads. Raises 400 for a body that is not valid JSON or UTF-8, nests too deep or holds a key such as `__proto__`,
  * 413 for one that is too large, and 415 for POST, PUT and PATCH with a type, character set or encoding that the
  * service does not read.
  */
 export function parseBodies({ limitBytes }: ParseBodiesOptions): RequestHandler {
   const any = () => true;
-  const json = express.json({ limit: limitBytes, type: any, strict: false });
-  const form = express.text({ limit: limitBytes, type: any });
+  const json = express.json({ limit: limitBytes, type: any, strict: false, verify: refuseBrokenText });
+  const form = express.text({ limit: limitBytes, type: any, verify: refuseBrokenText });
   return function parseBody(req, res, next) {
     if (!hasBody(req)) return next();
     const type = mediaType(req);
@@ -48,6 +49,13 @@ function refuseUnsafeBody(req: Request): void {
 
 function decodeForm(req: Request): void {
   req.body = parseUrlEncoded(typeof req.body === 'string' ? req.body : '');
+}
+
+/** Decoding would put U+FFFD in place of what is no UTF-8, and store what nobody sent. */
+function refuseBrokenText(_req: unknown, _res: unknown, body: Buffer, charset: string): void {
+  if (!/^utf-?8$/.test(charset) || isUtf8(body)) return;
+  // body-parser gives it a status of its own; convertHttpError knows it by its type.
+  throw Object.assign(new Error('The request body is not valid UTF-8'), { type: 'entity.text.invalid' });
 }
 
 function hasBody({ headers }: Request): boolean {

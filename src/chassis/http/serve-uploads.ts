@@ -1,3 +1,5 @@
+import { realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import express, { type RequestHandler, type Response } from 'express';
 import { toException } from '../errors/convert-error.ts';
 import { type BaseException, MethodNotAllowedException, NotFoundException } from '../errors/exceptions.ts';
@@ -10,7 +12,7 @@ export interface ServeUploadsOptions {
 /**
  * Serves uploaded files (spec.md: Other fixed endpoints); to be mounted at `/uploads`. What users uploaded cannot run
  * anything in a browser: types are not guessed and the content is sandboxed. Raises 404 for a missing file, for names
- * that begin with a dot and for paths that leave the directory; 405 for methods other than GET and HEAD.
+ * that begin with a dot and for paths that leave the directory, by a symbolic link too; 405 for methods other than GET and HEAD.
  */
 export function serveUploads({ directory }: ServeUploadsOptions): RequestHandler {
   const serve = express.static(directory, {
@@ -29,7 +31,8 @@ export function serveUploads({ directory }: ServeUploadsOptions): RequestHandler
       const message = `Uploaded files are only read, found ${req.method}`;
       return next(new MethodNotAllowedException(message, undefined, { headers: { Allow: 'GET, HEAD' } }));
     }
-    serve(req, res, (error?: unknown) => next(refusal(error)));
+    const done = (error?: unknown) => next(refusal(error));
+    leavesDirectory(directory, req.path).then((leaves) => (leaves ? next(missing()) : serve(req, res, done)), done);
   };
 }
 
@@ -40,9 +43,25 @@ function protect(res: Response): void {
   res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
 }
 
+/** Whether a path is there and leads elsewhere, which express.static follows. The directory itself may be a link. */
+async function leavesDirectory(directory: string, path: string): Promise<boolean> {
+  if (path.includes('\0') || path.includes('%00')) return false;
+  try {
+    const [root, file] = await Promise.all([realpath(directory), realpath(join(directory, decodeURIComponent(path)))]);
+    return !file.startsWith(root + sep);
+  } catch {
+    // What is not there, or is no path, is answered like any other missing file.
+    return false;
+  }
+}
+
+function missing(cause?: unknown): NotFoundException {
+  return new NotFoundException('No such uploaded file', undefined, { cause });
+}
+
 /** A refused path and a missing file look the same. */
 function refusal(error: unknown): BaseException {
   const exception = toException(error);
   if (exception.statusCode !== 403 && exception.statusCode !== 404) return exception;
-  return new NotFoundException('No such uploaded file', undefined, { cause: error });
+  return missing(error);
 }

@@ -7,7 +7,7 @@ import { drainLogger, flushLogger, logger } from '../telemetry/logger.ts';
 export type CrashReporter = (error: unknown) => Promise<unknown>;
 
 const reportTimeoutMs = 2000;
-const logTimeoutMs = 2000;
+const logStallMs = 2000;
 const standardError = 2;
 
 let reportCrash: CrashReporter | undefined;
@@ -37,10 +37,10 @@ export async function exitAfter(error: unknown, message: string): Promise<never>
   return exitProcess(1);
 }
 
-/** Exits once every log line is written, for which it waits at most 2 s; with code 1 when the process is crashing. */
+/** Exits once every log line is written or nobody has read one for 2 s; with code 1 when the process is crashing. */
 export async function exitProcess(code: number): Promise<never> {
   try {
-    await drainLogger(logTimeoutMs);
+    await drainLogger(logStallMs);
   } catch (error) {
     writeToStandardError(error, 'writing the last log lines failed');
   }
@@ -62,10 +62,10 @@ function crash(error: unknown): void {
   writeLine('fatal', error, 'uncaught exception');
   if (crashing) return;
   crashing = true;
-  setTimeout(exitAtOnce, reportTimeoutMs + logTimeoutMs, 1);
-  tellMonitor(error).finally(() => exitProcess(1));
+  void tellMonitor(error).then(() => exitProcess(1));
 }
 
+/** Never rejects. */
 async function tellMonitor(error: unknown): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   setTimeout(resolve, reportTimeoutMs);

@@ -3,7 +3,6 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { loadEnvFile } from '../config/environment.ts';
 import { prismaDirectory } from '../config/layout.ts';
 import { exitAfter, exitAtOnce, exitProcess } from './process-guards.ts';
 
@@ -26,7 +25,6 @@ export async function runCommand(name: string, args: string[]): Promise<never> {
   }
   try {
     const command = await loadCommand(name);
-    loadEnvFile();
     await command.main(args);
   } catch (error) {
     return exitAfter(error, `${name} failed`);

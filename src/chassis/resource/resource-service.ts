@@ -1,14 +1,14 @@
-import type { FindQuery, PageResult, SearchQuery } from '../query/query-types.ts';
+import type { FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 
 /** What a resource's service needs of its repository; `Repository` fulfils it. */
 export interface ResourceRepository {
   findMany(query: FindQuery): Promise<readonly object[]>;
   findPage(query: SearchQuery): Promise<PageResult<object>>;
-  getById(id: string, select?: Record<string, unknown>): Promise<object>;
+  getById(id: string, select?: Selection): Promise<object>;
   // biome-ignore lint/suspicious/noExplicitAny: each repository has its own input types
-  create(data: any, select?: Record<string, unknown>): Promise<object>;
+  create(data: any, select?: Selection): Promise<object>;
   // biome-ignore lint/suspicious/noExplicitAny: each repository has its own input types
-  update(id: string, data: any, select?: Record<string, unknown>): Promise<object>;
+  update(id: string, data: any, select?: Selection): Promise<object>;
   delete(id: string): Promise<unknown>;
 }
 
@@ -36,17 +36,17 @@ export class ResourceService<R extends ResourceRepository = ResourceRepository> 
   }
 
   /** The record with this id, or NotFoundException. */
-  get(id: string, select?: Record<string, unknown>): Promise<object> {
+  get(id: string, select?: Selection): Promise<object> {
     return this.repository.getById(id, select);
   }
 
   /** Stores a new record; ConflictException when a unique value is taken. */
-  create(input: Parameters<R['create']>[0], select?: Record<string, unknown>): Promise<object> {
+  create(input: Parameters<R['create']>[0], select?: Selection): Promise<object> {
     return this.repository.create(input, select);
   }
 
   /** Changes the given fields of a record; NotFoundException when there is none. */
-  update(id: string, input: Parameters<R['update']>[1], select?: Record<string, unknown>): Promise<object> {
+  update(id: string, input: Parameters<R['update']>[1], select?: Selection): Promise<object> {
     return this.repository.update(id, input, select);
   }
 

@@ -2,12 +2,18 @@ import { createRequire } from 'node:module';
 import process from 'node:process';
 import { type DestinationStream, pino } from 'pino';
 
-/** A destination that holds lines back for a while. */
+/**
+ * A destination that holds lines back for a while. It has no `flushSync`, which pino would call after a fatal line: in the
+ * middle of a write that puts lines out of order, or loses some.
+ */
 export interface BufferedDestination extends DestinationStream {
+  /** Writes out what is there, and calls `done` once no write is under way. */
   flush(done?: () => void): void;
-  flushSync(): void;
-  /** Forgets what is buffered. */
+  /** Writes what no write has begun with, and waits for it. */
+  flushAtOnce(): void;
+  /** Forgets what is there. */
   destroy(): void;
+  /** Whenever some of it is written. */
   on(event: 'write', listener: () => void): unknown;
 }
 
@@ -22,7 +28,13 @@ export function bufferedOutput(): BufferedDestination {
   if (standardOutput === undefined) {
     const destination = pino.destination({ dest: 1, sync: false, minLength: 4096 });
     setInterval(() => destination.flush(), flushIntervalMs).unref();
-    standardOutput = destination;
+    standardOutput = {
+      write: (line) => destination.write(line),
+      flush: (done) => destination.flush(done),
+      flushAtOnce: () => destination.flushSync(),
+      destroy: () => destination.destroy(),
+      on: (event, listener) => destination.on(event, listener),
+    };
   }
   return standardOutput;
 }

@@ -60,7 +60,7 @@ export function setLogLevel(level: string): void {
 
 /** Writes out what is buffered, at once; needed before the process exits on a signal. */
 export function flushLogger(): void {
-  destinationOf(current)?.flushSync?.();
+  destinationOf(current)?.flushAtOnce?.();
 }
 
 /**
@@ -69,14 +69,14 @@ export function flushLogger(): void {
  */
 export async function drainLogger(stallMs: number): Promise<void> {
   const stream = destinationOf(current);
-  if (stream?.flush === undefined) return stream?.flushSync?.();
+  if (stream?.flush === undefined) return stream?.flushAtOnce?.();
   const { promise: drained, resolve } = Promise.withResolvers<boolean>();
   const giveUp = setTimeout(resolve, stallMs, false);
   stream.on?.('write', () => giveUp.refresh());
   // The error that comes is that a pipe cannot be synced to a disk.
   stream.flush(() => resolve(true));
   // What came while the last write was under way is left, and needs not wait for another.
-  if (await drained) stream.flushSync?.();
+  if (await drained) stream.flushAtOnce?.();
   else stream.destroy?.();
   clearTimeout(giveUp);
 }

@@ -1,18 +1,18 @@
-import { BusinessException, ResourceService } from '../../chassis/index.ts';
+import { BusinessException, ResourceService, type Selection } from '../../chassis/index.ts';
 import type { CreateProduct, UpdateProduct } from './catalog.schema.ts';
 import type { ProductRepository } from './product.repository.ts';
 
 const highestPrice = 1_000_000_00;
 
 export class ProductService extends ResourceService<ProductRepository> {
-  override async create(input: CreateProduct) {
+  override async create(input: CreateProduct, select?: Selection) {
     refuseHighPrice(input);
-    return super.create(input);
+    return super.create(input, select);
   }
 
-  override async update(id: string, input: UpdateProduct) {
+  override async update(id: string, input: UpdateProduct, select?: Selection) {
     refuseHighPrice(input);
-    return super.update(id, input);
+    return super.update(id, input, select);
   }
 }
 

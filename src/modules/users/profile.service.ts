@@ -1,20 +1,18 @@
-import { ForbiddenException, ResourceService } from '../../chassis/index.ts';
+import { ForbiddenException, ResourceService, type Selection } from '../../chassis/index.ts';
 import { callerId, isSelfOrAdmin } from './caller.access.ts';
 import type { ProfileRepository } from './profile.repository.ts';
 import type { CreateProfile, UpdateProfile } from './user.schema.ts';
 
-type Select = Record<string, unknown>;
-
 /** Profiles: everybody reads them, a user writes its own, an administrator any. */
 export class ProfileService extends ResourceService<ProfileRepository> {
   /** Stores the one profile of a user; ConflictException when it has one. */
-  override async create(input: CreateProfile, select?: Select) {
+  override async create(input: CreateProfile, select?: Selection) {
     const userId = input.userId ?? callerId() ?? '';
     assertMayWrite(userId);
     return super.create({ ...input, userId }, select);
   }
 
-  override async update(id: string, input: UpdateProfile, select?: Select) {
+  override async update(id: string, input: UpdateProfile, select?: Selection) {
     await this.#assertMayWriteTo(id);
     return super.update(id, input, select);
   }

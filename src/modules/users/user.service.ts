@@ -1,9 +1,8 @@
-import { ForbiddenException, ResourceService } from '../../chassis/index.ts';
+import { ForbiddenException, ResourceService, type Selection } from '../../chassis/index.ts';
 import { isAdmin } from './caller.access.ts';
 import type { UserRepository } from './user.repository.ts';
 import type { CreateUser, UpdateUser } from './user.schema.ts';
 
-type Select = Record<string, unknown>;
 type HashedUser = Parameters<UserRepository['create']>[0];
 type Others = Pick<Slipway.Cradle, 'passwordService' | 'refreshTokenService' | 'avatarStore'>;
 
@@ -29,14 +28,14 @@ export class UserService extends ResourceService<UserRepository> {
   }
 
   /** Stores a new user, given a password or, by programs, its hash. ConflictException when the address is taken. */
-  override async create(input: CreateUser | HashedUser, select?: Select) {
+  override async create(input: CreateUser | HashedUser, select?: Selection) {
     if (!('password' in input)) return super.create(input, select);
     const { password, ...user } = input;
     return super.create({ ...user, passwordHash: await this.#passwords.hash(password) }, select);
   }
 
   /** Changes a user; a new password ends its sessions. ForbiddenException when a user changes more than its name. */
-  override async update(id: string, { password, ...changes }: UpdateUser, select?: Select) {
+  override async update(id: string, { password, ...changes }: UpdateUser, select?: Selection) {
     const { name: _own, ...reserved } = changes;
     if (!isAdmin() && (password !== undefined || Object.keys(reserved).length > 0)) {
       throw new ForbiddenException('A user changes its own name; the rest is for administrators');
@@ -54,7 +53,7 @@ export class UserService extends ResourceService<UserRepository> {
   }
 
   /** Makes a stored picture the avatar of a user and removes the one before. NotFoundException without such a user. */
-  async setAvatar(id: string, fileName: string, select: Select) {
+  async setAvatar(id: string, fileName: string, select: Selection) {
     const { user, replaced } = await this.repository.replaceAvatar(id, this.#avatars.urlOf(fileName), select);
     await this.#avatars.remove(replaced);
     return user;

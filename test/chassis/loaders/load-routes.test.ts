@@ -29,14 +29,14 @@ beforeEach(async () => {
   await disposeContainer();
 });
 
-describe('loadRoutes', () => {
-  it('registers every route file of an enabled module and gives it the cradle', async () => {
+describe('loadRoutes (spec.md: Registration rules)', () => {
+  it('rule 1: registers every route file of an enabled module and gives it the cradle', async () => {
     const app = await appWith(plain);
     expect(pathsOf(app)).toEqual(['/farewells', '/farewells/fail', '/greetings', '/greetings/:id']);
     expect((await request(app).get('/greetings')).body).toEqual({ greeting: 'hello' });
   });
 
-  it('puts routesPrefix in front of every route of the module', async () => {
+  it('rule 4: puts routesPrefix in front of every route of the module', async () => {
     const app = await appWith({ ...plain, routesPrefix: '/api/v1' });
     expect((await request(app).get('/api/v1/greetings/7')).body).toEqual({ id: '7' });
     expect((await request(app).get('/greetings/7')).status).toBe(404);
@@ -44,19 +44,19 @@ describe('loadRoutes', () => {
   });
 
   it.each(['greeting', 'greeting.routes', 'greeting.routes.ts'])(
-    'loads only the file that includeRoutes names as %s',
+    'rule 2: loads only the file that includeRoutes names as %s',
     async (name) => {
       const app = await appWith({ ...plain, includeRoutes: [name] });
       expect(pathsOf(app)).toEqual(['/greetings', '/greetings/:id']);
     },
   );
 
-  it('loads all files but those that excludeRoutes names', async () => {
+  it('rule 3: loads all files but those that excludeRoutes names', async () => {
     const app = await appWith({ ...plain, excludeRoutes: ['greeting.routes'] });
     expect(pathsOf(app)).toEqual(['/farewells', '/farewells/fail']);
   });
 
-  it('registers no route of a disabled module', async () => {
+  it('rule 5: registers no route of a disabled module', async () => {
     const app = await appWith({ ...plain, enabled: false });
     expect(pathsOf(app)).toEqual([]);
     expect((await request(app).get('/greetings')).status).toBe(404);
@@ -86,8 +86,8 @@ describe('loadRoutes', () => {
   });
 });
 
-describe('loadDI', () => {
-  it('keeps loading the other modules after one failed, and remembers which', async () => {
+describe('loadDI (spec.md: Handling and logging)', () => {
+  it('rule 6: keeps loading the other modules after one failed, and remembers which', async () => {
     const app = await appWith({ name: 'broken-di', enabled: true }, plain);
     expect(loadFailures()).toMatchObject([{ loader: 'loadDI', module: 'broken-di', file: 'di.ts' }]);
     expect((await request(app).get('/greetings')).body).toEqual({ greeting: 'hello' });

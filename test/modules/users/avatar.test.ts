@@ -87,7 +87,7 @@ describe('POST /users/:id/avatar', () => {
     await expect.poll(files).toEqual(before);
   });
 
-  it('answers 400 without a file (spec.md: Errors, body rule 4)', async () => {
+  it('answers 400 without a file (spec.md: Error response body, rule 4)', async () => {
     const { id, path, client } = await newUser();
     await expectNothingLeft(id, async () => {
       expect((await client.upload(path, 'picture', png, 'a.png')).status).toBe(400);
@@ -116,7 +116,7 @@ describe('POST /users/:id/avatar', () => {
     });
   });
 
-  it('answers 400 Failed to upload avatar when the file cannot be stored (spec.md: Errors, body rule 6)', async () => {
+  it('answers 400 Failed to upload avatar when the file cannot be stored (spec.md: Error response body, rule 6)', async () => {
     const { id, path, client } = await newUser();
     await client.upload(path, 'avatar', png, 'a.png').expectData();
     await client.get(`/api/v1/users/${id}`).expectData();

@@ -1,0 +1,108 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import express from 'express';
+import request from 'supertest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readEnvironment } from '../../../src/chassis/config/environment.ts';
+import { useModulesDirectory } from '../../../src/chassis/config/layout.ts';
+import { closeOrm, orm } from '../../../src/chassis/database/orm.ts';
+import { container, disposeContainer } from '../../../src/chassis/di/container.ts';
+import { resetRequestObservers } from '../../../src/chassis/http/request-observers.ts';
+import { connectOrm } from '../../../src/chassis/loaders/connect-orm.ts';
+import { loadDI } from '../../../src/chassis/loaders/load-di.ts';
+import { loadExpressApp } from '../../../src/chassis/loaders/load-express-app.ts';
+import { loadOpenApi } from '../../../src/chassis/loaders/load-open-api.ts';
+import { loadRoutes } from '../../../src/chassis/loaders/load-routes.ts';
+import { createLogger, setLogger } from '../../../src/chassis/telemetry/logger.ts';
+
+const modules = join(import.meta.dirname, '../../fixtures/modules');
+
+beforeAll(() => {
+  setLogger(createLogger({ level: 'silent', pretty: false }));
+  const database = join(mkdtempSync(join(tmpdir(), 'slipway-alone-')), 'test.db');
+  readEnvironment({}, { NODE_ENV: 'test', DATABASE_URL: `file:${database}`, AUTH_ISSUER: 'the test' });
+});
+
+afterAll(async () => {
+  await disposeContainer();
+  await closeOrm();
+});
+
+describe('each loader works alone (spec.md: Loaders)', () => {
+  it('connectOrm opens the database', async () => {
+    await connectOrm();
+    expect(await orm().user.count()).toBe(0);
+  });
+
+  it('loadDI registers what a module provides, with the settings that the module has of its own', async () => {
+    await loadDI(['auth']);
+    const { settings, auth } = container().cradle;
+    expect(settings.AUTH_ISSUER).toBe('the test');
+    expect(auth.role('admin')).toBeTypeOf('function');
+  });
+
+  it('loadExpressApp configures an app that never answers with a page of HTML', async () => {
+    const app = express();
+    await loadExpressApp(app, { port: 0 });
+    app.get('/fail', () => {
+      throw new Error('out of order');
+    });
+    app.get('/body', (_request, response) => void response.json({ fine: true }));
+    expect((await request(app).get('/body')).body).toEqual({ fine: true });
+    expect((await request(app).get('/fail')).body).toMatchObject({ success: false, statusCode: 500 });
+    expect((await request(app).get('/absent')).body).toMatchObject({ success: false, statusCode: 404 });
+  });
+
+  it('loadRoutes mounts routes on any app', async () => {
+    useModulesDirectory(modules);
+    const app = express();
+    await loadRoutes(app, [{ name: 'no-di', enabled: true }]);
+    expect((await request(app).get('/free')).body).toEqual({ free: true });
+  });
+
+  it('loadOpenApi describes an app without routes', async () => {
+    const app = express();
+    await loadOpenApi(app);
+    expect((await request(app).get('/api-docs.json')).body).toMatchObject({ openapi: '3.0.0', paths: {} });
+  });
+});
+
+describe('the steps of the HTTP configuration (spec.md: Loaders)', () => {
+  const all = { enableCors: true, enableSecurityHeaders: true, enableCompression: true, enableLogging: true };
+
+  async function stepsOf(flags: Partial<typeof all>): Promise<string[]> {
+    const app = express();
+    await loadExpressApp(app, { port: 0, ...flags });
+    return app.router.stack.map(({ name, handle }) => handle.name || name);
+  }
+
+  it('stand in the order of spec.md: cross-origin, security headers, compression, bodies, uploads', async () => {
+    const known = ['shareAcrossOrigins', 'setSecurityHeaders', 'compressResponse', 'parseBody', 'serveUpload'];
+    const steps = (await stepsOf(all)).filter((name) => known.includes(name));
+    expect(steps).toEqual(known);
+  });
+
+  it.each([
+    ['enableCors', 'shareAcrossOrigins'],
+    ['enableSecurityHeaders', 'setSecurityHeaders'],
+    ['enableCompression', 'compressResponse'],
+  ] as const)('%s leaves its step out when it is false', async (flag, step) => {
+    expect(await stepsOf({})).toContain(step);
+    expect(await stepsOf({ [flag]: false })).not.toContain(step);
+  });
+
+  it.each([
+    [true, 1],
+    [false, 0],
+  ])('enableLogging %s writes %i line for a request', async (enableLogging, count) => {
+    const lines: unknown[] = [];
+    resetRequestObservers();
+    setLogger(createLogger({ level: 'info', pretty: false, destination: { write: (line) => lines.push(line) } }));
+    const app = express();
+    await loadExpressApp(app, { port: 0, enableLogging });
+    app.get('/', (_request, response) => void response.json({}));
+    await request(app).get('/');
+    expect(lines).toHaveLength(count);
+  });
+});

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
+
+const root = join(import.meta.dirname, '../..');
+const program = ['dist/main.js'];
+const production = {
+  NODE_ENV: 'production',
+  LOG_LEVEL: 'info',
+  SHUTDOWN_ACCEPT_MS: '0',
+  DATABASE_URL: `file:${join(mkdtempSync(join(tmpdir(), 'slipway-build-')), 'service.db')}`,
+  AUTH_JWT_SECRET: 'a secret of the tests, 32 letters or more',
+};
+
+beforeAll(() => {
+  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root });
+}, 120_000);
+
+afterAll(killSpawned);
+
+describe('the build', () => {
+  it('refuses to start in production without a database and secrets of its own', async () => {
+    const service = new SpawnedService({ program, env: { NODE_ENV: 'production', DATABASE_URL: '' } });
+    expect((await service.closed).code).toBe(1);
+    expect(service.stdout + service.stderr).toMatch(/DATABASE_URL: expected.*AUTH_JWT_SECRET: expected/s);
+  });
+
+  it('migrates and seeds by its commands, then serves the modules and the API page', async () => {
+    for (const command of [['migrate'], ['seed', '--size', 'small']]) {
+      const run = new SpawnedService({ program: [...program, ...command], env: production });
+      expect(await run.closed, run.stdout + run.stderr).toEqual({ code: 0, signal: null });
+    }
+    const service = new SpawnedService({ program, env: production });
+    const { url } = await service.ready();
+    const page = await fetch(`${url}/api/v1/products/paginated?include={"category":true}`);
+    expect(await page.json()).toMatchObject({ success: true, total: 1000, data: { length: 10 } });
+    const { paths } = (await (await fetch(`${url}/api-docs.json`)).json()) as { paths: object };
+    expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/auth/login', '/api/v1/products/paginated']));
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect(await service.end()).toEqual({ code: 0, signal: null });
+  }, 60_000);
+});
