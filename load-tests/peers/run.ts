@@ -39,6 +39,7 @@ const service = {
   HOST: '127.0.0.1',
   INTERNAL_PORT: '0',
   ENABLE_OPENAPI: 'false',
+  RATE_LIMIT_ENABLED: 'false',
 };
 const off = {
   ENABLE_CORS: 'false',

@@ -23,10 +23,10 @@ const escapedControls = /\\(r|b|f|u00[01][\da-f])/g;
 
 let standardOutput: BufferedDestination | undefined;
 
-/** Standard output, written in pieces of 4 KB or after half a second. */
+/** Standard output, written in pieces of 16 KB or after half a second. */
 export function bufferedOutput(): BufferedDestination {
   if (standardOutput === undefined) {
-    const destination = pino.destination({ dest: 1, sync: false, minLength: 4096 });
+    const destination = pino.destination({ dest: 1, sync: false, minLength: 16_384 });
     setInterval(() => destination.flush(), flushIntervalMs).unref();
     standardOutput = {
       write: (line) => destination.write(line),
