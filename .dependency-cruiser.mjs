@@ -13,6 +13,7 @@ const chassis = {
   telemetry: { from: ['errors', 'context', 'config'] },
   http: { from: ['errors', 'context', 'query', 'telemetry'], types: ['config'] },
   database: { from: ['errors', 'context', 'query', 'telemetry', 'config'] },
+  overload: { from: ['errors', 'config', 'context', 'telemetry', 'http'] },
   resource: { from: ['errors', 'context', 'query', 'http'], types: ['database', 'di'] },
   openapi: { from: ['errors', 'config', 'query', 'http', 'resource'] },
   lifecycle: { from: ['errors', 'config', 'context', 'telemetry', 'database', 'http'] },
@@ -115,7 +116,10 @@ export default {
       'start',
       'start.ts puts loaders in order: it opens, listens and closes, and knows nothing of queries and resources',
       '^src/chassis/start[.]ts$',
-      { path: '^src/chassis/', pathNot: '^src/chassis/(loaders|lifecycle|config|telemetry|errors|http|database|di)/' },
+      {
+        path: '^src/chassis/',
+        pathNot: '^src/chassis/(loaders|lifecycle|config|telemetry|errors|http|database|di|overload)/',
+      },
     ),
     forbid(
       'chassis-alone',

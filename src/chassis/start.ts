@@ -15,7 +15,7 @@ import { addHealthCheck, enterPhase, resetHealthChecks } from './lifecycle/healt
 import { startInternalServer } from './lifecycle/internal-server.ts';
 import { createHttpServer, listen } from './lifecycle/listen.ts';
 import { reportCrashesTo } from './lifecycle/process-guards.ts';
-import { closeService, type Ended } from './lifecycle/shutdown.ts';
+import { closeService, type ShutdownReport } from './lifecycle/shutdown.ts';
 import { logStartUpReport, resetStartUpReport } from './lifecycle/start-up-report.ts';
 import { answerFailures } from './loaders/answer-failures.ts';
 import { connectOrm } from './loaders/connect-orm.ts';
@@ -36,7 +36,7 @@ export interface Service {
   /** Where probes, metrics and the log level are. */
   internalAddress: { host: string; port: number; url: string };
   /** Stops accepting, lets requests in flight finish, and closes everything that was opened, last first; never rejects. */
-  close(): Promise<Ended>;
+  close(): Promise<ShutdownReport>;
 }
 
 /** What a service may add to its start. */

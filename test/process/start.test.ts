@@ -1,95 +1,82 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
 
 const root = join(import.meta.dirname, '../..');
-const running = new Set<ChildProcess>();
 
-/** Spawns the service from source with just these variables. */
-function spawnService(env: Record<string, string>) {
-  const child = spawn(process.execPath, ['src/main.ts'], {
-    cwd: root,
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', INTERNAL_PORT: '0', NODE_ENV: 'test', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-  return { child, output: Promise.all([text(child.stdout), text(child.stderr)]), exit: once(child, 'exit') };
+/** Spawns the service from source. */
+function spawnService(env: Record<string, string>): SpawnedService {
+  return new SpawnedService({ env });
 }
 
-function freshDatabase(): string {
-  return `file:${join(mkdtempSync(join(tmpdir(), 'slipway-start-')), 'service.db')}`;
-}
-
-afterEach(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
+afterAll(killSpawned);
 
 describe('the process', () => {
   it('exits with code 1 and one message that lists every problem of the configuration', async () => {
-    const { output, exit } = spawnService({ PORT: 'x', LOG_LEVEL: 'loud' });
-    expect((await exit)[0]).toBe(1);
-    const [stdout] = await output;
-    expect(stdout.trim().split('\n')).toHaveLength(1);
-    expect(stdout).toMatch(/PORT: expected.*LOG_LEVEL: expected/);
+    const service = spawnService({ PORT: 'x', LOG_LEVEL: 'loud' });
+    expect((await service.closed).code).toBe(1);
+    expect(service.lines).toHaveLength(1);
+    expect(service.stdout).toMatch(/PORT: expected.*LOG_LEVEL: expected/);
   });
 
   it('logs a database that cannot be reached and exits with code 1 (spec.md: Handling, rule 6)', async () => {
-    const { output, exit } = spawnService({ DATABASE_URL: 'postgresql://nobody:secret@127.0.0.1:1/nothing' });
-    expect((await exit)[0]).toBe(1);
-    const [stdout] = await output;
-    expect(stdout).toContain('database connection failed');
-    expect(stdout).not.toContain('secret');
+    const service = spawnService({ DATABASE_URL: 'postgresql://nobody:secret@127.0.0.1:1/nothing' });
+    expect((await service.closed).code).toBe(1);
+    expect(service.stdout).toContain('database connection failed');
+    expect(service.stdout).not.toContain('secret');
   });
 
   it('says which port is taken and what to do', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
-    const { output, exit } = spawnService({ PORT: String(port), DATABASE_URL: freshDatabase() });
-    expect((await exit)[0]).toBe(1);
-    expect((await output)[0]).toMatch(
-      new RegExp(`Expected to listen on 127.0.0.1:${port}, found another process there`),
-    );
+    const service = spawnService({ PORT: String(port) });
+    expect((await service.closed).code).toBe(1);
+    expect(service.stdout).toContain(`Expected to listen on 127.0.0.1:${port}, found another process there`);
     taken.close();
   });
 
-  it('migrates, seeds, serves, and ends with code 0 on SIGTERM', async () => {
-    const { child, exit, output } = spawnService({
-      DATABASE_URL: freshDatabase(),
-      NODE_ENV: 'development',
-      DATABASE_SEED: 'small',
-      LOG_LEVEL: 'info',
-    });
-    const url = await listeningAt(child);
+  it('migrates, seeds, serves, and ends with code 0 on SIGTERM, in development with readable lines', async () => {
+    const service = spawnService({ NODE_ENV: 'development', DATABASE_SEED: 'small' });
+    const url = await service.text(/ready at (http:\/\/\S+)/);
     const { total } = (await (await fetch(`${url}/api/v1/products/paginated`)).json()) as { total: number };
     expect(total).toBe(1000);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    child.kill('SIGTERM');
-    expect((await exit)[0]).toBe(0);
-    const [stdout, stderr] = await output;
+    expect((await service.end()).code).toBe(0);
     for (const loader of ['connectOrm', 'loadDI', 'loadExpressApp', 'loadRoutes', 'loadOpenApi']) {
-      expect(stdout).toContain(`${loader} done`);
+      expect(service.stdout).toContain(`${loader} done`);
     }
-    expect(stderr).toBe('');
+    expect(service.stdout).toMatch(/shut down in \d+ ms: \d+ requests finished, 0 cut/);
+    expect(service.stderr).toBe('');
+  });
+
+  it('does the same once it is built', { timeout: 60_000 }, async () => {
+    const cache = join(root, 'node_modules/.cache');
+    mkdirSync(cache, { recursive: true });
+    const home = mkdtempSync(join(cache, 'slipway-built-'));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    const compile = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck'];
+    await promisify(execFile)(process.execPath, [...compile, '--outDir', join(home, 'dist')], { cwd: root });
+    for (const shipped of ['prisma', 'package.json']) symlinkSync(join(root, shipped), join(home, shipped));
+    const env = {
+      NODE_ENV: 'production',
+      AUTH_JWT_SECRET: 'a secret of at least 32 characters',
+      SHUTDOWN_ACCEPT_MS: '1500',
+      DATABASE_MIGRATE: 'true',
+    };
+    const service = new SpawnedService({ program: [join(home, 'dist/main.js')], env });
+    const { internalUrl } = await service.ready();
+    expect((await fetch(`${internalUrl}/readyz`)).status).toBe(200);
+    service.child.kill('SIGTERM');
+    await service.line('shutting down');
+    expect((await fetch(`${internalUrl}/readyz`)).status).toBe(503);
+    expect(await service.closed).toEqual({ code: 0, signal: null });
+    expect(service.stderr).toBe('');
   });
 });
-
-/** The public address, once the service says that it is ready. */
-function listeningAt(child: ChildProcess): Promise<string> {
-  let seen = '';
-  return new Promise((resolve, reject) => {
-    child.stdout?.on('data', (chunk) => {
-      seen += chunk;
-      const url = /ready at (http:\/\/[^\s",]+)/.exec(seen)?.[1];
-      if (url) resolve(url);
-    });
-    child.once('exit', () => reject(new Error(`The service ended before it listened:\n${seen}`)));
-  });
-}

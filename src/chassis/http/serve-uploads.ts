@@ -32,7 +32,7 @@ export function serveUploads({ directory }: ServeUploadsOptions): RequestHandler
       return next(new MethodNotAllowedException(message, undefined, { headers: { Allow: 'GET, HEAD' } }));
     }
     const done = (error?: unknown) => next(refusal(error));
-    leavesDirectory(directory, req.path).then((leaves) => (leaves ? next(missing()) : serve(req, res, done)), done);
+    staysInside(directory, req.path).then((stays) => (stays ? serve(req, res, done) : next(missing())), done);
   };
 }
 
@@ -43,15 +43,18 @@ function protect(res: Response): void {
   res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
 }
 
-/** Whether a path is there and leads elsewhere, which express.static follows. The directory itself may be a link. */
-async function leavesDirectory(directory: string, path: string): Promise<boolean> {
-  if (path.includes('\0') || path.includes('%00')) return false;
+/**
+ * Whether a path names a file of the directory, which may be a link itself. express.static would follow links to
+ * anywhere, and answers 500 to those that lead nowhere.
+ */
+async function staysInside(directory: string, path: string): Promise<boolean> {
+  // Malformed paths are told as such by express.static.
+  if (path.includes('%00')) return true;
   try {
     const [root, file] = await Promise.all([realpath(directory), realpath(join(directory, decodeURIComponent(path)))]);
-    return !file.startsWith(root + sep);
-  } catch {
-    // What is not there, or is no path, is answered like any other missing file.
-    return false;
+    return file.startsWith(root + sep);
+  } catch (error) {
+    return error instanceof URIError;
   }
 }
 

@@ -8,18 +8,18 @@ import { enterPhase } from './health.ts';
 import { exitAfter, exitAtOnce, exitProcess } from './process-guards.ts';
 
 /** How a service ended: the requests answered and cut since the end began, and what could not be closed. */
-export interface Ended extends DrainReport {
+export interface ShutdownReport extends DrainReport {
   failure?: Error;
 }
 
 interface Closable {
-  close(): Promise<Ended>;
+  close(): Promise<ShutdownReport>;
 }
 
 /** Makes the way to close a service: readiness off, then everything that was opened, last first. Once, and never rejecting. */
-export function closeService(closers: Closers, drain: Drain): () => Promise<Ended> {
-  let ended: Promise<Ended> | undefined;
-  async function close(): Promise<Ended> {
+export function closeService(closers: Closers, drain: Drain): () => Promise<ShutdownReport> {
+  let ended: Promise<ShutdownReport> | undefined;
+  async function close(): Promise<ShutdownReport> {
     enterPhase('shutting down');
     try {
       await closers.closeAll();
@@ -94,7 +94,7 @@ async function startInTime(start: (stop: AbortSignal) => Promise<Closable>, stop
   }
 }
 
-function logEnd({ finished, cut, failure }: Ended, signal: NodeJS.Signals, ms: number): void {
+function logEnd({ finished, cut, failure }: ShutdownReport, signal: NodeJS.Signals, ms: number): void {
   const line = { signal, finished, cut, ms, ...(failure && { err: failure }) };
   const message = `shut down in ${ms} ms: ${finished} requests finished, ${cut} cut`;
   if (failure) logger().error(line, `${message}; not everything could be closed`);

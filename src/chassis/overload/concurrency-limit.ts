@@ -12,11 +12,13 @@ const intervalMs = 100;
 const quietMs = 1000;
 const growth = 1.2;
 const decrease = 0.8;
+/** A burst may be so many times the minimum: more than a second of work would be in before anybody saw it wait. */
+const burst = 10;
 
 /**
  * How many requests are worked on at once. While work has to wait the limit falls, by a fifth each tenth of a second,
  * from the number at work down to the minimum, at which the service still does all that it can; while nothing waits it
- * rises. So what is let in is answered soon, and what is not learns it at once.
+ * rises, from ten times the minimum, up to the maximum. So what is let in is answered soon, and what is not learns it at once.
  *
  * Below the minimum neither a clock nor the state of the service is asked: the cost of a request is a comparison.
  */
@@ -24,6 +26,7 @@ export class ConcurrencyLimit {
   readonly #minimum: number;
   readonly #maximum: number;
   readonly #congested: () => boolean;
+  readonly #first: number;
   #limit: number;
   #atWork = 0;
   #adaptedAt = 0;
@@ -32,7 +35,8 @@ export class ConcurrencyLimit {
     this.#minimum = minimum;
     this.#maximum = maximum;
     this.#congested = congested;
-    this.#limit = maximum;
+    this.#first = Math.min(maximum, minimum * burst);
+    this.#limit = this.#first;
   }
 
   /** Requests at work. */
@@ -69,7 +73,7 @@ export class ConcurrencyLimit {
     this.#adaptedAt = now;
     const congested = this.#congested();
     // Nobody was near the minimum for a while: what was learnt before is of another time.
-    if (passed > quietMs) this.#limit = this.#maximum;
+    if (passed > quietMs) this.#limit = this.#first;
     else if (congested) this.#limit = Math.max(this.#minimum, Math.min(this.#limit, this.#atWork) * decrease);
     else this.#limit = Math.min(this.#maximum, this.#limit * growth);
   }

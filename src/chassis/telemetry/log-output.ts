@@ -26,7 +26,7 @@ let standardOutput: BufferedDestination | undefined;
 /** Standard output, written in pieces of 16 KB or after half a second. */
 export function bufferedOutput(): BufferedDestination {
   if (standardOutput === undefined) {
-    const destination = pino.destination({ dest: 1, sync: false, minLength: 16_384 });
+    const destination = pino.destination({ dest: 1, sync: false, minLength: 16_000 });
     setInterval(() => destination.flush(), flushIntervalMs).unref();
     standardOutput = {
       write: (line) => destination.write(line),

@@ -1,6 +1,5 @@
 const secretName = /^cookie$|^set-cookie$|authorization|passw|token|secret|api[-_]?key/i;
-const secretParameter =
-  /^(?:.*(?:passw|token|secret|signature|api[-_]?key|authorization|credential).*|code|key|sig|auth)$/i;
+const secretParameter = /passw|token|secret|signature|api[-_]?key|authorization|credential|^(?:code|key|sig|auth)$/i;
 const secretInJson = /passw|token|secret|api[-_]?key|authorization|credential/i;
 const maximumDepth = 6;
 const known = new Map<string, boolean>();

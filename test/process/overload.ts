@@ -1,0 +1,146 @@
+import { openSync, readFileSync } from 'node:fs';
+import process from 'node:process';
+import { freePort } from '../support/free-port.ts';
+import { OpenLoop, percentile } from '../support/open-loop.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { SpawnedService } from '../support/spawn-service.ts';
+
+/** What came of more load than the service can take. Rates are per second, times in milliseconds, memory in megabytes. */
+export interface OverloadResult {
+  /** Answers with 200 at full load with nothing to refuse. */
+  capacity: number;
+  /** Requests per second that were sent. */
+  offered: number;
+  /** Answers with 200 while more came than could be answered, and their share of the capacity. */
+  goodput: number;
+  share: number;
+  /** Of the requests that were answered with 200. */
+  p50: number;
+  p99: number;
+  /** Of those that were refused. */
+  refusedP50: number;
+  /** How many answers of each status; 0 for none. */
+  statuses: Record<number, number>;
+  /** The most memory before and after. */
+  memory: [before: number, after: number];
+  /** Until, at half of the capacity, nothing was refused any more. */
+  recoveredAfter: number;
+  /** Of all requests from a second after the load went down. */
+  p99After: number;
+}
+
+/** How long each part takes, in seconds. */
+export interface OverloadTimes {
+  warm: number;
+  full: number;
+  over: number;
+  after: number;
+}
+
+const atOnce = 20;
+
+/**
+ * Loads a service on a database of its own to its capacity, then with four times as much, whoever waits for an answer,
+ * and then with half of it. Every request filters differently, so that none shares its read with another.
+ *
+ * @param databaseUrl an empty database
+ */
+export async function overload(databaseUrl: string, times: OverloadTimes): Promise<OverloadResult> {
+  const { service, url } = await boot(databaseUrl);
+  try {
+    await load(url, (loop) => loop.saturate(atOnce, times.warm));
+    const before = peakMemory(service);
+    const full = await load(url, (loop) => loop.saturate(atOnce, times.full));
+    const capacity = good(full).length / times.full;
+    const over = await load(url, (loop) => loop.run(capacity * 4, times.over));
+    const [began, after] = [performance.now(), await load(url, (loop) => loop.run(capacity / 2, times.after))];
+    const refused = over.filter(({ status }) => status === 503);
+    const admitted = good(over).map(({ ms }) => ms);
+    const lastRefused = after.findLast(({ status }) => status !== 200)?.at ?? began;
+    const settled = after.filter(({ at }) => at > began + 1000).map(({ ms }) => ms);
+    const goodput = good(over).length / times.over;
+    return {
+      capacity: Math.round(capacity),
+      offered: Math.round(over.length / times.over),
+      goodput: Math.round(goodput),
+      share: Math.round((goodput / capacity) * 100) / 100,
+      p50: Math.round(percentile(admitted, 0.5)),
+      p99: Math.round(percentile(admitted, 0.99)),
+      refusedP50:
+        Math.round(
+          percentile(
+            refused.map(({ ms }) => ms),
+            0.5,
+          ) * 10,
+        ) / 10,
+      statuses: count(over.map(({ status }) => status)),
+      memory: [before, peakMemory(service)],
+      recoveredAfter: Math.round(lastRefused - began),
+      p99After: Math.round(percentile(settled, 0.99)),
+    };
+  } finally {
+    await service.end();
+  }
+}
+
+type Answers = OpenLoop['answers'];
+
+const good = (answers: Answers) => answers.filter(({ status }) => status === 200);
+
+async function load(url: string, drive: (loop: OpenLoop) => Promise<void>): Promise<Answers> {
+  let sent = 0;
+  const loop = new OpenLoop(url, () => {
+    sent += 1;
+    const where = encodeURIComponent(JSON.stringify({ price: { gte: sent % 100_000 } }));
+    return `/api/v1/products/paginated?pageSize=20&where=${where}`;
+  });
+  await drive(loop);
+  loop.close();
+  return loop.answers;
+}
+
+/** A service as in production, with its log in a file that nobody reads. */
+async function boot(databaseUrl: string): Promise<{ service: SpawnedService; url: string }> {
+  const [port, internalPort] = [await freePort(), await freePort()];
+  const service = new SpawnedService({
+    stdout: openSync('/dev/null', 'w'),
+    env: {
+      ...{ DATABASE_URL: databaseUrl, DATABASE_MIGRATE: 'true', DATABASE_SEED: 'small', PORT: `${port}` },
+      ...{ INTERNAL_PORT: `${internalPort}`, SHUTDOWN_ACCEPT_MS: '0', ENABLE_OPENAPI: 'false' },
+    },
+  });
+  while (!(await isReady(`http://127.0.0.1:${internalPort}/readyz`))) {
+    if (service.child.exitCode !== null) throw new Error(`The service ended at its start: ${service.stderr}`);
+  }
+  return { service, url: `http://127.0.0.1:${port}` };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  return (await fetch(url).catch(() => undefined))?.status === 200;
+}
+
+function peakMemory({ child }: SpawnedService): number {
+  const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
+  return Math.round(Number(peak) / 1024);
+}
+
+function count(values: readonly number[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
+  return counts;
+}
+
+if (import.meta.main) {
+  const postgres = await startPostgres();
+  try {
+    const result = await overload(await postgres.createDatabase('overload'), {
+      warm: 5,
+      full: 10,
+      over: 30,
+      after: 10,
+    });
+    process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+  } finally {
+    await postgres.stop();
+  }
+}
