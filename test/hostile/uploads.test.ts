@@ -1,0 +1,90 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { hostileApp, raw } from './hostile-app.ts';
+
+const { app, port, faults } = await hostileApp();
+afterAll(() => expect(faults).toEqual([]));
+
+const outside = join(app.uploads, '..', `outside-${process.pid}.txt`);
+writeFileSync(outside, 'a secret');
+afterAll(() => rmSync(outside));
+writeFileSync(join(app.uploads, '.env'), 'a secret');
+writeFileSync(join(app.uploads, 'real.png'), 'a picture');
+symlinkSync(outside, join(app.uploads, 'link.png'));
+symlinkSync(join(app.uploads, '..'), join(app.uploads, 'parent'));
+symlinkSync('/', join(app.uploads, 'root'));
+symlinkSync('nowhere', join(app.uploads, 'dangling.png'));
+symlinkSync('loop.png', join(app.uploads, 'loop.png'));
+symlinkSync('real.png', join(app.uploads, 'alias.png'));
+mkdirSync(join(app.uploads, 'directory'));
+const name = `outside-${process.pid}.txt`;
+
+describe('/uploads', () => {
+  it.each([
+    `../${name}`,
+    `..%2f${name}`,
+    `%2e%2e/${name}`,
+    `%2e%2e%2f${name}`,
+    `%252e%252e%252f${name}`,
+    `..%5c${name}`,
+    `..;/${name}`,
+    `....//${name}`,
+    `%c0%ae%c0%ae/${name}`,
+    `directory/../../${name}`,
+    `directory%2f..%2f..%2f${name}`,
+    `parent/${name}`,
+    'link.png',
+    'root/etc/passwd',
+    'dangling.png',
+    'loop.png',
+    '.env',
+    '%2eenv',
+    './.env',
+    'directory/../.env',
+    'directory',
+    'real.png%00.txt',
+    'real.png/',
+    '/etc/passwd',
+    '%2fetc%2fpasswd',
+  ])('gives nothing for %s', async (path) => {
+    const answer = await raw(port, `GET /uploads/${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 40[04] /);
+    expect(answer).not.toMatch(/a secret|root:|a picture/);
+  });
+
+  it('gives a file of its own, and a link to one', async () => {
+    for (const path of ['real.png', 'alias.png']) {
+      expect((await app.get(`/uploads/${path}`)).body.toString()).toBe('a picture');
+    }
+  });
+});
+
+const script = '<html><script>alert(document.domain)</script></html>';
+const password = 'correct horse battery';
+
+describe('a picture that is a page too', () => {
+  it.each([
+    ['GIF', 'gif', 'image/gif', Buffer.from(`GIF89a/*${script}*/=1;alert(1)`)],
+    [
+      'PNG',
+      'png',
+      'image/png',
+      Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), Buffer.from(script)]),
+    ],
+    ['JPEG', 'jpg', 'image/jpeg', Buffer.concat([Buffer.from('ffd8ffe000104a464946', 'hex'), Buffer.from(script)])],
+    ['WebP', 'webp', 'image/webp', Buffer.from(`RIFF\0\0\0\0WEBPVP8 ${script}`)],
+  ])('as %s is served as a picture that runs nothing', async (_type, extension, mediaType, content) => {
+    const email = `${extension}@polyglot.example`;
+    const { id } = await app.post('/auth/register', { email, password, name: 'x' }).expectData(201);
+    const client = app.as({ email, password });
+    const user = await client.upload(`/api/v1/users/${id}/avatar`, 'avatar', content, 'page.html').expectData();
+    expect(user.avatarUrl).toMatch(new RegExp(`\\.${extension}$`));
+    const { headers } = await app.get(user.avatarUrl);
+    expect(headers).toMatchObject({
+      'content-type': mediaType,
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
+    });
+  });
+});
