@@ -33,7 +33,8 @@ function testedRules(section: string): Set<number> {
       for (const [, first, word, second] of own.matchAll(/rules? (\d)(?:(?:,)? (and|to) (\d))?/g)) {
         numbers.add(Number(first));
         if (second === undefined) continue;
-        for (let rule = word === 'to' ? Number(first) : Number(second); rule <= Number(second); rule++) numbers.add(rule);
+        for (let rule = word === 'to' ? Number(first) : Number(second); rule <= Number(second); rule++)
+          numbers.add(rule);
       }
     }
   }

@@ -105,7 +105,8 @@ describe('spec.md: Handling and logging', () => {
     const forwarded: BaseException[] = [];
     const monitor = monitorReporter({ capture: (exception) => void forwarded.push(exception) });
     const fault = new InternalServerErrorException();
-    for (const exception of [new NotFoundException(), new DatabaseException(), fault]) monitor.report(exception, undefined);
+    for (const exception of [new NotFoundException(), new DatabaseException(), fault])
+      monitor.report(exception, undefined);
     expect(forwarded).toEqual([fault]);
   });
 

@@ -10,7 +10,7 @@ const maximumDepth = 50;
  * @throws BadRequestException, for text a ValidationException that names its field
  */
 export function refuseUnsafeJson(value: unknown, path: (string | number)[] = []): void {
-  if (typeof value === 'string') return refuseUnstorableText(value, path);
+  if (typeof value === 'string') refuseUnstorableText(value, path);
   if (typeof value !== 'object' || value === null) return;
   const depth = path.length;
   if (depth === maximumDepth) {

@@ -93,7 +93,9 @@ function failureResponse(status: number, hasBody: boolean): Json {
   };
   return {
     description: reasons[status] ?? message,
-    ...((status === 429 || status === 503) && { headers: { 'Retry-After': { description: 'In seconds', schema: { type: 'integer' } } } }),
+    ...((status === 429 || status === 503) && {
+      headers: { 'Retry-After': { description: 'In seconds', schema: { type: 'integer' } } },
+    }),
     content: { 'application/json': status === 400 && hasBody ? either : one },
   };
 }

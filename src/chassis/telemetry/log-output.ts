@@ -23,10 +23,10 @@ const escapedControls = /\\(r|b|f|u00[01][\da-f])/g;
 
 let standardOutput: BufferedDestination | undefined;
 
-/** Standard output, written in pieces of 16 KB or after half a second. */
+/** Standard output, written in pieces of 8 KB or after half a second. */
 export function bufferedOutput(): BufferedDestination {
   if (standardOutput === undefined) {
-    const destination = pino.destination({ dest: 1, sync: false, minLength: 16_000 });
+    const destination = pino.destination({ dest: 1, sync: false, minLength: 8192 });
     setInterval(() => destination.flush(), flushIntervalMs).unref();
     standardOutput = {
       write: (line) => destination.write(line),

@@ -1,0 +1,75 @@
+# Builds the service for Docker, BuildKit or buildah. Build arguments:
+#   RUNTIME   the base image, with Node 24 and glibc; gcr.io/distroless/nodejs24-debian12:nonroot has no shell and no npm
+#   VERSION, REVISION, SOURCE   for labels, metrics and traces
+# Secrets, both optional: `npmrc` holds npm's settings for a private registry, `ca` the certificate of a proxy:
+#   docker build --secret id=npmrc,src=$HOME/.npmrc --secret id=ca,src=/etc/ssl/certs/proxy.pem .
+ARG RUNTIME=docker.io/library/node:24-bookworm-slim
+
+# What the lockfile names, and no install script of anybody.
+FROM docker.io/library/node:24-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN --mount=type=cache,target=/root/.npm,sharing=locked \
+    --mount=type=secret,id=npmrc,target=/root/.npmrc \
+    --mount=type=secret,id=ca,target=/run/secrets/ca \
+    if [ -f /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
+    npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier
+
+# Of these, what runs in production.
+FROM packages AS dependencies
+COPY scripts/image-dependencies.ts scripts/
+RUN node scripts/image-dependencies.ts
+
+# The client of each database, and JavaScript. Comments stay: the OpenAPI document is read from the route files.
+FROM packages AS build
+COPY prisma/models.prisma prisma/
+COPY scripts/generate.ts scripts/
+RUN node scripts/generate.ts --force
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json --sourceMap false \
+    && mkdir -p /writable/cache /writable/data /writable/uploads
+
+FROM ${RUNTIME} AS service
+# The distroless runtime has its Node in /nodejs/bin.
+ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/nodejs/bin \
+    NODE_ENV=production \
+    NODE_OPTIONS=--max-old-space-size-percentage=75 \
+    NODE_COMPILE_CACHE=/app/.cache \
+    LOCAL_UPLOAD_DIR=/uploads
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json ./
+COPY prisma prisma
+COPY scripts/image-health.mjs scripts/
+COPY --from=build /app/dist dist
+# Places for volumes; all else is of root, and may be read-only.
+COPY --from=build --chown=65532:65532 /writable/data /data
+COPY --from=build --chown=65532:65532 /writable/uploads /uploads
+
+FROM service AS warm
+COPY --from=build --chown=65532:65532 /writable/cache .cache
+COPY scripts/image-warm.ts scripts/
+USER 65532:65532
+RUN ["node", "scripts/image-warm.ts"]
+
+FROM service
+COPY --from=warm /app/.cache .cache
+USER 65532:65532
+# PORT and INTERNAL_PORT
+EXPOSE 3000 9464
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=3s --start-period=60s --retries=3 CMD ["node", "scripts/image-health.mjs"]
+# Without arguments it serves; `migrate` and `seed --size small` are the other ones.
+ENTRYPOINT ["node", "dist/main.js"]
+CMD []
+ARG VERSION=unknown
+ARG REVISION=unknown
+ARG SOURCE=unknown
+ENV SOURCE_REVISION=${REVISION}
+LABEL org.opencontainers.image.title=slipway \
+      org.opencontainers.image.description="Slipway service: serves, migrates and seeds" \
+      org.opencontainers.image.licenses=MIT \
+      org.opencontainers.image.version=${VERSION} \
+      org.opencontainers.image.revision=${REVISION} \
+      org.opencontainers.image.source=${SOURCE}
