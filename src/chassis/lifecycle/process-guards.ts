@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { inspect } from 'node:util';
+import { ConfigurationError } from '../config/environment.ts';
 import { drainLogger, flushLogger, logger } from '../telemetry/logger.ts';
 
 /** Tells a monitor of the error that ends the process; resolves once the monitor has it. */
@@ -12,6 +13,7 @@ const standardError = 2;
 
 let reportCrash: CrashReporter | undefined;
 let crashing = false;
+const logged = new WeakSet<object>();
 
 /** Has `report` told of a crash, for at most 2 s, before the process exits; undefined has nobody told. */
 export function reportCrashesTo(report: CrashReporter | undefined): void {
@@ -31,9 +33,18 @@ export function guardProcess(): void {
   });
 }
 
-/** Writes a last line, then exits with code 1. */
+/** Notes that an error has its line in the log, so that the end of the process adds none. */
+export function noteLogged(error: unknown): void {
+  if (typeof error === 'object' && error !== null) logged.add(error);
+}
+
+/**
+ * Writes a last line, then exits with code 1. A person at a terminal reads what is wrong with the configuration as it is
+ * meant to be read, a problem a line.
+ */
 export async function exitAfter(error: unknown, message: string): Promise<never> {
-  writeLine('fatal', error, message);
+  if (error instanceof ConfigurationError && process.stderr.isTTY) process.stderr.write(`${error.message}\n`);
+  else if (!logged.has(error as object)) writeLine('fatal', error, message);
   return exitProcess(1);
 }
 

@@ -6,6 +6,7 @@ import { prismaDirectory } from '../config/layout.ts';
 import { isUnreachable } from '../database/database-faults.ts';
 import { applyMigrations } from '../database/migrations.ts';
 import { closeOrm, databaseProvider, openOrm, orm } from '../database/orm.ts';
+import { noteLogged } from '../lifecycle/process-guards.ts';
 import { logger } from '../telemetry/logger.ts';
 
 const firstPauseMs = 100;
@@ -31,6 +32,7 @@ export async function connectOrm(stop?: AbortSignal): Promise<void> {
     logger().info({ provider: databaseProvider() }, 'database connected');
   } catch (error) {
     if (!stop?.aborted) logger().fatal({ err: error }, 'database connection failed');
+    noteLogged(error);
     await closeOrm();
     throw error;
   }
