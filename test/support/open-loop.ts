@@ -12,7 +12,8 @@ interface Connection {
   pending: { due: number; status: number; missing: number } | undefined;
 }
 
-const mostConnections = 2000;
+/** Fewer than a server queues before it accepts them; beyond that the kernel lets clients wait for seconds. */
+const mostConnections = 500;
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**

@@ -11,7 +11,7 @@ beforeEach(() => {
   congested = false;
   limit = new ConcurrencyLimit({
     minimum: 10,
-    maximum: 100,
+    maximum: 300,
     congested: () => {
       asked += 1;
       return congested;
@@ -35,7 +35,7 @@ function offer(count: number): number {
 function press(tenths: number): void {
   for (let index = 0; index < tenths; index += 1) {
     vi.advanceTimersByTime(101);
-    offer(200);
+    offer(400);
     while (limit.atWork > limit.limit) limit.leave();
   }
 }
@@ -46,8 +46,12 @@ describe('ConcurrencyLimit', () => {
     expect([offer(10), asked]).toEqual([10, 0]);
   });
 
-  it('admits up to the maximum while nothing waits', () => {
+  it('admits a burst of ten times the minimum, and more with time while nothing waits, up to the maximum', () => {
     expect(offer(200)).toBe(100);
+    press(1);
+    expect(limit.limit).toBe(120);
+    press(10);
+    expect([limit.limit, limit.atWork]).toEqual([300, 300]);
   });
 
   it('falls to the minimum within two seconds while work waits, and no lower', () => {
@@ -74,8 +78,8 @@ describe('ConcurrencyLimit', () => {
     congested = true;
     press(20);
     congested = false;
-    press(13);
-    expect(limit.limit).toBe(100);
+    press(19);
+    expect(limit.limit).toBe(300);
   });
 
   it('forgets what it learnt once fewer than the minimum have come for a second', () => {

@@ -19,15 +19,9 @@ describe('congestionOf', () => {
   it('tells that more wait for a connection than there are', async () => {
     let waitingCount = 10;
     const isCongested = congestionOf(() => ({ totalCount: 10, idleCount: 0, waitingCount }));
-    const idle = async () => {
-      // A timer has the loop sleep, so that nothing but the pool can be what is congested.
-      const { promise, resolve } = Promise.withResolvers<void>();
-      setTimeout(resolve, 50);
-      await promise;
-      return isCongested();
-    };
-    expect(await idle()).toBe(false);
+    // On an idle loop, so that nothing but the pool can be what is congested.
+    await expect.poll(isCongested).toBe(false);
     waitingCount = 11;
-    expect(await idle()).toBe(true);
+    expect(isCongested()).toBe(true);
   });
 });
