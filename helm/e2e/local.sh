@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Runs helm/e2e.sh on this machine alone: builds the image, starts a cluster, tests, and takes the cluster down. Needs the
+# binaries of Kubernetes in $KUBE_CACHE and the scripts that build images and start clusters in $CLUSTER_TOOLS; where they
+# are missing it says so and does nothing.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+cache=${KUBE_CACHE:-$HOME/.cache/local-kube}
+tools=${CLUSTER_TOOLS:-../shared/tools}
+image=localhost/slipway:e2e
+skip() { echo "No end-to-end test on a cluster: $1."; exit 0; }
+
+for tool in kubelet kubectl helm k6; do [ -x "$cache/bin/$tool" ] || skip "$cache/bin/$tool is not there"; done
+for script in image/build.sh kube/up.sh; do [ -x "$tools/$script" ] || skip "$tools/$script is not there"; done
+for command in buildah podman ip nsenter; do command -v "$command" >/dev/null || skip "$command is not installed"; done
+[ "$(id -u)" = 0 ] || skip 'a cluster on this machine needs root'
+if ip netns list | grep -q '^kube\b'; then skip 'a cluster is running already'; fi
+
+log=.cache/e2e.log
+mkdir -p .cache
+export PATH="$PWD/node_modules/.bin:$PATH" KUBE_CACHE=$cache
+trap '"$tools/kube/down.sh"' EXIT
+{
+  "$tools/image/base-images.sh"
+  timeout 900 "$tools/image/build.sh" . "$image"
+  timeout 120 "$tools/kube/up.sh"
+  timeout 120 "$tools/kube/load-image.sh" "$image"
+} >"$log" 2>&1 || { tail -20 "$log"; exit 1; }
+E2E_HOST_ADDRESS=10.99.0.1 timeout 1200 "$tools/kube/in.sh" helm/e2e.sh "$cache/run/admin.kubeconfig" "$image"

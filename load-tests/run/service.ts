@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, openSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startPostgres } from '../../test/support/postgres.ts';
+
+const root = join(import.meta.dirname, '../..');
+const logFile = join(root, '.cache/load/service.log');
+
+/**
+ * Starts the service as in production, with 100,000 products: on DATABASE_URL, or on a PostgreSQL of its own. What was
+ * started is put on `opened`, to be ended with it.
+ *
+ * @returns its address
+ */
+export async function startService(opened: AsyncDisposableStack): Promise<string> {
+  const [port, internalPort] = [await freePort(), await freePort()];
+  const url = process.env.DATABASE_URL ?? (await ownDatabase(opened));
+  const env = {
+    ...process.env,
+    NODE_ENV: 'production',
+    DATABASE_URL: url,
+    AUTH_JWT_SECRET: randomBytes(32).toString('base64'),
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    INTERNAL_HOST: '127.0.0.1',
+    INTERNAL_PORT: String(internalPort),
+    SHUTDOWN_ACCEPT_MS: '0',
+    // All users of a load test come from one address.
+    RATE_LIMIT_ENABLED: 'false',
+  };
+  mkdirSync(join(logFile, '..'), { recursive: true });
+  await command(env, 'migrate');
+  await command(env, 'seed', '--size', 'full');
+  const service = main(env);
+  opened.defer(() => end(service));
+  await untilReady(service, `http://127.0.0.1:${internalPort}/readyz`);
+  return `http://127.0.0.1:${port}`;
+}
+
+async function ownDatabase(opened: AsyncDisposableStack): Promise<string> {
+  const postgres = await startPostgres();
+  opened.defer(() => postgres.stop());
+  return postgres.createDatabase('load');
+}
+
+function main(env: NodeJS.ProcessEnv, ...args: string[]): ChildProcess {
+  const log = openSync(logFile, args.length === 0 ? 'w' : 'a');
+  return spawn(process.execPath, ['src/main.ts', ...args], { cwd: root, env, stdio: ['ignore', log, log] });
+}
+
+async function command(env: NodeJS.ProcessEnv, ...args: string[]): Promise<void> {
+  const code = await new Promise((resolve) => main(env, ...args).once('exit', resolve));
+  if (code !== 0) throw new Error(`\`${args.join(' ')}\` ended with ${code}; ${logFile} says why.`);
+}
+
+async function untilReady(service: ChildProcess, url: string): Promise<void> {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; await delay(100)) {
+    if (service.exitCode !== null) break;
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer?.ok) return;
+  }
+  throw new Error(`The service was not ready within 30 seconds; ${logFile} says why.`);
+}
+
+async function end(service: ChildProcess): Promise<void> {
+  if (service.exitCode !== null) return;
+  const exited = new Promise((resolve) => service.once('exit', resolve));
+  service.kill('SIGTERM');
+  const killed = setTimeout(() => service.kill('SIGKILL'), 30_000);
+  await exited;
+  clearTimeout(killed);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => probe.once('listening', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
