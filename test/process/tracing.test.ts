@@ -25,6 +25,7 @@ async function spawnRelay(name: string, collectorUrl: string) {
     cwd: root,
     env: {
       PATH: process.env.PATH,
+      OVERLOAD_ENABLED: 'false',
       ...{ HOST: '127.0.0.1', INTERNAL_PORT: '0', NODE_ENV: 'test', LOG_LEVEL: 'info' },
       ...{ DATABASE_URL: `file:${database}`, DATABASE_MIGRATE: 'true', ENABLE_OPENAPI: 'false' },
       ...{
