@@ -18,6 +18,8 @@ export default defineConfig({
     // Sources run as in production: imported by Node itself, with nothing transformed or mocked in between.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     pool: 'forks',
+    // By default one core is left to vitest itself, which needs little of it.
+    maxWorkers: '100%',
     globalSetup: existsSync(globalSetup) ? [globalSetup] : [],
     testTimeout: 20_000,
     hookTimeout: 60_000,

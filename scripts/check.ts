@@ -23,6 +23,7 @@ const stages: Record<string, string>[] = [
   { generate: 'node scripts/generate.ts' },
   {
     types: 'tsc -p . --incremental --tsBuildInfoFile .cache/tsc.tsbuildinfo',
+    'types of load tests': 'tsc -p load-tests',
     'lint, format': 'biome ci --error-on-warnings .',
     'import rules': 'depcruise src --config .dependency-cruiser.mjs',
   },

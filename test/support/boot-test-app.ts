@@ -74,7 +74,12 @@ export async function bootTestApp(options: TestAppOptions = {}): Promise<TestApp
   const before = { ...process.env };
   Object.assign(process.env, { HOST: '127.0.0.1', PORT: '0', INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: '0' });
   Object.assign(process.env, { DATABASE_URL: database.url, LOCAL_UPLOAD_DIR: uploads });
-  Object.assign(process.env, { DATABASE_MIGRATE: 'false', DATABASE_SEED: 'none', SHUTDOWN_ACCEPT_MS: '0' }, unlimited, options.env);
+  Object.assign(
+    process.env,
+    { DATABASE_MIGRATE: 'false', DATABASE_SEED: 'none', SHUTDOWN_ACCEPT_MS: '0' },
+    unlimited,
+    options.env,
+  );
   const config = options.configure?.(appConfig()) ?? appConfig();
   const service = await startService(config, options);
   whenDone(async () => {
