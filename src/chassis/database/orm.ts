@@ -61,11 +61,6 @@ export function databaseProvider(): DatabaseProvider {
   return opened().provider;
 }
 
-/** The open database's pool of connections, for metrics; undefined on SQLite. */
-export function databasePool(): Pool | undefined {
-  return opened().pool;
-}
-
 /** The open database, or undefined when none is open. */
 export function openOrmIfAny(): OpenOrm | undefined {
   return current;

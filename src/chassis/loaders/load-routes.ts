@@ -22,7 +22,6 @@ export interface MountedRouter {
 }
 
 const mountedRouters = new WeakMap<object, MountedRouter[]>();
-const mountedRoutes = new WeakMap<object, MountedRoute[]>();
 
 /**
  * Registers the routes of the enabled modules (spec.md: Registration rules 1 to 5). A route file that cannot be loaded
@@ -36,7 +35,6 @@ export async function loadRoutes(app: Express, enabledModules: ModuleConfig[]): 
   const routers: MountedRouter[] = [];
   const routes: MountedRoute[] = [];
   mountedRouters.set(app, routers);
-  mountedRoutes.set(app, routes);
   for (const { module, file } of files) {
     const prefix = module.routesPrefix ?? '';
     const router = await makeRouter(module.name, join(modulesDirectory(), module.name, file));
@@ -57,11 +55,6 @@ export async function loadRoutes(app: Express, enabledModules: ModuleConfig[]): 
 /** The route files mounted on an app, in the order of mounting. */
 export function routersOn(app: Express): readonly MountedRouter[] {
   return mountedRouters.get(app) ?? [];
-}
-
-/** The routes mounted on an app, in the order of mounting. */
-export function routesOn(app: Express): readonly MountedRoute[] {
-  return mountedRoutes.get(app) ?? [];
 }
 
 async function makeRouter(module: string, file: string): Promise<Router | undefined> {

@@ -3,9 +3,10 @@ import express from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { loadOpenApi } from '../../../src/chassis/loaders/load-open-api.ts';
-import { routersOn, routesOn } from '../../../src/chassis/loaders/load-routes.ts';
+import { routersOn } from '../../../src/chassis/loaders/load-routes.ts';
 import { describeApi } from '../../../src/chassis/openapi/describe-api.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
+import { routesOn } from '../../support/routes-on.ts';
 
 const app = await bootTestApp();
 const info = { title: 'Slipway', version: '1.0.0', description: 'All of it', serverUrl: '/' };

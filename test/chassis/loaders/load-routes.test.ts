@@ -7,7 +7,8 @@ import { useModulesDirectory } from '../../../src/chassis/config/layout.ts';
 import { disposeContainer } from '../../../src/chassis/di/container.ts';
 import { loadFailures, resetStartUpReport } from '../../../src/chassis/lifecycle/start-up-report.ts';
 import { loadDI } from '../../../src/chassis/loaders/load-di.ts';
-import { loadRoutes, routesOn } from '../../../src/chassis/loaders/load-routes.ts';
+import { loadRoutes } from '../../../src/chassis/loaders/load-routes.ts';
+import { routesOn } from '../../support/routes-on.ts';
 
 useModulesDirectory(join(import.meta.dirname, '../../fixtures/modules'));
 

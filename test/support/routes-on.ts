@@ -1,0 +1,8 @@
+import type { Express } from 'express';
+import { routesOf } from '../../src/chassis/http/route-table.ts';
+import { routersOn } from '../../src/chassis/loaders/load-routes.ts';
+
+/** The routes of the modules mounted on an app, in the order of mounting. */
+export function routesOn(app: Express): { method: string; path: string }[] {
+  return routersOn(app).flatMap(({ router, prefix }) => routesOf(router, prefix));
+}
