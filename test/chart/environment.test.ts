@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { all, examples, objects, only, production, servicePod, skipped, template, variables } from './chart.ts';
-
-const url = 'postgresql://orders:secret@postgres:5432/orders';
-const secretOf = (name: string, key: string) => ({ secretKeyRef: { name, key } });
-const decoded = (secret: { data: Record<string, string> }) =>
-  Object.fromEntries(Object.entries(secret.data).map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]));
+import { Drain } from '../../src/chassis/lifecycle/drain.ts';
+import { examples, objects, production, read, servicePod, skipped, template, variables } from './chart.ts';
 
 describe.skipIf(skipped('helm'))(`the environment${skipped('helm')}`, () => {
   it.each(examples)(
@@ -50,6 +46,50 @@ describe.skipIf(skipped('helm'))(`the environment${skipped('helm')}`, () => {
     });
   });
 
+  it.each([
+    { graceSeconds: 45, closerMs: 2000 },
+    { graceSeconds: 43, closerMs: 2000 },
+    { graceSeconds: 42, closerMs: 1875 },
+    { graceSeconds: 40, closerMs: 875 },
+  ])('ends whatever hangs before Kubernetes kills the pod: after $graceSeconds s', ({ graceSeconds, closerMs }) => {
+    const { pod, container } = servicePod({ ...production, shutdown: { graceSeconds } });
+    const { SHUTDOWN_ACCEPT_MS, SHUTDOWN_DEADLINE_MS, SHUTDOWN_CLOSER_TIMEOUT_MS } = variables(container);
+    expect(SHUTDOWN_CLOSER_TIMEOUT_MS).toBe(String(closerMs));
+    const times = {
+      SHUTDOWN_ACCEPT_MS: Number(SHUTDOWN_ACCEPT_MS),
+      SHUTDOWN_DEADLINE_MS: Number(SHUTDOWN_DEADLINE_MS),
+    };
+    // All closers together take twice the time of one, and a log that nobody reads is waited for 2 s.
+    const longestMs = Drain.longestMs(times) + 2 * closerMs + 2000;
+    const leftMs = 1000 * (pod.terminationGracePeriodSeconds - container.lifecycle.preStop.sleep.seconds);
+    expect(longestMs).toBeLessThanOrEqual(leftMs);
+  });
+
+  it('has the longest time of closing in the README', () => {
+    const closerMs = Number(variables(servicePod().container)['SHUTDOWN_CLOSER_TIMEOUT_MS']);
+    const longestMs = Drain.longestMs({ SHUTDOWN_ACCEPT_MS: 0, SHUTDOWN_DEADLINE_MS: 0 }) + 2 * closerMs + 2000;
+    expect(read('README.md')).toContain(`at most ${longestMs / 1000} s where everything hangs`);
+  });
+
+  it('leaves limits to the defaults of the service until values name them', () => {
+    const limits = (values: object) =>
+      Object.entries(variables(servicePod({ ...production, ...values }).container)).filter(([name]) =>
+        /^(RATE_LIMIT|OVERLOAD)_/.test(name),
+      );
+    expect(limits({})).toEqual([]);
+    expect(limits({ rateLimit: { requests: null }, overload: { enabled: null } })).toEqual([]);
+    const rateLimit = { enabled: false, requests: 1_000_000_000, windowSeconds: 1 };
+    const overload = { enabled: true, minConcurrency: 1, maxConcurrency: 1 };
+    expect(Object.fromEntries(limits({ rateLimit, overload }))).toEqual({
+      RATE_LIMIT_ENABLED: 'false',
+      RATE_LIMIT_REQUESTS: '1000000000',
+      RATE_LIMIT_WINDOW_SECONDS: '1',
+      OVERLOAD_ENABLED: 'true',
+      OVERLOAD_MIN_CONCURRENCY: '1',
+      OVERLOAD_MAX_CONCURRENCY: '1',
+    });
+  });
+
   it('keeps the heap within the memory limit', () => {
     expect(variables(servicePod().container)['NODE_OPTIONS']).toBe('--max-old-space-size-percentage=75');
   });
@@ -60,6 +100,8 @@ describe.skipIf(skipped('helm'))(`the environment${skipped('helm')}`, () => {
     expect(trusted({ ingress: { enabled: true, hosts: ['a.example.com'] } })).toBe('1');
     expect(trusted({ httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] } })).toBe('1');
     expect(trusted({ trustProxy: 2 })).toBe('2');
+    for (const nobody of [false, 0, 'false'])
+      expect(trusted({ trustProxy: nobody, ingress: { enabled: true, hosts: ['a.example.com'] } })).toBe(`${nobody}`);
   });
 
   it('names the service, and its pod where there is a collector', () => {
@@ -68,12 +110,20 @@ describe.skipIf(skipped('helm'))(`the environment${skipped('helm')}`, () => {
     expect(plain).not.toHaveProperty('OTEL_EXPORTER_OTLP_ENDPOINT');
     const traced = variables(
       servicePod({
-        telemetry: { otlpEndpoint: 'http://collector:4318', resourceAttributes: { 'service.version': 'v1' } },
+        telemetry: {
+          otlpEndpoint: 'http://collector:4318',
+          resourceAttributes: { 'service.version': 'v1', teams: 'shop=50%,web' },
+        },
       }).container,
     );
     expect(traced['OTEL_EXPORTER_OTLP_ENDPOINT']).toBe('http://collector:4318');
     expect(traced['OTEL_RESOURCE_ATTRIBUTES'].split(',')).toEqual(
-      expect.arrayContaining(['service.version=v1', 'k8s.pod.name=$(POD_NAME)', 'service.namespace=shop']),
+      expect.arrayContaining([
+        'service.version=v1',
+        'teams=shop%3D50%25%2Cweb',
+        'k8s.pod.name=$(POD_NAME)',
+        'service.namespace=shop',
+      ]),
     );
     expect(Object.keys(traced).indexOf('POD_NAME')).toBeLessThan(
       Object.keys(traced).indexOf('OTEL_RESOURCE_ATTRIBUTES'),
@@ -86,82 +136,6 @@ describe.skipIf(skipped('helm'))(`the environment${skipped('helm')}`, () => {
       ({ kind }) => kind === 'ConfigMap',
     );
     expect(data).toEqual({ SMALL: '1', ON: 'true', LARGE: '10000000', HALF: '0.5', ZERO: '0' });
-  });
-});
-
-describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
-  it('come from Secrets that exist, and none is made', () => {
-    const values = {
-      database: { existingSecret: 'orders-database', existingSecretKey: 'uri' },
-      sentry: { existingSecret: 'orders-sentry' },
-      envFrom: [{ secretRef: { name: 'orders-env' } }],
-    };
-    const { container } = servicePod(values);
-    expect(all('Secret', values)).toEqual([]);
-    expect(variables(container)).toMatchObject({
-      DATABASE_URL: secretOf('orders-database', 'uri'),
-      SENTRY_DSN: secretOf('orders-sentry', 'SENTRY_DSN'),
-    });
-    expect(container.envFrom).toEqual([{ secretRef: { name: 'orders-env' } }]);
-  });
-
-  it('that were given stand in the Secret of the release', () => {
-    const values = {
-      database: { url },
-      sentry: { dsn: 'https://key@sentry/1' },
-      secretEnv: { AUTH_JWT_SECRET: 12345678 },
-    };
-    expect(decoded(only('Secret', values, 'orders'))).toEqual({
-      DATABASE_URL: url,
-      SENTRY_DSN: 'https://key@sentry/1',
-      AUTH_JWT_SECRET: '12345678',
-    });
-    const { container } = servicePod(values);
-    expect(variables(container)['DATABASE_URL']).toEqual(secretOf('orders', 'DATABASE_URL'));
-    expect(container.envFrom).toEqual([{ secretRef: { name: 'orders' } }]);
-  });
-
-  it.each(examples)('are in no ConfigMap, annotation or argument of $name', ({ file }) => {
-    const open = objects(template({}, '-f', file)).filter(({ kind }) => kind !== 'Secret');
-    expect(JSON.stringify(open)).not.toMatch(/secret@postgres|thirty-two-bytes|sixteen-bytes|key@sentry/);
-  });
-
-  it('roll the pods when they change, and so do settings and the token', () => {
-    const checksums = (values: object) => JSON.stringify(servicePod({ database: { url }, ...values }).annotations);
-    const before = checksums({});
-    expect(checksums({})).toBe(before);
-    expect(checksums({ config: { LOG_LEVEL: 'debug' } })).not.toBe(before);
-    expect(checksums({ secretEnv: { CURSOR_SECRET: 'new' } })).not.toBe(before);
-    expect(checksums({ database: { url: `${url}2` } })).not.toBe(before);
-    expect(checksums({ rolloutToken: '2' })).not.toBe(before);
-  });
-});
-
-describe.skipIf(skipped('helm'))(`the demo${skipped('helm')}`, () => {
-  it('is one pod on embedded SQLite, migrated and seeded, whatever replicaCount says', () => {
-    const { pod, container } = servicePod({ replicaCount: 3 });
-    expect(only('Deployment', { replicaCount: 3 }).spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
-    expect(variables(container)).toMatchObject({
-      DATABASE_URL: 'file:/data/slipway.db',
-      DATABASE_MIGRATE: 'true',
-      DATABASE_SEED: 'small',
-    });
-    expect(container.volumeMounts).toContainEqual({ name: 'data', mountPath: '/data' });
-    expect(pod.volumes).toContainEqual({ name: 'data', emptyDir: { sizeLimit: '512Mi' } });
-    expect(all('Job')).toEqual([]);
-  });
-
-  it('invents the secret that the service needs, and nothing that was given', () => {
-    expect(decoded(only('Secret'))['AUTH_JWT_SECRET']).toMatch(/^[A-Za-z0-9]{48}$/);
-    expect(decoded(only('Secret', { secretEnv: { AUTH_JWT_SECRET: 'given' } }))).toEqual({ AUTH_JWT_SECRET: 'given' });
-    expect(all('Secret', { embedded: { generatedSecrets: [] } })).toEqual([]);
-  });
-
-  it('ends with a database: no secret is invented, nothing migrates or seeds at start', () => {
-    expect(all('Secret', production)).toEqual([]);
-    const names = Object.keys(variables(servicePod(production).container));
-    expect(names).not.toContain('DATABASE_MIGRATE');
-    expect(names).not.toContain('DATABASE_SEED');
   });
 });
 

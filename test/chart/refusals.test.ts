@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { production, readYaml, refusal, render, skipped, type Values } from './chart.ts';
+import { production, refusal, render, skipped, type Values } from './chart.ts';
 
 const url = 'postgresql://orders:secret@postgres:5432/orders';
 const claim = (accessMode: string) => ({ uploads: { persistence: { enabled: true, accessMode } } });
@@ -58,6 +58,36 @@ const contradictions: [what: string, values: Values, sentence: string][] = [
     'sentry.dsn and sentry.existingSecret are both set; keep one.',
   ],
   [
+    'a Sentry DSN that is none',
+    { sentry: { dsn: 'https://sentry.example.com/1' } },
+    'sentry.dsn is not a DSN; copy it from the settings of the Sentry project, https://key@host/number.',
+  ],
+  [
+    'two sources of the Redis URL',
+    { redis: { url: 'redis://redis:6379', existingSecret: 'orders-redis' } },
+    'redis.url and redis.existingSecret are both set; keep one.',
+  ],
+  [
+    'a Redis without a scheme',
+    { redis: { url: 'redis:6379' } },
+    'redis.url is not a Redis URL; write redis://:password@host:6379 or, with TLS, rediss://…, or leave it empty.',
+  ],
+  [
+    'limits of overload upside down',
+    { overload: { minConcurrency: 50, maxConcurrency: 20 } },
+    'overload.minConcurrency 50 is more than overload.maxConcurrency 20; swap them.',
+  ],
+  [
+    'the trust of everybody',
+    { trustProxy: true },
+    'trustProxy is true, so that any client could name any address; set it to the number of proxies in front of the service, or to their addresses.',
+  ],
+  [
+    'a test of a page that is switched off',
+    { config: { ENABLE_OPENAPI: false } },
+    'tests.apiPath is /api-docs.json, which is not there with config.ENABLE_OPENAPI false; set it to another path that answers 200, or to nothing.',
+  ],
+  [
     'a rollout that can replace no pod',
     { ...production, strategy: { maxSurge: 0, maxUnavailable: '0%' } },
     'strategy.maxUnavailable and strategy.maxSurge are both 0, so no pod could ever be replaced; set strategy.maxSurge to 1.',
@@ -103,6 +133,16 @@ const contradictions: [what: string, values: Values, sentence: string][] = [
     'env: NODE_ENV is always production here; remove it from env.',
   ],
   [
+    'a limit that the chart has a value for',
+    { config: { RATE_LIMIT_REQUESTS: 10 }, rateLimit: { requests: 20 } },
+    'config.RATE_LIMIT_REQUESTS: RATE_LIMIT_REQUESTS is set by rateLimit.requests; remove it from config.',
+  ],
+  [
+    'a Redis that the network policy would not know of',
+    { secretEnv: { REDIS_URL: 'redis://redis:6379' } },
+    'secretEnv.REDIS_URL: REDIS_URL is set by redis.url or redis.existingSecret; remove it from secretEnv.',
+  ],
+  [
     'a secret among the settings',
     { config: { AUTH_JWT_SECRET: 'x' } },
     'config.AUTH_JWT_SECRET looks like a secret, and a ConfigMap is none; move it to secretEnv or to a Secret named in envFrom.',
@@ -131,47 +171,9 @@ describe.skipIf(skipped('helm'))(`values that contradict each other${skipped('he
     ['a budget of connections that embedded SQLite does not need', { database: { maxConnections: 1 } }],
     ['a claim of one node for one recreated pod', { ...production, ...claim('ReadWriteOnce'), ...single }],
     ['a claim of one node for the demo', claim('ReadWriteOnce')],
+    ['equal limits of overload', { overload: { minConcurrency: 20, maxConcurrency: 20 } }],
+    ['one limit of overload', { overload: { minConcurrency: 50 } }],
+    ['a test of another page', { config: { ENABLE_OPENAPI: 'off' }, tests: { apiPath: '' } }],
     ['settings whose name only speaks of secrets', { config: { AUTH_ACCESS_TOKEN_TTL_SECONDS: 60 } }],
   ])('are not seen in %s', (_what, values) => expect(render(values)).not.toEqual([]));
-});
-
-describe.skipIf(skipped('helm'))(`the schema of the values${skipped('helm')}`, () => {
-  /** Every object of values.yaml whose keys the chart reads, and the root. */
-  const closed = (values: Values, path: string[] = []): string[][] => [
-    path,
-    ...Object.entries(values).flatMap(([key, value]) =>
-      isObject(value) && Object.keys(value).length > 0 && !open.has(key) ? closed(value, [...path, key]) : [],
-    ),
-  ];
-  const open = new Set(['startup', 'liveness', 'readiness', 'requests', 'limits', 'behavior', 'labels']);
-  const isObject = (value: unknown): value is Values =>
-    typeof value === 'object' && value !== null && !Array.isArray(value);
-  for (const name of ['podSecurityContext', 'securityContext']) open.add(name);
-
-  it.each(closed(readYaml('values.yaml')).map((path) => [path.join('.') || 'the root', path] as const))(
-    'refuses a mistyped key in %s',
-    (_title, path) => {
-      const values = path.reduceRight<Values>((inner, key) => ({ [key]: inner }), { mistypedKey: 1 });
-      expect(refusal(values)).toContain("additional properties 'mistypedKey' not allowed");
-    },
-  );
-
-  it.each<[string, Values, string]>([
-    ['a text for a number', { replicaCount: '2' }, '/replicaCount'],
-    ['a fraction of a pod', { replicaCount: 1.5 }, '/replicaCount'],
-    ['a negative number', { shutdown: { drainSeconds: -1 } }, '/shutdown/drainSeconds'],
-    ['an unknown mode', { migrations: { mode: 'always' } }, '/migrations/mode'],
-    ['an unknown access mode', claim('RWX'), '/uploads/persistence/accessMode'],
-    ['a list for a text', { config: { ORIGINS: ['a'] } }, '/config/ORIGINS'],
-    ['a name that is no variable', { config: { 'log-level': 'debug' } }, '/config'],
-    ['a memory limit of 0,5 Gi', { resources: { limits: { memory: '0,5Gi' } } }, '/resources/limits/memory'],
-    ['a percentage over 100', { strategy: { maxSurge: '101%' } }, '/strategy/maxSurge'],
-    ['a relative path', { uploads: { mountPath: 'uploads' } }, '/uploads/mountPath'],
-    ['a collector without a scheme', { telemetry: { otlpEndpoint: 'collector:4318' } }, '/telemetry/otlpEndpoint'],
-    ['an alert that does not exist', { prometheusRule: { thresholds: { Slow: 1 } } }, '/prometheusRule/thresholds'],
-  ])('refuses %s', (_what, values, path) => expect(refusal(values)).toContain(`at '${path}'`));
-
-  it('lets a parent chart pass global values and its condition', () => {
-    expect(render({ global: { region: 'eu' }, enabled: true })).not.toEqual([]);
-  });
 });

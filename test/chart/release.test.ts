@@ -68,15 +68,24 @@ describe.skipIf(skipped('helm'))(`NOTES.txt${skipped('helm')}`, () => {
     expect(text).toContain('Migrations: ran before this release.');
     expect(text).toContain('does not start without AUTH_JWT_SECRET');
     expect(text).toContain('Uploads are lost with their pod, and each pod has its own.');
+    expect(text).toContain('Each pod counts rate limits by itself');
   });
 
   it('says nothing of what is in order', async () => {
     const text = await notes({
       ...production,
       envFrom: [{ secretRef: { name: 'orders-env' } }],
+      redis: { existingSecret: 'orders-redis' },
       uploads: { persistence: { enabled: true } },
     });
-    expect(text).not.toMatch(/AUTH_JWT_SECRET|lost/);
+    expect(text).not.toMatch(/AUTH_JWT_SECRET|lost|rate limits/);
+  });
+
+  it.each([
+    ['one pod', { ...production, replicaCount: 1 }],
+    ['rate limits that are off', { ...production, rateLimit: { enabled: false } }],
+  ])('says nothing of Redis with %s', async (_what, values) => {
+    expect(await notes(values)).not.toContain('rate limits');
   });
 });
 

@@ -72,20 +72,35 @@ describe.skipIf(skipped('helm'))(`the network policy${skipped('helm')}`, () => {
     expect(ports(policy(production).egress)).toEqual(['UDP 53, TCP 53', inside, 'TCP 5432']);
     const all = {
       ...production,
+      redis: { existingSecret: 'redis' },
       telemetry: { otlpEndpoint: 'http://otel:4318' },
       sentry: { existingSecret: 'sentry' },
     };
-    expect(ports(policy(all).egress)).toEqual(['UDP 53, TCP 53', inside, 'TCP 5432', 'TCP 4318', 'TCP 443']);
+    expect(ports(policy(all).egress)).toEqual([
+      'UDP 53, TCP 53',
+      inside,
+      'TCP 5432',
+      'TCP 6379',
+      'TCP 4318',
+      'TCP 443',
+    ]);
+    expect(ports(policy({ redis: { url: 'redis://redis' } }).egress)).toEqual(['UDP 53, TCP 53', inside, 'TCP 6379']);
   });
 
   it('narrows where to, and takes further rules', () => {
     const to = [{ ipBlock: { cidr: '10.0.0.0/24' } }];
-    const extra = { ports: [{ protocol: 'TCP', port: 6379 }] };
+    const extra = { ports: [{ protocol: 'TCP', port: 5672 }] };
+    const rule = (port: number) => ({ ports: [{ protocol: 'TCP', port }], to });
     const { egress } = policy({
       ...production,
-      networkPolicy: { enabled: true, egress: { database: { to, port: 6432 } }, extraEgress: [extra] },
+      redis: { existingSecret: 'redis' },
+      networkPolicy: {
+        enabled: true,
+        egress: { database: { to, port: 6432 }, redis: { to, port: 6380 } },
+        extraEgress: [extra],
+      },
     });
-    expect(egress.slice(2)).toEqual([{ ports: [{ protocol: 'TCP', port: 6432 }], to }, extra]);
+    expect(egress.slice(2)).toEqual([rule(6432), rule(6380), extra]);
   });
 
   it('lets everybody call the service, and the cluster read metrics', () => {

@@ -102,7 +102,8 @@ describe('the README of the chart', () => {
     yaml,
   }));
 
-  it('has three worked examples, and one of a closed namespace', () => expect(examples).toHaveLength(4));
+  it('has three worked examples, one of settings and one of a closed namespace', () =>
+    expect(examples).toHaveLength(5));
 
   it.skipIf(skipped('helm')).each(examples)(`renders its example: $title${skipped('helm')}`, ({ yaml }) => {
     expect(render(parse(yaml ?? ''))).not.toEqual([]);

@@ -82,6 +82,10 @@ app.kubernetes.io/component: {{ last . }}
 {{- if or .Values.sentry.dsn .Values.sentry.existingSecret }}true{{ end }}
 {{- end }}
 
+{{- define "slipway.redis" -}}
+{{- if or .Values.redis.url .Values.redis.existingSecret }}true{{ end }}
+{{- end }}
+
 {{/* Numbers of pods. */}}
 
 {{- define "slipway.mostReplicas" -}}
@@ -127,12 +131,25 @@ number through the scale subresource: then it is theirs, and an upgrade or rollb
 {{- end }}
 
 {{- define "slipway.trustProxy" -}}
-{{- .Values.trustProxy | default (or .Values.ingress.enabled .Values.httpRoute.enabled | ternary "1" "false") }}
+{{- if has .Values.trustProxy (list nil "") }}
+{{- or .Values.ingress.enabled .Values.httpRoute.enabled | ternary "1" "false" }}
+{{- else }}
+{{- include "slipway.text" .Values.trustProxy }}
+{{- end }}
 {{- end }}
 
 {{/* Milliseconds that the process accepts after SIGTERM: what preStop leaves of five seconds, at least one. */}}
 {{- define "slipway.acceptMs" -}}
 {{- mul 1000 (min .Values.shutdown.drainSeconds (max 1 (sub 5 .Values.shutdown.preStopSeconds))) }}
+{{- end }}
+
+{{/*
+Milliseconds that the process gives each thing to close. After the drain, which may take 1.25 s longer, all together take
+twice as long, and 2 s more go to a log that nobody reads: that has to end before Kubernetes kills the pod.
+*/}}
+{{- define "slipway.closerMs" -}}
+{{- $rest := sub .Values.shutdown.graceSeconds (add .Values.shutdown.preStopSeconds .Values.shutdown.drainSeconds) }}
+{{- min 2000 (div (sub (mul 1000 $rest) 3250) 2) }}
 {{- end }}
 
 {{- define "slipway.resourceAttributes" -}}
@@ -145,9 +162,19 @@ number through the scale subresource: then it is theirs, and an upgrade or rollb
   "k8s.node.name" "$(NODE_NAME)" }}
 {{- $pairs := list }}
 {{- range $name, $value := merge (deepCopy .Values.telemetry.resourceAttributes) $attributes }}
-{{- $pairs = append $pairs (printf "%s=%s" $name (include "slipway.text" $value)) }}
+{{- $encoded := $value | replace "%" "%25" | replace "," "%2C" | replace "=" "%3D" }}
+{{- $pairs = append $pairs (printf "%s=%s" $name $encoded) }}
 {{- end }}
 {{- join "," $pairs }}
+{{- end }}
+
+{{/* A variable from a Secret that exists or, without one, from the chart's; takes name, existing, key, own. */}}
+{{- define "slipway.fromSecret" -}}
+- name: {{ .name }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ .existing | default .own }}
+      key: {{ empty .existing | ternary .name .key }}
 {{- end }}
 
 {{/* What every container of the image gets; takes (list . "name of the Secret with DATABASE_URL"). */}}
@@ -161,15 +188,30 @@ number through the scale subresource: then it is theirs, and an upgrade or rollb
 {{- end }}
 - name: LOCAL_UPLOAD_DIR
   value: {{ $root.Values.uploads.mountPath | quote }}
+{{- if include "slipway.embedded" $root }}
 - name: DATABASE_URL
-  {{- if include "slipway.embedded" $root }}
   value: file:/data/slipway.db
-  {{- else }}
-  valueFrom:
-    secretKeyRef:
-      name: {{ $root.Values.database.existingSecret | default (last .) }}
-      key: {{ empty $root.Values.database.existingSecret | ternary "DATABASE_URL" $root.Values.database.existingSecretKey }}
-  {{- end }}
+{{- else }}
+{{ include "slipway.fromSecret" (dict "name" "DATABASE_URL" "own" (last .)
+  "existing" $root.Values.database.existingSecret "key" $root.Values.database.existingSecretKey) }}
+{{- end }}
+{{- end }}
+
+{{/* Settings that have their default in the service: what is null is not written. */}}
+{{- define "slipway.limitsEnv" -}}
+{{- $limits := dict
+  "RATE_LIMIT_ENABLED" .Values.rateLimit.enabled
+  "RATE_LIMIT_REQUESTS" .Values.rateLimit.requests
+  "RATE_LIMIT_WINDOW_SECONDS" .Values.rateLimit.windowSeconds
+  "OVERLOAD_ENABLED" .Values.overload.enabled
+  "OVERLOAD_MIN_CONCURRENCY" .Values.overload.minConcurrency
+  "OVERLOAD_MAX_CONCURRENCY" .Values.overload.maxConcurrency }}
+{{- range $name, $value := $limits }}
+{{- if not (kindIs "invalid" $value) }}
+- name: {{ $name }}
+  value: {{ include "slipway.text" $value | quote }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "slipway.serviceEnv" -}}
@@ -192,6 +234,13 @@ number through the scale subresource: then it is theirs, and an upgrade or rollb
   value: {{ include "slipway.acceptMs" . | quote }}
 - name: SHUTDOWN_DEADLINE_MS
   value: {{ mul 1000 .Values.shutdown.drainSeconds | quote }}
+- name: SHUTDOWN_CLOSER_TIMEOUT_MS
+  value: {{ include "slipway.closerMs" . | quote }}
+{{- include "slipway.limitsEnv" . }}
+{{- if include "slipway.redis" . }}
+{{ include "slipway.fromSecret" (dict "name" "REDIS_URL" "own" (include "slipway.fullname" .)
+  "existing" .Values.redis.existingSecret "key" .Values.redis.existingSecretKey) }}
+{{- end }}
 - name: OTEL_SERVICE_NAME
   value: {{ include "slipway.fullname" . }}
 {{- with .Values.telemetry.otlpEndpoint }}
@@ -210,11 +259,8 @@ number through the scale subresource: then it is theirs, and an upgrade or rollb
   value: {{ include "slipway.resourceAttributes" $ | quote }}
 {{- end }}
 {{- if include "slipway.sentry" . }}
-- name: SENTRY_DSN
-  valueFrom:
-    secretKeyRef:
-      name: {{ .Values.sentry.existingSecret | default (include "slipway.fullname" .) }}
-      key: {{ empty .Values.sentry.existingSecret | ternary "SENTRY_DSN" .Values.sentry.existingSecretKey }}
+{{ include "slipway.fromSecret" (dict "name" "SENTRY_DSN" "own" (include "slipway.fullname" .)
+  "existing" .Values.sentry.existingSecret "key" .Values.sentry.existingSecretKey) }}
 {{- end }}
 {{- with .Values.env }}
 {{ toYaml . }}
@@ -243,6 +289,9 @@ number through the scale subresource: then it is theirs, and an upgrade or rollb
 {{- with .Values.database.url }}
 DATABASE_URL: {{ . | quote }}
 {{- end }}
+{{- with .Values.redis.url }}
+REDIS_URL: {{ . | quote }}
+{{- end }}
 {{- with .Values.sentry.dsn }}
 SENTRY_DSN: {{ . | quote }}
 {{- end }}
@@ -257,6 +306,16 @@ SENTRY_DSN: {{ . | quote }}
 {{- end }}
 {{- join " " $missing }}
 {{- end }}
+{{- end }}
+
+{{/* A rule of the network policy; takes port, and to, where empty is anywhere. */}}
+{{- define "slipway.egress" -}}
+- ports:
+    - { protocol: TCP, port: {{ .port }} }
+  {{- with .to }}
+  to:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 {{- end }}
 
 {{/* Pods. Deployment, migration and tests share all that a pod and a container of this image are. */}}

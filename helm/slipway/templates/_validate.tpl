@@ -1,7 +1,7 @@
 {{/* Refuses values that would render and then not work: all problems at once, each with what to change. */}}
 {{- define "slipway.validate" -}}
 {{- $problems := list }}
-{{- range list "slipway.databaseProblems" "slipway.environmentProblems" "slipway.rolloutProblems" "slipway.trafficProblems" }}
+{{- range list "slipway.sourceProblems" "slipway.environmentProblems" "slipway.rolloutProblems" "slipway.trafficProblems" }}
 {{- $problems = concat $problems (include . $ | trim | splitList "\n" | compact) }}
 {{- end }}
 {{- if $problems }}
@@ -9,7 +9,7 @@
 {{- end }}
 {{- end }}
 
-{{- define "slipway.databaseProblems" -}}
+{{- define "slipway.sourceProblems" -}}
 {{- $database := .Values.database }}
 {{- if and $database.url $database.existingSecret }}
 database.url and database.existingSecret are both set; keep one.
@@ -26,8 +26,17 @@ autoscaling.enabled needs a database that pods can share; set database.url or da
 {{- if and $database.maxConnections (not (include "slipway.embedded" .)) (gt $needed (int64 $database.maxConnections)) }}
 database.maxConnections is {{ $database.maxConnections }}, and ({{ $most }} pods + {{ $surge }} of a rollout) x database.poolSize {{ $database.poolSize }} + 1 for migrations is {{ $needed }}; lower database.poolSize or the number of pods, or raise max_connections of the server and this value.
 {{- end }}
+{{- if and .Values.redis.url .Values.redis.existingSecret }}
+redis.url and redis.existingSecret are both set; keep one.
+{{- end }}
+{{- if and .Values.redis.url (not (regexMatch "^rediss?://[^/?#[:space:]]" .Values.redis.url)) }}
+redis.url is not a Redis URL; write redis://:password@host:6379 or, with TLS, rediss://…, or leave it empty.
+{{- end }}
 {{- if and .Values.sentry.dsn .Values.sentry.existingSecret }}
 sentry.dsn and sentry.existingSecret are both set; keep one.
+{{- end }}
+{{- if and .Values.sentry.dsn (not (regexMatch "^https?://[^@/]+@.+/[0-9]+$" .Values.sentry.dsn)) }}
+sentry.dsn is not a DSN; copy it from the settings of the Sentry project, https://key@host/number.
 {{- end }}
 {{- end }}
 
@@ -43,6 +52,14 @@ sentry.dsn and sentry.existingSecret are both set; keep one.
   "TRUST_PROXY" "is set by trustProxy"
   "SHUTDOWN_ACCEPT_MS" "is derived from shutdown.preStopSeconds"
   "SHUTDOWN_DEADLINE_MS" "is set by shutdown.drainSeconds"
+  "SHUTDOWN_CLOSER_TIMEOUT_MS" "is derived from shutdown.graceSeconds"
+  "REDIS_URL" "is set by redis.url or redis.existingSecret"
+  "RATE_LIMIT_ENABLED" "is set by rateLimit.enabled"
+  "RATE_LIMIT_REQUESTS" "is set by rateLimit.requests"
+  "RATE_LIMIT_WINDOW_SECONDS" "is set by rateLimit.windowSeconds"
+  "OVERLOAD_ENABLED" "is set by overload.enabled"
+  "OVERLOAD_MIN_CONCURRENCY" "is set by overload.minConcurrency"
+  "OVERLOAD_MAX_CONCURRENCY" "is set by overload.maxConcurrency"
   "SENTRY_DSN" "is set by sentry.dsn or sentry.existingSecret"
   "OTEL_SERVICE_NAME" "is the name of the release; fullnameOverride changes it"
   "OTEL_EXPORTER_OTLP_ENDPOINT" "is set by telemetry.otlpEndpoint"
@@ -106,6 +123,17 @@ uploads.persistence.accessMode {{ $uploads.accessMode }} lets one node hold the 
 {{- end }}
 
 {{- define "slipway.trafficProblems" -}}
+{{- if eq (toString .Values.trustProxy) "true" }}
+trustProxy is true, so that any client could name any address; set it to the number of proxies in front of the service, or to their addresses.
+{{- end }}
+{{- $overload := .Values.overload }}
+{{- if and $overload.minConcurrency $overload.maxConcurrency (gt (int $overload.minConcurrency) (int $overload.maxConcurrency)) }}
+overload.minConcurrency {{ $overload.minConcurrency }} is more than overload.maxConcurrency {{ $overload.maxConcurrency }}; swap them.
+{{- end }}
+{{- $disabled := has (toString .Values.config.ENABLE_OPENAPI) (list "false" "0" "no" "off") }}
+{{- if and $disabled (eq .Values.tests.apiPath "/api-docs.json") }}
+tests.apiPath is /api-docs.json, which is not there with config.ENABLE_OPENAPI {{ .Values.config.ENABLE_OPENAPI }}; set it to another path that answers 200, or to nothing.
+{{- end }}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) }}
 ingress.enabled needs a host name; set ingress.hosts, for example [orders.example.com].
 {{- end }}

@@ -24,6 +24,17 @@ describe('Closers', () => {
     expect(closed).toEqual(['first']);
   });
 
+  it('takes twice the time of one for all together, however many hang', async () => {
+    const closed: string[] = [];
+    const closers = new Closers(100);
+    closers.add('quick', () => closed.push('quick'));
+    for (const name of ['f', 'e', 'd', 'c', 'b', 'a']) closers.add(name, () => new Promise(() => undefined));
+    const began = performance.now();
+    await expect(closers.closeAll()).rejects.toThrow('Closing a failed: not done within 100 ms; Closing b failed');
+    expect(performance.now() - began).toBeLessThan(500);
+    expect(closed).toEqual(['quick']);
+  });
+
   it('closes nothing twice', async () => {
     let times = 0;
     const closers = new Closers(1000);

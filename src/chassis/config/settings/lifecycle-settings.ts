@@ -9,7 +9,7 @@ export const lifecycleSettings = {
     'Time from SIGTERM until requests still in flight are cut, in milliseconds',
   ),
   SHUTDOWN_CLOSER_TIMEOUT_MS: wholeNumber(1, 600_000, 2000).describe(
-    'How long each thing that was opened may take to close, in milliseconds',
+    'How long each thing that was opened may take to close, and all together twice as long, in milliseconds',
   ),
   DATABASE_CONNECT_TIMEOUT_MS: wholeNumber(0, 3_600_000, 2000).describe(
     'How long a start waits for a database that cannot be reached, in milliseconds',

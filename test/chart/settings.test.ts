@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { environmentSchema, readEnvironment } from '../../src/chassis/config/environment.ts';
+import { authSettings } from '../../src/modules/auth/auth.config.ts';
+import { examples, type Manifest, objects, read, readYaml, render, skipped, template, type Values } from './chart.ts';
+
+const settings = { ...environmentSchema.shape, ...authSettings };
+
+/** What others read: Node, and the value of OTEL_RESOURCE_ATTRIBUTES. */
+const otherNames = ['NODE_OPTIONS', 'POD_NAME', 'POD_UID', 'NODE_NAME'];
+
+/** What Secrets hold that are not the chart's. */
+const elsewhere: Record<string, string> = {
+  DATABASE_URL: 'postgresql://orders:secret@postgres:5432/orders',
+  REDIS_URL: 'redis://redis:6379',
+  SENTRY_DSN: 'https://key@sentry.example.com/1',
+  AUTH_JWT_SECRET: 'a-secret-of-at-least-thirty-two-bytes',
+};
+
+const releases = [{ name: 'no', values: {}, options: [] as string[] }].concat(
+  examples.map(({ name, file }) => ({ name, values: parse(readFileSync(file, 'utf8')), options: ['-f', file] })),
+);
+
+/** The containers that run the service or migrate. */
+function ownContainers(made: Manifest[]): Manifest[] {
+  const pods = made.flatMap(({ spec }) => spec?.template?.spec ?? []);
+  const containers = pods.flatMap(({ initContainers = [], containers: running }) => [...initContainers, ...running]);
+  return containers.filter(({ name }) => /^(service|migrate)$/.test(name));
+}
+
+/** The environment that a container of these objects starts with: what envFrom names, then what env does. */
+function environmentOf(container: Manifest, made: Manifest[]): Record<string, string> {
+  const dataOf = (kind: string, name: string): Record<string, string> => {
+    const { data = {} } = made.find((object) => object.kind === kind && object.metadata.name === name) ?? {};
+    const decoded = ([key, text]: [string, string]) => [key, Buffer.from(text, 'base64').toString()];
+    return kind === 'Secret' ? Object.fromEntries(Object.entries<string>(data).map(decoded)) : data;
+  };
+  const found: Record<string, string> = {};
+  for (const { configMapRef, secretRef } of container.envFrom ?? [])
+    Object.assign(found, configMapRef ? dataOf('ConfigMap', configMapRef.name) : dataOf('Secret', secretRef.name));
+  for (const { name, value, valueFrom } of container.env) {
+    const { name: secret, key } = valueFrom?.secretKeyRef ?? {};
+    found[name] = value ?? dataOf('Secret', secret)[key] ?? elsewhere[name] ?? 'a-value';
+  }
+  const expand = (text: string) => text.replaceAll(/\$\((\w+)\)/g, (_, name) => found[name] ?? '');
+  return Object.fromEntries(Object.entries(found).map(([name, text]) => [name, expand(text)]));
+}
+
+/** The variables of a container that nothing reads, beside those that `env` of the values names. */
+function unknownNames(variables: Record<string, string>, { env = [] }: { env?: { name: string }[] }): string[] {
+  const known = [...Object.keys(settings), ...otherNames, ...env.map(({ name }) => name)];
+  return Object.keys(variables).filter((name) => !known.includes(name));
+}
+
+describe.skipIf(skipped('helm'))(`the variables that the chart writes${skipped('helm')}`, () => {
+  it.each(releases)('are settings of the service, with values that it takes: $name values', ({ values, options }) => {
+    const made = objects(template({}, ...options));
+    expect(ownContainers(made)).not.toEqual([]);
+    for (const container of ownContainers(made)) {
+      const variables = environmentOf(container, made);
+      expect(unknownNames(variables, values)).toEqual([]);
+      const migrates = container.name === 'migrate';
+      const given = migrates ? variables : { AUTH_JWT_SECRET: elsewhere['AUTH_JWT_SECRET'], ...variables };
+      expect(readEnvironment(migrates ? {} : authSettings, given)).toMatchObject({ NODE_ENV: 'production' });
+    }
+  });
+
+  it('are looked at by name and by value', () => {
+    const environment = (values: Values) => {
+      const made = render(values);
+      return environmentOf(ownContainers(made)[0], made);
+    };
+    expect(unknownNames(environment({ config: { LOG_LEVLE: 'debug' } }), {})).toEqual(['LOG_LEVLE']);
+    const misspelt = environment({ config: { LOG_LEVEL: 'loud' } });
+    expect(() => readEnvironment(authSettings, misspelt)).toThrow('LOG_LEVEL: expected trace');
+  });
+});
+
+describe('the values of settings that are numbers', () => {
+  const { properties } = JSON.parse(read('values.schema.json'));
+  const numbers = [
+    ['database.poolSize', 'DATABASE_POOL_SIZE'],
+    ...[...read('values.yaml').matchAll(/# -- ([A-Z_]+): .*\n +(\w+): null/g)]
+      .filter(([, , key]) => key !== 'enabled')
+      .map(([, name = '', key]) => [`${name.startsWith('RATE') ? 'rateLimit' : 'overload'}.${key}`, name]),
+  ] as [path: string, name: keyof typeof settings][];
+
+  it.each(numbers)('%s has the bounds of %s', (path, name) => {
+    const [group = '', key = ''] = path.split('.');
+    expect(readYaml('values.yaml')[group]).toHaveProperty(key);
+    const { minimum, maximum } = properties[group].properties[key];
+    const taken = (value: number) => settings[name].safeParse(String(value)).success;
+    expect([minimum - 1, minimum, maximum, maximum + 1].map(taken)).toEqual([false, true, true, false]);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { readYaml, refusal, render, skipped, type Values } from './chart.ts';
+
+describe.skipIf(skipped('helm'))(`the schema of the values${skipped('helm')}`, () => {
+  /** Every object of values.yaml whose keys the chart reads, and the root. */
+  const closed = (values: Values, path: string[] = []): string[][] => [
+    path,
+    ...Object.entries(values).flatMap(([key, value]) =>
+      isObject(value) && Object.keys(value).length > 0 && !open.has(key) ? closed(value, [...path, key]) : [],
+    ),
+  ];
+  const open = new Set(['startup', 'liveness', 'readiness', 'requests', 'limits', 'behavior', 'labels']);
+  const isObject = (value: unknown): value is Values =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  for (const name of ['podSecurityContext', 'securityContext']) open.add(name);
+
+  it.each(closed(readYaml('values.yaml')).map((path) => [path.join('.') || 'the root', path] as const))(
+    'refuses a mistyped key in %s',
+    (_title, path) => {
+      const values = path.reduceRight<Values>((inner, key) => ({ [key]: inner }), { mistypedKey: 1 });
+      expect(refusal(values)).toContain("additional properties 'mistypedKey' not allowed");
+    },
+  );
+
+  it.each<[string, Values, string]>([
+    ['a text for a number', { replicaCount: '2' }, '/replicaCount'],
+    ['a fraction of a pod', { replicaCount: 1.5 }, '/replicaCount'],
+    ['a negative number', { shutdown: { drainSeconds: -1 } }, '/shutdown/drainSeconds'],
+    ['an unknown mode', { migrations: { mode: 'always' } }, '/migrations/mode'],
+    ['an unknown access mode', { uploads: { persistence: { accessMode: 'RWX' } } }, '/uploads/persistence/accessMode'],
+    ['a list for a text', { config: { ORIGINS: ['a'] } }, '/config/ORIGINS'],
+    ['a name that is no variable', { config: { 'log-level': 'debug' } }, '/config'],
+    ['a memory limit of 0,5 Gi', { resources: { limits: { memory: '0,5Gi' } } }, '/resources/limits/memory'],
+    ['a percentage over 100', { strategy: { maxSurge: '101%' } }, '/strategy/maxSurge'],
+    ['a relative path', { uploads: { mountPath: 'uploads' } }, '/uploads/mountPath'],
+    ['a collector without a scheme', { telemetry: { otlpEndpoint: 'collector:4318' } }, '/telemetry/otlpEndpoint'],
+    ['a limit of no request', { rateLimit: { requests: 0 } }, '/rateLimit/requests'],
+    ['a limit that is empty', { rateLimit: { windowSeconds: '' } }, '/rateLimit/windowSeconds'],
+    ['a flag as text', { overload: { enabled: 'yes' } }, '/overload/enabled'],
+    ['half a request', { overload: { maxConcurrency: 1.5 } }, '/overload/maxConcurrency'],
+    ['a key that is empty', { redis: { existingSecretKey: '' } }, '/redis/existingSecretKey'],
+    ['an alert that does not exist', { prometheusRule: { thresholds: { Slow: 1 } } }, '/prometheusRule/thresholds'],
+  ])('refuses %s', (_what, values, path) => expect(refusal(values)).toContain(`at '${path}'`));
+
+  it('lets a parent chart pass global values and its condition', () => {
+    expect(render({ global: { region: 'eu' }, enabled: true })).not.toEqual([]);
+  });
+});
