@@ -1,10 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { errorBody } from '../errors/error-body.ts';
 import { BadRequestException, BaseException, InternalServerErrorException } from '../errors/exceptions.ts';
 import { logger } from '../telemetry/logger.ts';
+import { requestIdOf } from './request-id.ts';
 import { sendJsonResponse } from './responses.ts';
+
+/** Whether a request is let in; one that is not has been answered. */
+export type Gate = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 const wholeTarget = /^https?:\/\/[^/?#]*/i;
 
@@ -13,14 +16,16 @@ const wholeTarget = /^https?:\/\/[^/?#]*/i;
  * no step at all and would answer it with an HTML page; here it gets a 400 in the one error body, and what the error
  * handler of the app passed on gets a 500. Of a target with scheme and host, as sent to proxies, the path counts, so
  * that no link of an answer leads to a host that the client made up.
+ *
+ * @param admits sees each request before the app does; by default all are let in
  */
-export function requestListener(app: Express): RequestListener {
+export function requestListener(app: Express, admits: Gate = () => true): RequestListener {
   const handle = app as unknown as (req: IncomingMessage, res: ServerResponse, next: NextFunction) => void;
   return (req, res) => {
     const next = (error?: unknown) => answer(res as Response, req as Request, error);
     if (req.headers.host === undefined && req.httpVersion === '1.1') return next();
     if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
-    handle(req, res, next);
+    if (admits(req, res)) handle(req, res, next);
   };
 }
 
@@ -42,7 +47,7 @@ function answer(res: Response, req: Request, error: unknown): void {
 }
 
 function send(res: Response, req: Request, exception: BaseException, error?: unknown): void {
-  const requestId = res.getHeader('X-Request-Id') ?? randomUUID();
+  const requestId = res.getHeader('X-Request-Id') ?? requestIdOf(req);
   logger()[error ? 'error' : 'warn']({ requestId, method: req.method, err: error }, exception.message);
   if (res.headersSent) return void res.destroy();
   res.setHeader('X-Request-Id', requestId);

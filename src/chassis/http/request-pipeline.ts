@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import { OpenRequest } from '../context/open-request.ts';
 import { type RequestContext, runWithRequestContext } from '../context/request-context.ts';
@@ -6,10 +5,10 @@ import { malformedUrl } from '../errors/convert-http-error.ts';
 import { BadRequestException } from '../errors/exceptions.ts';
 import { redactUrl } from '../telemetry/redact.ts';
 import { readDeadline } from './request-deadline.ts';
+import { requestIdOf } from './request-id.ts';
 import { requestObservers } from './request-observers.ts';
 import { routeTemplate } from './route-table.ts';
 
-const validRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 const maximumUrlLength = 2_048;
 const contextKey = Symbol('request context');
 const observersKey = Symbol('request observers');
@@ -59,13 +58,13 @@ function contextOf(req: PipelinedRequest): OpenRequest & RequestContext {
 
 /** Secrets in the query are masked here, once, so that no log or monitor ever sees them. */
 function createContext(req: Request): OpenRequest {
-  const inbound = req.headers['x-request-id'];
   return new OpenRequest({
-    requestId: typeof inbound === 'string' && validRequestId.test(inbound) ? inbound : randomUUID(),
+    requestId: requestIdOf(req),
     method: req.method,
     url: redactUrl((req.originalUrl ?? req.url).slice(0, maximumUrlLength)),
     userAgent: req.headers['user-agent'],
-    ipAddress: req.ip,
+    // Express would parse what nobody forwarded.
+    ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : req.ip,
     deadline: readDeadline(req.headers['x-request-deadline']),
   });
 }

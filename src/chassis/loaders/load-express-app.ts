@@ -1,7 +1,6 @@
 import type { Express, RequestHandler } from 'express';
 import type { ServerConfig } from '../config/app-config.ts';
 import { type Environment, environment } from '../config/environment.ts';
-import { openOrmIfAny } from '../database/orm.ts';
 import { compressResponses } from '../http/compress-responses.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { logRequests } from '../http/log-requests.ts';
@@ -13,20 +12,15 @@ import { addKnownRoute } from '../http/route-table.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { serveUploads } from '../http/serve-uploads.ts';
 import { healthRoutes } from '../lifecycle/health.ts';
-import { ConcurrencyLimit } from '../overload/concurrency-limit.ts';
-import { congestionOf } from '../overload/congestion.ts';
-import { limitConcurrency } from '../overload/limit-concurrency.ts';
 import { rateLimit } from '../overload/rate-limit.ts';
 import { openRateLimits } from '../overload/rate-limit-store.ts';
 import { timeOutRequests } from '../overload/time-out-requests.ts';
 import { logger } from '../telemetry/logger.ts';
-import { showConcurrencyLimit } from '../telemetry/metrics/metrics.ts';
 import { answerFailuresAtLast } from './answer-failures.ts';
 
 /**
  * Configures the HTTP application: first the request context, then the steps in the order of spec.md (Loaders), each
- * switched by its flag, which defaults to true. What no route takes and what fails gets the one error body. Between them
- * stand the bounds of overload: what is refused has cost as little as can be, and health is exempt.
+ * switched by its flag, which defaults to true. What no route takes and what fails gets the one error body.
  */
 export async function loadExpressApp(app: Express, config: ServerConfig): Promise<void> {
   const settings = environment();
@@ -37,7 +31,6 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   app.use(requestPipeline());
   app.use(healthRoutes());
   for (const path of ['/livez', '/readyz']) addKnownRoute(app, { method: 'GET', path });
-  if (settings.OVERLOAD_ENABLED) app.use(admission(settings));
   if (config.enableCors ?? true) app.use(crossOrigin({ origins: settings.CORS_ORIGINS }));
   if (config.enableSecurityHeaders ?? true) app.use(securityHeaders());
   if (config.enableCompression ?? true) app.use(compressResponses());
@@ -47,20 +40,6 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   app.use('/uploads', nameRoute('/uploads/*'), serveUploads({ directory: settings.LOCAL_UPLOAD_DIR }));
   observeRequests(timeOutRequests(settings.REQUEST_TIMEOUT_MS, settings.NODE_ENV === 'production'));
   if (config.enableLogging ?? true) observeRequests(logRequests({ logger: logger() }));
-}
-
-/** The bounds of what is worked on at once, and for how long. */
-function admission({ OVERLOAD_MIN_CONCURRENCY, OVERLOAD_MAX_CONCURRENCY, ...settings }: Environment): RequestHandler {
-  const production = settings.NODE_ENV === 'production';
-  const limit = new ConcurrencyLimit({
-    minimum: OVERLOAD_MIN_CONCURRENCY,
-    maximum: OVERLOAD_MAX_CONCURRENCY,
-    congested: congestionOf(() => openOrmIfAny()?.pool),
-  });
-  showConcurrencyLimit(() => limit.limit);
-  const { admit, observer } = limitConcurrency(limit, production);
-  observeRequests(observer);
-  return admit;
 }
 
 /** The limit of each client's requests, of whatever kind. */

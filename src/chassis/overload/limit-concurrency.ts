@@ -1,72 +1,74 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestHandler, Response } from 'express';
-import type { RequestObserver } from '../context/request-observer.ts';
 import { errorBody } from '../errors/error-body.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import type { Gate } from '../http/request-listener.ts';
 import { logger } from '../telemetry/logger.ts';
 import { countShedRequest } from '../telemetry/metrics/metrics.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 
-const counted = Symbol('counted as at work');
 const remindMs = 10_000;
-
-type CountedResponse = ServerResponse & { [counted]?: boolean };
-
-/** Where a limit is to be put. */
-export interface LimitConcurrency {
-  /** The step that refuses; the first after those that are exempt. */
-  admit: RequestHandler;
-  /** Has to see every request, so that the end of each is known. */
-  observer: RequestObserver;
-}
+/** Asked for by who decides whether the service lives, which being busy must not end. */
+const exempt = /^\/(?:livez|readyz)(?:[/?#]|$)/;
 
 /**
- * Refuses with 503 and `Retry-After` what `limit` does not admit, in the one error body, which is written once and not
- * for every refusal. A request counts once it has come in whole: a client that sends slowly takes nobody's place.
+ * Refuses what `limit` does not admit with 503, `Retry-After` and the one error body, which is written at start. It does so
+ * before the app sees the request, and without a line in the log for each: what costs the least leaves the most time for
+ * the requests that are admitted. A request counts once it has come in whole: a client that sends slowly takes nobody's
+ * place.
  */
-export function limitConcurrency(limit: ConcurrencyLimit, production: boolean): LimitConcurrency {
+export function limitConcurrency(limit: ConcurrencyLimit, production: boolean): Gate {
   const [before, after] = bodyAround(production);
-  const length = Buffer.byteLength(before + after) + new Date().toISOString().length;
+  const length = String(Buffer.byteLength(before + after) + new Date().toISOString().length);
+  let refused = 0;
   let remindedAt = Number.NEGATIVE_INFINITY;
 
-  function count(res: CountedResponse): void {
-    res[counted] = true;
-    limit.enter();
+  function leave(): void {
+    limit.leave();
   }
 
-  function countReceived(this: IncomingMessage & { res?: Response }): void {
+  function count(res: ServerResponse): void {
+    limit.enter();
+    res.once('close', leave);
+  }
+
+  function countReceived(this: IncomingMessage & { res?: ServerResponse }): void {
     const { res } = this;
     // It may have been refused, or given up, while it came in.
     if (res && !res.writableEnded && !res.destroyed) count(res);
   }
 
-  function refuse(res: Response): void {
-    countShedRequest();
+  function remind(): void {
+    refused += 1;
     const now = performance.now();
-    if (now - remindedAt > remindMs) {
-      remindedAt = now;
-      logger().warn({ limit: limit.limit, atWork: limit.atWork }, 'overloaded: requests are refused with 503');
-    }
-    res.statusCode = 503;
-    res.setHeader('Content-Type', 'application/json; charset=utf-8');
-    res.setHeader('Content-Length', length);
-    res.setHeader('Retry-After', '1');
-    res.setHeader('Cache-Control', 'no-store');
+    if (now - remindedAt < remindMs) return;
+    logger().warn({ refused, limit: limit.limit, atWork: limit.atWork }, 'overloaded: requests are refused with 503');
+    remindedAt = now;
+    refused = 0;
+  }
+
+  function refuse(req: IncomingMessage, res: ServerResponse): void {
+    countShedRequest();
+    remind();
+    res.writeHead(503, [
+      ...['X-Request-Id', requestIdOf(req)],
+      ...['Content-Type', 'application/json; charset=utf-8'],
+      ...['Content-Length', length],
+      ...['Retry-After', '1'],
+      ...['Cache-Control', 'no-store'],
+    ]);
     res.end(before + new Date().toISOString() + after);
   }
 
-  return {
-    admit(req, res, next) {
-      if (!limit.admits()) return refuse(res);
-      if (hasBody(req)) req.once('end', countReceived);
-      else count(res);
-      next();
-    },
-    observer: {
-      closed: (_context, _req, res) => {
-        if ((res as CountedResponse)[counted]) limit.leave();
-      },
-    },
+  return function admit(req, res) {
+    if (exempt.test(req.url ?? '')) return true;
+    if (!limit.admits()) {
+      refuse(req, res);
+      return false;
+    }
+    if (hasBody(req)) req.once('end', countReceived);
+    else count(res);
+    return true;
   };
 }
 

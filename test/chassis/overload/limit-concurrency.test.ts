@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import type { Response } from 'express';
+import type { Express, Response } from 'express';
 import { describe, expect, it } from 'vitest';
 import { parseBodies } from '../../../src/chassis/http/parse-bodies.ts';
+import { requestListener } from '../../../src/chassis/http/request-listener.ts';
 import { requestPipeline } from '../../../src/chassis/http/request-pipeline.ts';
 import { ConcurrencyLimit } from '../../../src/chassis/overload/concurrency-limit.ts';
 import { limitConcurrency } from '../../../src/chassis/overload/limit-concurrency.ts';
@@ -13,12 +14,10 @@ import { listening } from '../http/listening.ts';
 /** A server that works on one request at a time; `/hold` is answered by the test. */
 async function oneAtATime(production = false) {
   const limit = new ConcurrencyLimit({ minimum: 1, maximum: 1, congested: () => false });
-  const { admit, observer } = limitConcurrency(limit, production);
   const held: Response[] = [];
   const arrivals: (() => void)[] = [];
   const app = bareApp([
-    requestPipeline([observer]),
-    admit,
+    requestPipeline([]),
     parseBodies({ limitBytes: 100 }),
     (req, res) => {
       if (req.path !== '/hold') return void res.json({ ok: true });
@@ -26,7 +25,7 @@ async function oneAtATime(production = false) {
       arrivals.shift()?.();
     },
   ]);
-  const server = await listening(createServer(app));
+  const server = await listening(createServer(requestListener(app as Express, limitConcurrency(limit, production))));
   const url = `http://127.0.0.1:${server.port}`;
   const hold = async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -55,6 +54,29 @@ describe('limitConcurrency', () => {
     release();
     expect((await answer).status).toBe(200);
     expect((await fetch(server.url)).status).toBe(200);
+  });
+
+  it('answers with the id that the request brings, and lets health pass', async () => {
+    await using server = await oneAtATime();
+    const { answer, release } = await server.hold();
+    const refused = await fetch(server.url, { headers: { 'x-request-id': 'mine-1' } });
+    expect([refused.status, refused.headers.get('x-request-id')]).toEqual([503, 'mine-1']);
+    const statuses = await Promise.all(
+      ['/livez', '/readyz?full', '/livezz'].map(async (path) => (await fetch(`${server.url}${path}`)).status),
+    );
+    expect(statuses).toEqual([200, 200, 503]);
+    release();
+    await answer;
+  });
+
+  it('gives back the place of a request that no step of the app takes', async () => {
+    await using server = await oneAtATime();
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('GET http://[ HTTP/1.1\r\nHost: a\r\n\r\n');
+    const [refused] = (await once(socket, 'data')) as [Buffer];
+    expect(String(refused)).toMatch(/^HTTP\/1.1 400 /);
+    await expect.poll(() => server.limit.atWork).toBe(0);
+    socket.destroy();
   });
 
   it('hides its reason in production (spec.md: Errors, body rule 1)', async () => {

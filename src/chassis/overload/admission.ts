@@ -1,0 +1,28 @@
+import type { Environment } from '../config/environment.ts';
+import type { Gate } from '../http/request-listener.ts';
+import type { PoolCounts } from '../telemetry/metrics/database-metrics.ts';
+import { showConcurrencyLimit } from '../telemetry/metrics/metrics.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
+import { congestionOf } from './congestion.ts';
+import { limitConcurrency } from './limit-concurrency.ts';
+
+type Settings = Pick<
+  Environment,
+  'NODE_ENV' | 'OVERLOAD_ENABLED' | 'OVERLOAD_MIN_CONCURRENCY' | 'OVERLOAD_MAX_CONCURRENCY'
+>;
+
+/**
+ * The gate of a service, which bounds what is worked on at once; undefined while it is switched off.
+ *
+ * @param pool the database's connections, asked while the service is busy
+ */
+export function openAdmission(settings: Settings, pool: () => PoolCounts | undefined): Gate | undefined {
+  if (!settings.OVERLOAD_ENABLED) return undefined;
+  const limit = new ConcurrencyLimit({
+    minimum: settings.OVERLOAD_MIN_CONCURRENCY,
+    maximum: settings.OVERLOAD_MAX_CONCURRENCY,
+    congested: congestionOf(pool),
+  });
+  showConcurrencyLimit(() => limit.limit);
+  return limitConcurrency(limit, settings.NODE_ENV === 'production');
+}
