@@ -33,6 +33,7 @@ function schemaFor(provider: 'postgresql' | 'sqlite'): string {
   runtime             = "nodejs"
   moduleFormat        = "esm"
   importFileExtension = "ts"
+  compilerBuild       = "small"
 }
 
 datasource db {

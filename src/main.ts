@@ -1,8 +1,12 @@
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
 import process from 'node:process';
 import { guardProcess } from './chassis/lifecycle/process-guards.ts';
 import { runCommand } from './chassis/lifecycle/run-command.ts';
 import { runUntilSignal } from './chassis/lifecycle/shutdown.ts';
 
+// A later start finds what this one compiled. NODE_COMPILE_CACHE names another place, as the image does.
+enableCompileCache(join(import.meta.dirname, '../.cache/compiled'));
 guardProcess();
 
 const [command, ...args] = process.argv.slice(2);

@@ -1,16 +1,13 @@
 import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
-import { isMissingTable } from './database-faults.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
+import { appliedSql, emptyWithoutTable, namesWithout } from './lacking-migrations.ts';
 import { migrationWaitMs, withMigrationConnection } from './migration-connection.ts';
 import { isLocked, migrationError } from './migration-error.ts';
 import { migrationList, migrationNames, migrationsDirectory } from './migration-files.ts';
-import { type DatabaseSettings, type OpenOrm, openOrmIfAny } from './orm.ts';
+import type { DatabaseSettings } from './orm.ts';
 import { schemaFilters, withSchemaEngine } from './schema-engine.ts';
 
 type Settings = Pick<DatabaseSettings, 'DATABASE_URL'>;
-
-const appliedSql =
-  'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
 
 /**
  * Applies all migrations that the database lacks, oldest first, and returns their names. Several processes may call it
@@ -30,27 +27,6 @@ export async function applyMigrations(settings: Settings, directory = migrations
   } catch (error) {
     throw migrationError(error, target);
   }
-}
-
-/** Names of the migrations that the database lacks, oldest first. Connects by itself when no database is open. */
-export async function pendingMigrations(settings: Settings, directory = migrationsDirectory): Promise<string[]> {
-  const open = openOrmIfAny();
-  const target = parseDatabaseUrl(settings.DATABASE_URL);
-  const names = migrationNames(open?.provider ?? target.provider, directory);
-  return open ? lackingMigrations(open, names) : pendingOn(target, names);
-}
-
-/** Which of these migrations an open database lacks: one small read, cheap enough for a readiness check. */
-export async function lackingMigrations(
-  { client }: Pick<OpenOrm, 'client'>,
-  names: readonly string[],
-): Promise<string[]> {
-  const bare = client as { $queryRawUnsafe(sql: string): Promise<{ migration_name: string }[]> };
-  const rows = await emptyWithoutTable(() => bare.$queryRawUnsafe(appliedSql));
-  return without(
-    names,
-    rows.map(({ migration_name }) => migration_name),
-  );
 }
 
 /**
@@ -83,26 +59,11 @@ async function pendingOn(target: DatabaseTarget, names: readonly string[]): Prom
       const result = await adapter.queryRaw({ sql: appliedSql, args: [], argTypes: [] });
       return result.rows;
     });
-    return without(
+    return namesWithout(
       names,
       rows.map(([name]) => String(name)),
     );
   });
-}
-
-function without(names: readonly string[], applied: readonly string[]): string[] {
-  const done = new Set(applied);
-  return names.filter((name) => !done.has(name));
-}
-
-/** A database that was never migrated has no table of migrations. */
-async function emptyWithoutTable<T>(read: () => Promise<T[]>): Promise<T[]> {
-  try {
-    return await read();
-  } catch (error) {
-    if (isMissingTable(error)) return [];
-    throw error;
-  }
 }
 
 async function untilUnlocked<T>(work: () => Promise<T>): Promise<T> {

@@ -2,11 +2,9 @@ import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Pool } from 'pg';
 import { DatabaseUnavailableException } from '../errors/exceptions.ts';
-import { connectPostgresql } from './connect-postgresql.ts';
-import { connectSqlite } from './connect-sqlite.ts';
 import { convertingErrors } from './convert-orm-errors.ts';
 import { fault } from './database-faults.ts';
-import { type DatabaseProvider, parseDatabaseUrl } from './database-url.ts';
+import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import type { OrmClient } from './orm-types.ts';
 
 /** The part of the environment that the database reads. Times are milliseconds. */
@@ -88,17 +86,7 @@ export function providerOf(client: object): DatabaseProvider {
 /** Opens a database of one's own, which `orm()` does not know of. Raises what `openOrm` raises. */
 export async function openDatabase(settings: DatabaseSettings): Promise<OpenOrm> {
   const target = parseDatabaseUrl(settings.DATABASE_URL);
-  const { adapter, pool } =
-    target.provider === 'sqlite'
-      ? { adapter: connectSqlite(target.path), pool: undefined }
-      : connectPostgresql(target, {
-          max: settings.DATABASE_POOL_SIZE,
-          connectionTimeoutMillis: settings.DATABASE_ACQUIRE_TIMEOUT_MS,
-          idleTimeoutMillis: settings.DATABASE_IDLE_TIMEOUT_MS,
-          statement_timeout: settings.DATABASE_STATEMENT_TIMEOUT_MS,
-          // The server ends a statement in time; this ends the wait for a server that is gone without a word.
-          query_timeout: settings.DATABASE_STATEMENT_TIMEOUT_MS + 2000,
-        });
+  const { adapter, pool } = await connect(target, settings);
   const Client = await generatedClient(target.provider);
   const bare = new Client({ adapter });
   try {
@@ -110,6 +98,23 @@ export async function openDatabase(settings: DatabaseSettings): Promise<OpenOrm>
   const client = convertingErrors(bare);
   providers.set(client, target.provider);
   return { client, provider: target.provider, pool, close: () => bare.$disconnect() };
+}
+
+/** Loads the driver of one database and not that of the other. */
+async function connect(target: DatabaseTarget, settings: DatabaseSettings): Promise<{ adapter: object; pool?: Pool }> {
+  if (target.provider === 'sqlite') {
+    const { connectSqlite } = await import('./connect-sqlite.ts');
+    return { adapter: connectSqlite(target.path) };
+  }
+  const { connectPostgresql } = await import('./connect-postgresql.ts');
+  return connectPostgresql(target, {
+    max: settings.DATABASE_POOL_SIZE,
+    connectionTimeoutMillis: settings.DATABASE_ACQUIRE_TIMEOUT_MS,
+    idleTimeoutMillis: settings.DATABASE_IDLE_TIMEOUT_MS,
+    statement_timeout: settings.DATABASE_STATEMENT_TIMEOUT_MS,
+    // The server ends a statement in time; this ends the wait for a server that is gone without a word.
+    query_timeout: settings.DATABASE_STATEMENT_TIMEOUT_MS + 2000,
+  });
 }
 
 function opened(): OpenOrm {

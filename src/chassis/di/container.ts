@@ -1,4 +1,4 @@
-import { type AwilixContainer, createContainer, InjectionMode } from 'awilix';
+import { type AwilixContainer, createContainer, InjectionMode } from 'awilix/browser';
 
 /** The container of the running service; its cradle is typed by what every module's di.ts declares. */
 export type Container = AwilixContainer<Slipway.Cradle>;

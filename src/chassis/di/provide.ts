@@ -1,4 +1,4 @@
-import { asClass, type Resolver } from 'awilix';
+import { asClass, type Resolver } from 'awilix/browser';
 import type { Container } from './container.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a class may take any part of the cradle

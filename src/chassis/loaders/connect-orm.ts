@@ -4,7 +4,6 @@ import { pathToFileURL } from 'node:url';
 import { type Environment, environment } from '../config/environment.ts';
 import { prismaDirectory } from '../config/layout.ts';
 import { isUnreachable } from '../database/database-faults.ts';
-import { applyMigrations } from '../database/migrations.ts';
 import { closeOrm, databaseProvider, openOrm, orm } from '../database/orm.ts';
 import { noteLogged } from '../lifecycle/process-guards.ts';
 import { logger } from '../telemetry/logger.ts';
@@ -24,10 +23,7 @@ export async function connectOrm(stop?: AbortSignal): Promise<void> {
   const settings = environment();
   try {
     await openWhenReachable(settings, stop);
-    if (settings.DATABASE_MIGRATE) {
-      const applied = await applyMigrations(settings);
-      if (applied.length > 0) logger().info({ applied }, 'migrations applied');
-    }
+    if (settings.DATABASE_MIGRATE) await migrate(settings);
     await seedDatabase(settings);
     logger().info({ provider: databaseProvider() }, 'database connected');
   } catch (error) {
@@ -36,6 +32,13 @@ export async function connectOrm(stop?: AbortSignal): Promise<void> {
     await closeOrm();
     throw error;
   }
+}
+
+/** Loaded only where it is asked for, with the engine of five megabytes that it needs. */
+async function migrate(settings: Environment): Promise<void> {
+  const { applyMigrations } = await import('../database/migrations.ts');
+  const applied = await applyMigrations(settings);
+  if (applied.length > 0) logger().info({ applied }, 'migrations applied');
 }
 
 /** The pauses grow and differ, so that many replicas do not fall upon a database in the moment that it is back. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { asFunction, asValue } from 'awilix';
+import { asFunction, asValue } from 'awilix/browser';
 import { addModuleSettings, environment } from '../config/environment.ts';
 import { modulesDirectory, sourceExtension } from '../config/layout.ts';
 import { orm } from '../database/orm.ts';
