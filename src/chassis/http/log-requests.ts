@@ -22,16 +22,14 @@ export function logRequests({ logger }: LogRequestsOptions): RequestObserver {
   const middleware = pinoHttp<Request, Response>({
     logger,
     wrapSerializers: false,
-    // pino-http binds the request to a child logger; the line below says all there is to say.
-    serializers: { req: () => undefined, res: () => undefined },
     customLogLevel: (req, res) => (res.statusCode < 400 && quietPaths.has(req.path) ? 'silent' : 'info'),
     customSuccessObject: describe,
     customErrorObject: describe,
     customSuccessMessage: outcome,
     customErrorMessage: outcome,
   });
-  // Loggers of single requests need not follow a change of the level.
-  Object.assign(middleware.logger, { onChild: () => undefined });
+  // pino-http makes a logger for each request, which holds it; the line below says all that there is to say.
+  Object.assign(middleware.logger, { child: () => middleware.logger });
   return { opened: (_context, req, res) => middleware(req as Request, res as Response) };
 }
 

@@ -1,42 +1,24 @@
 import { createRequire } from 'node:module';
 import process from 'node:process';
-import { type DestinationStream, pino } from 'pino';
+import type { DestinationStream } from 'pino';
+import { BufferedOutput } from './buffered-output.ts';
 
-/**
- * A destination that holds lines back for a while. It has no `flushSync`, which pino would call after a fatal line: in the
- * middle of a write that puts lines out of order, or loses some.
- */
-export interface BufferedDestination extends DestinationStream {
-  /** Writes out what is there, and calls `done` once no write is under way. */
-  flush(done?: () => void): void;
-  /** Writes what no write has begun with, and waits for it. */
-  flushAtOnce(): void;
-  /** Forgets what is there. */
-  destroy(): void;
-  /** Whenever some of it is written. */
-  on(event: 'write', listener: () => void): unknown;
-}
-
+const standardOutput = 1;
 const flushIntervalMs = 500;
 /** As JSON writes them; a tab and a line break of a stack may stay. */
 const escapedControls = /\\(r|b|f|u00[01][\da-f])/g;
 
-let standardOutput: BufferedDestination | undefined;
+let output: BufferedOutput | undefined;
 
-/** Standard output, written in pieces of 8 KB or after half a second. */
-export function bufferedOutput(): BufferedDestination {
-  if (standardOutput === undefined) {
-    const destination = pino.destination({ dest: 1, sync: false, minLength: 8192 });
-    setInterval(() => destination.flush(), flushIntervalMs).unref();
-    standardOutput = {
-      write: (line) => destination.write(line),
-      flush: (done) => destination.flush(done),
-      flushAtOnce: () => destination.flushSync(),
-      destroy: () => destination.destroy(),
-      on: (event, listener) => destination.on(event, listener),
-    };
+/** Standard output, written in pieces of 16 KB, after half a second, and when the process exits. */
+export function bufferedOutput(): BufferedOutput {
+  if (output === undefined) {
+    const opened = new BufferedOutput(standardOutput);
+    setInterval(() => opened.flush(), flushIntervalMs).unref();
+    process.on('exit', () => opened.flushAtOnce());
+    output = opened;
   }
-  return standardOutput;
+  return output;
 }
 
 /** Readable lines. pino-pretty is a development dependency: where it is missing the lines stay JSON. */

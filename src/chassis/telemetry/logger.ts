@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type DestinationStream, type Logger, type LoggerOptions, pino, symbols } from 'pino';
 import { getRequestContext } from '../context/request-context.ts';
+import type { BufferedOutput } from './buffered-output.ts';
 import { describeError } from './describe-error.ts';
-import { type BufferedDestination, bufferedOutput, prettyOutput } from './log-output.ts';
+import { bufferedOutput, prettyOutput } from './log-output.ts';
 import { redact, redactUrl } from './redact.ts';
 
 export type { Logger } from 'pino';
@@ -72,17 +73,14 @@ export async function drainLogger(stallMs: number): Promise<void> {
   if (stream?.flush === undefined) return stream?.flushAtOnce?.();
   const { promise: drained, resolve } = Promise.withResolvers<boolean>();
   const giveUp = setTimeout(resolve, stallMs, false);
-  stream.on?.('write', () => giveUp.refresh());
-  // The error that comes is that a pipe cannot be synced to a disk.
+  stream.onProgress?.(() => giveUp.refresh());
   stream.flush(() => resolve(true));
-  // What came while the last write was under way is left, and needs not wait for another.
-  if (await drained) stream.flushAtOnce?.();
-  else stream.destroy?.();
+  if (!(await drained)) stream.destroy?.();
   clearTimeout(giveUp);
 }
 
-function destinationOf(made: Logger | undefined): Partial<BufferedDestination> | undefined {
-  return (made as unknown as Record<symbol, Partial<BufferedDestination>> | undefined)?.[symbols.streamSym];
+function destinationOf(made: Logger | undefined): Partial<BufferedOutput> | undefined {
+  return (made as unknown as Record<symbol, Partial<BufferedOutput>> | undefined)?.[symbols.streamSym];
 }
 
 function loggerOptions(level: string): LoggerOptions {
