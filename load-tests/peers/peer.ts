@@ -29,12 +29,17 @@ const clockTicks = 100;
 /** Starts a peer on the first core, its output in a file, and waits for its first 200. */
 export async function startPeer(peer: Peer, logDirectory: string): Promise<RunningPeer> {
   const port = await freePort();
+  const cache = join(logDirectory, 'compiled');
   const log = openSync(join(logDirectory, `${peer.name}.log`), 'a');
   const entry = (file: string) => join(import.meta.dirname, 'entries', file);
-  const preload = peer.preload ? ['--import', entry(peer.preload)] : [];
+  // Node writes what it compiled when a process exits by itself.
+  const preload = ['exit-on-signal.js', ...(peer.preload ? [peer.preload] : [])].flatMap((file) => [
+    '--import',
+    entry(file),
+  ]);
   const started = performance.now();
   const child = spawn('taskset', ['-c', '0', process.execPath, ...preload, entry(peer.entry)], {
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: String(port), ...peer.env },
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: String(port), NODE_COMPILE_CACHE: cache, ...peer.env },
     stdio: ['ignore', log, log],
   });
   closeSync(log);
@@ -63,7 +68,7 @@ function cpuOf({ pid }: ChildProcess): number {
 
 async function stop(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
-  child.kill('SIGKILL');
+  child.kill('SIGTERM');
   await ended;
 }
 

@@ -13,8 +13,8 @@ export function compressResponses(): RequestHandler {
       return;
     }
     // A cache must know that other clients get other bytes.
-    if (res.hasHeader('Vary')) res.vary('Accept-Encoding');
-    else res.setHeader('Vary', 'Accept-Encoding');
+    if (res.hasHeader('vary')) res.vary('Accept-Encoding');
+    else res.setHeader('vary', 'Accept-Encoding');
     next();
   };
 }

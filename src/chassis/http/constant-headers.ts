@@ -7,7 +7,8 @@ export interface ConstantHeaders {
 }
 
 /**
- * Runs a middleware once, at start, and keeps the headers that it sets, so that no request pays for computing them.
+ * Runs a middleware once, at start, and keeps the headers that it sets, so that no request pays for computing them. Their
+ * names are kept in lower case, which Node would look for anew in every answer.
  *
  * @param headers the request headers that the middleware sees
  */
@@ -15,8 +16,8 @@ export function recordHeaders(middleware: RequestHandler, headers: Record<string
   const set = new Map<string, string>();
   const removed: string[] = [];
   const response = {
-    setHeader: (name: string, value: unknown) => set.set(name, String(value)),
-    getHeader: (name: string) => set.get(name),
+    setHeader: (name: string, value: unknown) => set.set(name.toLowerCase(), String(value)),
+    getHeader: (name: string) => set.get(name.toLowerCase()),
     removeHeader: (name: string) => removed.push(name),
   };
   let failure: unknown;
@@ -29,7 +30,7 @@ export function recordHeaders(middleware: RequestHandler, headers: Record<string
 export function applyHeaders(response: Response, headers: ConstantHeaders): void {
   for (const name of headers.removed) response.removeHeader(name);
   for (const [name, value] of headers.set) {
-    if (name === 'Vary' && response.hasHeader('Vary')) response.vary(value);
+    if (name === 'vary' && response.hasHeader('vary')) response.vary(value);
     else response.setHeader(name, value);
   }
 }

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import multer from 'multer';
 import { toException } from '../errors/convert-error.ts';
 import {
   BadRequestException,
@@ -10,7 +9,14 @@ import {
 } from '../errors/exceptions.ts';
 import { type ImageType, imageExtensions } from './image-type.ts';
 import { onRequestFailure } from './request-failure.ts';
-import { type HiddenFile, publishUpload, removeFile, uploadStorage } from './upload-storage.ts';
+import {
+  type HiddenFile,
+  orStorageFailure,
+  publishUpload,
+  removeAbandoned,
+  removeFile,
+  uploadStorage,
+} from './upload-storage.ts';
 
 /** What a route takes. */
 export interface ReceiveUploadOptions {
@@ -48,9 +54,16 @@ export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
   const { field, maxBytes, types = allTypes } = options;
   const storage = { field, types, directory: resolve(options.directory) };
   const limits = { fileSize: maxBytes, files: 1, fields: 20, fieldSize: 65_536, parts: 21 };
-  const receive = multer({ storage: uploadStorage(storage), limits }).single(field);
+  let receive: RequestHandler | undefined;
+  async function open(): Promise<RequestHandler> {
+    // Most services take no uploads, and their start need not load this.
+    const { default: multer } = await import('multer');
+    await orStorageFailure(field, removeAbandoned(storage.directory));
+    return multer({ storage: uploadStorage(storage), limits }).single(field);
+  }
   return async function receiveFile(req, res, next) {
     try {
+      receive ??= await open();
       await readForm(receive, req, res);
       if (req.file === undefined) throw missingFile(field);
       const hidden = req.file as unknown as HiddenFile;

@@ -28,9 +28,9 @@ export function requestPipeline(watching = observers): RequestHandler {
   return function openRequest(req: PipelinedRequest, res, next) {
     const context = contextOf(req);
     req[observersKey] = watching;
-    res.setHeader('X-Request-Id', context.requestId);
+    res.setHeader('x-request-id', context.requestId);
     for (const observer of watching) observer.opened?.(context, req, res);
-    res.once('close', closeRequest);
+    res.on('close', closeRequest);
     if (!hasReadablePath(req.url)) next(new BadRequestException(malformedUrl));
     else runWithRequestContext(context, next);
   };

@@ -28,7 +28,7 @@ export function sendNothing(res: Response): void {
 export function sendJsonResponse(res: Response, status: number, body: object): void {
   const text = JSON.stringify(body);
   res.statusCode = status;
-  res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  res.setHeader('Content-Length', Buffer.byteLength(text));
+  res.setHeader('content-type', 'application/json; charset=utf-8');
+  res.setHeader('content-length', Buffer.byteLength(text));
   res.end(text);
 }

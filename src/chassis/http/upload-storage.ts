@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { StorageEngine } from 'multer';
 import { BadRequestException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';
 import { type ImageType, imageExtensions, imageHeadLength, imageType } from './image-type.ts';
+
+const hiddenName = /^\.[\da-f-]{36}\.part$/;
+const abandonedMs = 3_600_000;
 
 /** What the storage needs to know of an upload. */
 export interface UploadStorageOptions {
@@ -53,6 +56,21 @@ export async function publishUpload(file: HiddenFile, { field, directory }: Uplo
 /** Removes a file; one that is gone already is no error. */
 export async function removeFile(path: string): Promise<void> {
   await rm(path, { force: true });
+}
+
+/** Removes what processes that were killed left half written; an hour later no upload is still under way. */
+export async function removeAbandoned(directory: string): Promise<void> {
+  const names = await readdir(directory).catch(emptyWhenMissing);
+  for (const path of names.filter((name) => hiddenName.test(name)).map((name) => join(directory, name))) {
+    // Another process may be removing them too.
+    const file = await stat(path).catch(() => undefined);
+    if (file && file.mtimeMs < Date.now() - abandonedMs) await removeFile(path);
+  }
+}
+
+function emptyWhenMissing(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
 }
 
 async function writeHidden(stream: Readable, path: string, options: UploadStorageOptions): Promise<HiddenFile> {
@@ -108,7 +126,7 @@ async function discard(handle: FileHandle, path: string): Promise<void> {
 }
 
 /** A failure of the disk as spec.md has it (Errors, body rule 6); the path on the server stays out of the details. */
-async function orStorageFailure<T>(field: string, work: Promise<T>): Promise<T> {
+export async function orStorageFailure<T>(field: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (cause) {

@@ -1,4 +1,4 @@
-import { type RequestHandler, Router } from 'express';
+import { Router } from 'express';
 import { logger } from '../telemetry/logger.ts';
 import { loadFailures } from './start-up-report.ts';
 
@@ -26,7 +26,6 @@ interface KnownCheck {
   last?: CheckOutcome;
 }
 
-const healthPath = /^\/(?:livez|readyz)\/?$/i;
 const checkTimeoutMs = 1000;
 const cacheMs = 1000;
 const checks = new Map<string, KnownCheck>();
@@ -98,11 +97,8 @@ async function call(name: string, known: KnownCheck, signal: AbortSignal): Promi
   }
 }
 
-/**
- * `/livez` (the process answers) and `/readyz` (it can take requests, else 503 and which check says no). All other paths
- * pass by with a look at their name.
- */
-export function healthRoutes(): RequestHandler {
+/** `/livez` (the process answers) and `/readyz` (it can take requests, else 503 and which check says no). */
+export function healthRoutes(): Router {
   const router = Router();
   router.get('/livez', (_request, response) => {
     response.json({ status: 'ok' });
@@ -111,8 +107,5 @@ export function healthRoutes(): RequestHandler {
     const { ready, checks: outcomes } = await readiness();
     response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable', checks: outcomes });
   });
-  return function answerHealth(request, response, next) {
-    if (healthPath.test(request.path)) router(request, response, next);
-    else next();
-  };
+  return router;
 }

@@ -23,9 +23,10 @@ export function reportCrashesTo(report: CrashReporter | undefined): void {
 /**
  * Ends the process on faults that nobody caught (spec.md: Handling, rule 5): an uncaught exception is logged and the
  * process exits with code 1; an unhandled rejection is logged and thrown on, which makes it an uncaught exception. What
- * fails while that happens is logged and changes nothing.
+ * fails while that happens is logged and changes nothing. However the process ends, the log is written out.
  */
 export function guardProcess(): void {
+  process.on('exit', flushLogger);
   process.on('uncaughtException', crash);
   process.on('unhandledRejection', (reason) => {
     writeLine('error', reason, 'unhandled promise rejection');

@@ -1,8 +1,9 @@
-import type { Express, RequestHandler } from 'express';
+import { type Express, type RequestHandler, Router } from 'express';
 import type { ServerConfig } from '../config/app-config.ts';
 import { type Environment, environment } from '../config/environment.ts';
 import { compressResponses } from '../http/compress-responses.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
+import { inOrder, onlyAt } from '../http/in-order.ts';
 import { logRequests } from '../http/log-requests.ts';
 import { nameRoute } from '../http/name-route.ts';
 import { parseBodies } from '../http/parse-bodies.ts';
@@ -18,6 +19,9 @@ import { timeOutRequests } from '../overload/time-out-requests.ts';
 import { logger } from '../telemetry/logger.ts';
 import { answerFailuresAtLast } from './answer-failures.ts';
 
+const healthPath = /^\/(?:livez|readyz)\/?$/i;
+const uploadsPath = /^\/uploads(?:\/|$)/i;
+
 /**
  * Configures the HTTP application: first the request context, then the steps in the order of spec.md (Loaders), each
  * switched by its flag, which defaults to true. What no route takes and what fails gets the one error body.
@@ -28,18 +32,25 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   app.disable('etag');
   app.set('trust proxy', proxyTrust(settings.TRUST_PROXY));
   answerFailuresAtLast(app);
-  app.use(requestPipeline());
-  app.use(healthRoutes());
-  for (const path of ['/livez', '/readyz']) addKnownRoute(app, { method: 'GET', path });
-  if (config.enableCors ?? true) app.use(crossOrigin({ origins: settings.CORS_ORIGINS }));
-  if (config.enableSecurityHeaders ?? true) app.use(securityHeaders());
-  if (config.enableCompression ?? true) app.use(compressResponses());
   await openRateLimits(settings);
-  if (settings.RATE_LIMIT_ENABLED) app.use(clientLimit(settings));
-  app.use(parseBodies({ limitBytes: settings.BODY_LIMIT_BYTES }));
-  app.use('/uploads', nameRoute('/uploads/*'), serveUploads({ directory: settings.LOCAL_UPLOAD_DIR }));
+  const steps: (RequestHandler | false)[] = [
+    requestPipeline(),
+    onlyAt(healthPath, healthRoutes()),
+    (config.enableCors ?? true) && crossOrigin({ origins: settings.CORS_ORIGINS }),
+    (config.enableSecurityHeaders ?? true) && securityHeaders(),
+    (config.enableCompression ?? true) && compressResponses(),
+    settings.RATE_LIMIT_ENABLED && clientLimit(settings),
+    parseBodies({ limitBytes: settings.BODY_LIMIT_BYTES }),
+    onlyAt(uploadsPath, uploads(settings.LOCAL_UPLOAD_DIR)),
+  ];
+  app.use(inOrder(steps.filter((step) => step !== false)));
+  for (const path of ['/livez', '/readyz']) addKnownRoute(app, { method: 'GET', path });
   observeRequests(timeOutRequests(settings.REQUEST_TIMEOUT_MS, settings.NODE_ENV === 'production'));
   if (config.enableLogging ?? true) observeRequests(logRequests({ logger: logger() }));
+}
+
+function uploads(directory: string): Router {
+  return Router().use('/uploads', nameRoute('/uploads/*'), serveUploads({ directory }));
 }
 
 /** The limit of each client's requests, of whatever kind. */

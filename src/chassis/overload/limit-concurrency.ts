@@ -29,7 +29,7 @@ export function limitConcurrency(limit: ConcurrencyLimit, production: boolean): 
 
   function count(res: ServerResponse): void {
     limit.enter();
-    res.once('close', leave);
+    res.on('close', leave);
   }
 
   function countReceived(this: IncomingMessage & { res?: ServerResponse }): void {

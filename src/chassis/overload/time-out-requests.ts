@@ -7,12 +7,26 @@ import { ServiceUnavailableException } from '../errors/exceptions.ts';
 import { sendJsonResponse } from '../http/responses.ts';
 import { logger } from '../telemetry/logger.ts';
 
+/** A request that waits, in a ring of all that do, in which it stands behind those that came before it. */
 interface Waiting {
+  readonly context: RequestContext;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   /** When it began to wait, by `performance.now()`. */
   since: number;
+  before: Link;
+  after: Link;
 }
+
+/** The place of the ring where it begins and ends. */
+interface Link {
+  before: Link;
+  after: Link;
+}
+
+const place = Symbol('place among those that wait');
+
+type WaitingResponse = ServerResponse & { [place]?: Waiting | undefined };
 
 const reason = 'The request took longer than REQUEST_TIMEOUT_MS';
 
@@ -26,18 +40,27 @@ const reason = 'The request took longer than REQUEST_TIMEOUT_MS';
  */
 export function timeOutRequests(timeoutMs: number, production: boolean): RequestObserver {
   const checkMs = Math.min(250, timeoutMs / 10);
-  const waiting = new Map<RequestContext, Waiting>();
+  const ring = emptyRing();
   let timer: NodeJS.Timeout | undefined;
 
   function check(): void {
-    timer = waiting.size > 0 ? setTimeout(check, checkMs).unref() : undefined;
     const now = performance.now();
-    for (const [context, entry] of waiting) {
-      if (now - entry.since < timeoutMs) return;
-      waiting.delete(context);
-      if (entry.req.complete) giveUp(context, entry.res as Response);
-      else waiting.set(context, { ...entry, since: now });
+    for (let first = ring.after; first !== ring && now - (first as Waiting).since >= timeoutMs; first = ring.after) {
+      const late = first as Waiting;
+      leave(late);
+      if (late.req.complete) giveUp(late.context, late.res as Response);
+      else enter(late, now);
     }
+    timer = ring.after === ring ? undefined : setTimeout(check, checkMs).unref();
+  }
+
+  function enter(waiting: Waiting, now: number): void {
+    waiting.since = now;
+    waiting.before = ring.before;
+    waiting.after = ring;
+    ring.before.after = waiting;
+    ring.before = waiting;
+    (waiting.res as WaitingResponse)[place] = waiting;
   }
 
   function giveUp(context: RequestContext, res: Response): void {
@@ -53,9 +76,24 @@ export function timeOutRequests(timeoutMs: number, production: boolean): Request
 
   return {
     opened(context, req, res) {
-      waiting.set(context, { req, res, since: performance.now() });
+      enter({ context, req, res, since: 0, before: ring, after: ring }, performance.now());
       if (timer === undefined) timer = setTimeout(check, checkMs).unref();
     },
-    closed: (context) => void waiting.delete(context),
+    closed(_context, _req, res: WaitingResponse) {
+      if (res[place]) leave(res[place]);
+    },
   };
+}
+
+function emptyRing(): Link {
+  const ring = {} as Link;
+  ring.before = ring;
+  ring.after = ring;
+  return ring;
+}
+
+function leave(waiting: Waiting): void {
+  waiting.before.after = waiting.after;
+  waiting.after.before = waiting.before;
+  (waiting.res as WaitingResponse)[place] = undefined;
 }

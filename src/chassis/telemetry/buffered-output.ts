@@ -47,7 +47,8 @@ export class BufferedOutput {
   /** Begins to write what is there, and calls `done` once it is written or dropped. */
   flush(done?: () => void): void {
     if (done) this.#drained.push(done);
-    if (!this.#writing) this.#writeNext();
+    if (this.#closed) this.#tellDrained();
+    else if (!this.#writing) this.#writeNext();
   }
 
   /** Writes all that no write has begun with, and waits for it, as long as somebody reads. */
@@ -152,7 +153,8 @@ export class BufferedOutput {
 
   /** That the reader has gone is its right; anything else, such as a full disk, is told where it can be. */
   #giveUp(error: NodeJS.ErrnoException): void {
-    if (error.code !== 'EPIPE') process.emitWarning(`The log cannot be written any more: ${error.message}`);
+    if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET')
+      process.emitWarning(`The log cannot be written any more: ${error.message}`);
     this.destroy();
   }
 

@@ -10,12 +10,11 @@ const escapedControls = /\\(r|b|f|u00[01][\da-f])/g;
 
 let output: BufferedOutput | undefined;
 
-/** Standard output, written in pieces of 16 KB, after half a second, and when the process exits. */
+/** Standard output, written in pieces of 16 KB or after half a second. */
 export function bufferedOutput(): BufferedOutput {
   if (output === undefined) {
     const opened = new BufferedOutput(standardOutput);
     setInterval(() => opened.flush(), flushIntervalMs).unref();
-    process.on('exit', () => opened.flushAtOnce());
     output = opened;
   }
   return output;

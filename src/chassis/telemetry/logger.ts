@@ -11,6 +11,13 @@ export type { Logger } from 'pino';
 /** Characters that JSON leaves as they are and that terminals and line readers act upon. */
 const actingCharacters = /[\u007f-\u009f\u2028\u2029]/g;
 
+interface RequestFields {
+  requestId?: string;
+  traceId?: string;
+}
+
+const noFields: RequestFields = {};
+
 let current: Logger | undefined;
 let children: WeakRef<Logger>[] = [];
 
@@ -90,21 +97,27 @@ function loggerOptions(level: string): LoggerOptions {
     formatters: { level: (label) => ({ level: label }), log: redact },
     serializers: { err: describeError, req: describeRequest, res: describeResponse },
     mixin: requestFields,
+    mixinMergeStrategy: addFields,
     hooks: { streamWrite: escapeActing },
     onChild: rememberChild,
   };
 }
 
 /** A line that names its request already, such as the completion line, needs no second look. */
-function requestFields(line: object): { requestId?: string; traceId?: string } {
-  if ('requestId' in line) return {};
+function requestFields(line: object): RequestFields {
+  if ('requestId' in line) return noFields;
   const context = getRequestContext();
-  if (context === undefined) return {};
+  if (context === undefined) return noFields;
   const { requestId, traceId } = context;
   return traceId === undefined ? { requestId } : { requestId, traceId };
 }
 
+function addFields(line: object, fields: object): object {
+  return fields === noFields ? line : { ...fields, ...line };
+}
+
 function escapeActing(line: string): string {
+  if (line.search(actingCharacters) === -1) return line;
   return line.replace(actingCharacters, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

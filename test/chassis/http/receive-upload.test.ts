@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -47,6 +48,15 @@ describe('receiveUpload', () => {
     });
     expect(await readdir(directory)).toEqual([body.name]);
     expect(await readFile(join(directory, body.name))).toEqual(content);
+  });
+
+  it('removes what a killed process left half written an hour ago, and nothing else', async () => {
+    const [abandoned, recent, other] = [`.${randomUUID()}.part`, `.${randomUUID()}.part`, '.hidden.part'] as const;
+    for (const name of [abandoned, recent, other]) await writeFile(join(directory, name), 'half');
+    const twoHoursAgo = Date.now() / 1000 - 7200;
+    for (const name of [abandoned, other]) await utimes(join(directory, name), twoHoursAgo, twoHoursAgo);
+    const { body } = await send(png);
+    expect((await readdir(directory)).sort()).toEqual([recent, other, body.name].sort());
   });
 
   it('stores a file that comes in many pieces whole', async () => {

@@ -11,6 +11,7 @@ import { exportTimeoutMs, spanExporter } from './span-exporter.ts';
 import { spanReporter } from './span-reporter.ts';
 import { spanSampler } from './span-sampler.ts';
 import type { Tracing } from './start-tracing.ts';
+import { newSpanId, newTraceId } from './trace-context.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
 /** A little more than one export, and less than the two seconds that a collector may cost the end of the service. */
@@ -30,6 +31,7 @@ export async function exportSpans(settings: TracingSettings, url: string): Promi
   const provider = new TracerProvider({
     resource: serviceResource(settings),
     sampler: spanSampler(settings),
+    idGenerator: { generateTraceId: newTraceId, generateSpanId: newSpanId },
     spanProcessors: [
       new BatchSpanProcessor({
         exporter,

@@ -1,10 +1,27 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Context, type ContextManager, ROOT_CONTEXT } from '@opentelemetry/api';
+import { type Context, type ContextManager, ROOT_CONTEXT, type Span, trace } from '@opentelemetry/api';
 import { getRequestContext, type RequestContext } from '../../context/request-context.ts';
 
-const spanContextKey = Symbol('OpenTelemetry context');
+const spanKey = Symbol('server span');
 
-type TracedContext = RequestContext & { [spanContextKey]?: Context };
+/** The span of a request. Most requests ask for no context, so it is made of span and parent when one does. */
+interface RequestSpan {
+  readonly span: Span;
+  readonly parent: Context;
+  context?: Context;
+}
+
+type TracedContext = RequestContext & { [spanKey]?: RequestSpan };
+
+/** Makes `span`, child of what `parent` holds, active wherever `request` is the current request. */
+export function activateSpan(request: RequestContext, span: Span, parent: Context): void {
+  (request as TracedContext)[spanKey] = { span, parent };
+}
+
+/** The span of a request; undefined where none was begun. */
+export function serverSpanOf(request: RequestContext): Span | undefined {
+  return (request as TracedContext)[spanKey]?.span;
+}
 
 /**
  * Tells OpenTelemetry what is active. For the span of a request that is what its request context says, which is there
@@ -13,21 +30,11 @@ type TracedContext = RequestContext & { [spanContextKey]?: Context };
 export class RequestContextManager implements ContextManager {
   readonly #within = new AsyncLocalStorage<{ context: Context; request: RequestContext | undefined }>();
 
-  /** Makes `context` active wherever `request` is the current request. */
-  static activate(request: RequestContext, context: Context): void {
-    (request as TracedContext)[spanContextKey] = context;
-  }
-
-  /** What was made active for a request. */
-  static of(request: RequestContext): Context | undefined {
-    return (request as TracedContext)[spanContextKey];
-  }
-
   active(): Context {
     const request = getRequestContext();
     const within = this.#within.getStore();
     if (within !== undefined && within.request === request) return within.context;
-    return (request && RequestContextManager.of(request)) ?? ROOT_CONTEXT;
+    return (request && contextOf(request)) ?? ROOT_CONTEXT;
   }
 
   with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
@@ -55,4 +62,10 @@ export class RequestContextManager implements ContextManager {
     this.#within.disable();
     return this;
   }
+}
+
+function contextOf(request: RequestContext): Context | undefined {
+  const active = (request as TracedContext)[spanKey];
+  if (active) active.context ??= trace.setSpan(active.parent, active.span);
+  return active?.context;
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import { propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import {
   ATTR_ERROR_TYPE,
   ATTR_HTTP_REQUEST_METHOD,
@@ -17,16 +17,10 @@ import {
 } from '@opentelemetry/semantic-conventions';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
-import { RequestContextManager } from './request-context-manager.ts';
+import { activateSpan, serverSpanOf } from './request-context-manager.ts';
 
 const knownMethods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE']);
 const serverSpan = { kind: SpanKind.SERVER };
-
-/** The span of a request; undefined where none was begun. */
-export function serverSpanOf(context: RequestContext): Span | undefined {
-  const active = RequestContextManager.of(context);
-  return active && trace.getSpan(active);
-}
 
 /**
  * One server span for each request, by OpenTelemetry's conventions for HTTP: named after the method and the route
@@ -42,7 +36,7 @@ export function serverSpans(tracer: Tracer): RequestObserver {
       context.traceId = traceId;
       context.spanId = spanId;
       context.sampled = span.isRecording();
-      RequestContextManager.activate(context, trace.setSpan(parent, span));
+      activateSpan(context, span, parent);
       if (span.isRecording()) describeRequest(span, context, req);
     },
     closed(context, _req, res, { aborted, route }) {

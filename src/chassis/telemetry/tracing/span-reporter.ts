@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
-import { serverSpanOf } from './server-spans.ts';
+import { serverSpanOf } from './request-context-manager.ts';
 
 const maximumCauses = 5;
 

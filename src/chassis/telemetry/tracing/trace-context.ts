@@ -13,6 +13,9 @@ export interface TraceParent {
 const form = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 const onlyZeros = /^0+$/;
 
+const traceIdBytes = 16;
+const spanIdBytes = 8;
+
 /** Random bytes are fetched for many ids at once. */
 const bytes = Buffer.alloc(24 * 256);
 let used = bytes.length;
@@ -33,12 +36,25 @@ export function formatTraceParent({ traceId, spanId, sampled }: TraceParent): st
 
 /** A trace of its own that nobody records. */
 export function newTraceParent(): TraceParent {
-  if (used === bytes.length) {
+  return { traceId: newTraceId(), spanId: newSpanId(), sampled: false };
+}
+
+/** A new id for a trace. */
+export function newTraceId(): string {
+  return randomId(traceIdBytes);
+}
+
+/** A new id for a span. */
+export function newSpanId(): string {
+  return randomId(spanIdBytes);
+}
+
+function randomId(length: number): string {
+  if (used + length > bytes.length) {
     randomFillSync(bytes);
     used = 0;
   }
-  const digits = bytes.toString('hex', used, used + 24);
-  used += 24;
-  const parent = { traceId: digits.slice(0, 32), spanId: digits.slice(32), sampled: false };
-  return onlyZeros.test(parent.traceId) || onlyZeros.test(parent.spanId) ? newTraceParent() : parent;
+  const digits = bytes.toString('hex', used, used + length);
+  used += length;
+  return onlyZeros.test(digits) ? randomId(length) : digits;
 }

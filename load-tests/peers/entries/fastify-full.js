@@ -9,7 +9,7 @@ import { Histogram } from 'prom-client';
 const histogram = new Histogram({
   name: 'http_request_duration_seconds',
   help: 'Duration of requests',
-  labelNames: ['method', 'route', 'status'] as const,
+  labelNames: ['method', 'route', 'status'],
 });
 const app = Fastify({ logger: true, requestIdHeader: 'x-request-id', genReqId: () => randomUUID() });
 const reply = {
