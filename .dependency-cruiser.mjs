@@ -187,7 +187,7 @@ export default {
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       conditionNames: ['types', 'import', 'node', 'default'],
-      extensions: ['.ts', '.d.ts', '.js'],
+      extensions: ['.ts', '.d.ts', '.js', '.mjs'],
     },
   },
 };
