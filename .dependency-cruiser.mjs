@@ -186,6 +186,7 @@ export default {
     doNotFollow: { path: ['node_modules', '^src/generated'] },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
+      exportsFields: ['exports'],
       conditionNames: ['types', 'import', 'node', 'default'],
       extensions: ['.ts', '.d.ts', '.js', '.mjs'],
     },
