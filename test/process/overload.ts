@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 import { freePort } from '../support/free-port.ts';
@@ -44,10 +45,16 @@ const atOnce = 20;
  * and then with half of it. Every request filters differently, so that none shares its read with another.
  *
  * @param databaseUrl an empty database
+ * @param started gets the service before the load begins
  */
-export async function overload(databaseUrl: string, times: OverloadTimes): Promise<OverloadResult> {
+export async function overload(
+  databaseUrl: string,
+  times: OverloadTimes,
+  started: (service: SpawnedService) => void = () => undefined,
+): Promise<OverloadResult> {
   const { service, url } = await boot(databaseUrl);
   try {
+    started(service);
     await load(url, (loop) => loop.saturate(atOnce, times.warm));
     const before = peakMemory(service);
     const full = await load(url, (loop) => loop.saturate(atOnce, times.full));
@@ -130,15 +137,19 @@ function count(values: readonly number[]): Record<number, number> {
   return counts;
 }
 
+/** Keeps a process, and all that it starts from now on, to one core. */
+function pin(pid: number | undefined, core: number): void {
+  execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(core), String(pid)]);
+}
+
+// The service has a core to itself, as a pod would; clients and database share the other, and take no time from it.
 if (import.meta.main) {
+  pin(process.pid, 1);
   const postgres = await startPostgres();
   try {
-    const result = await overload(await postgres.createDatabase('overload'), {
-      warm: 5,
-      full: 10,
-      over: 30,
-      after: 10,
-    });
+    const times = { warm: 5, full: 10, over: 30, after: 10 };
+    const database = await postgres.createDatabase('overload');
+    const result = await overload(database, times, ({ child }) => pin(child.pid, 0));
     process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
   } finally {
     await postgres.stop();

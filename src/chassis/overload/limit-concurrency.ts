@@ -20,6 +20,7 @@ const exempt = /^\/(?:livez|readyz)(?:[/?#]|$)/;
 export function limitConcurrency(limit: ConcurrencyLimit, production: boolean): Gate {
   const [before, after] = bodyAround(production);
   const length = String(Buffer.byteLength(before + after) + new Date().toISOString().length);
+  const refusals: { req: IncomingMessage; res: ServerResponse }[] = [];
   let refused = 0;
   let remindedAt = Number.NEGATIVE_INFINITY;
 
@@ -50,14 +51,22 @@ export function limitConcurrency(limit: ConcurrencyLimit, production: boolean): 
   function refuse(req: IncomingMessage, res: ServerResponse): void {
     countShedRequest();
     remind();
-    res.writeHead(503, [
-      ...['X-Request-Id', requestIdOf(req)],
-      ...['Content-Type', 'application/json; charset=utf-8'],
-      ...['Content-Length', length],
-      ...['Retry-After', '1'],
-      ...['Cache-Control', 'no-store'],
-    ]);
-    res.end(before + new Date().toISOString() + after);
+    if (refusals.push({ req, res }) === 1) setImmediate(answerAll);
+  }
+
+  /** Together, when all that has come is read: one at a time they would cost the admitted requests a fifth more. */
+  function answerAll(): void {
+    const body = before + new Date().toISOString() + after;
+    for (const { req, res } of refusals.splice(0)) {
+      res.writeHead(503, [
+        ...['X-Request-Id', requestIdOf(req)],
+        ...['Content-Type', 'application/json; charset=utf-8'],
+        ...['Content-Length', length],
+        ...['Retry-After', '1'],
+        ...['Cache-Control', 'no-store'],
+      ]);
+      res.end(body);
+    }
   }
 
   return function admit(req, res) {
