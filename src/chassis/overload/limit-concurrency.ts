@@ -54,7 +54,7 @@ export function limitConcurrency(limit: ConcurrencyLimit, production: boolean): 
     if (refusals.push({ req, res }) === 1) setImmediate(answerAll);
   }
 
-  /** Together, when all that has come is read: one at a time they would cost the admitted requests a fifth more. */
+  /** Together, once all that has come is read, which costs less than one at a time. */
   function answerAll(): void {
     const body = before + new Date().toISOString() + after;
     for (const { req, res } of refusals.splice(0)) {
