@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { read, repositoryFiles, root } from './repository.ts';
 
 const documents = repositoryFiles(/^(?!docs\/spec).*\.md$/);
-const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: object }).scripts);
+const scripts = ['package.json', 'load-tests/peers/package.json'].flatMap((file) =>
+  Object.keys(JSON.parse(read(file)).scripts),
+);
 
 describe('documents', () => {
   it('link to what exists', () => {

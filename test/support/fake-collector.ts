@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
@@ -23,6 +23,8 @@ export interface ExportedSpan {
 export interface FakeCollector {
   url: string;
   spans: ExportedSpan[];
+  /** Of each request that came. */
+  headers: IncomingHttpHeaders[];
   /** Bodies that are not JSON, such as protobuf. */
   bodies: { path: string; contentType: string; bytes: Buffer }[];
   /** Resolves once what has arrived fulfils the condition. */
@@ -33,9 +35,11 @@ export interface FakeCollector {
 export async function fakeCollector(options: { hangs?: boolean } = {}): Promise<FakeCollector> {
   const waiting = new Set<() => void>();
   const spans: ExportedSpan[] = [];
+  const headers: IncomingHttpHeaders[] = [];
   const bodies: FakeCollector['bodies'] = [];
   const server = createServer(async (req, res) => {
     const bytes = await buffer(req);
+    headers.push(req.headers);
     const contentType = req.headers['content-type'] ?? '';
     if (contentType === 'application/json') spans.push(...spansOf(JSON.parse(bytes.toString())));
     else bodies.push({ path: req.url ?? '', contentType, bytes });
@@ -58,7 +62,7 @@ export async function fakeCollector(options: { hangs?: boolean } = {}): Promise<
       waiting.add(check);
       check();
     });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, bodies, until };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, headers, bodies, until };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the parts of OTLP that are read here are in ExportedSpan

@@ -4,6 +4,7 @@ import { buildInfo } from '../config/build-info.ts';
 import type { Environment } from '../config/environment.ts';
 import { logger } from '../telemetry/logger.ts';
 
+type Settings = Pick<Environment, 'RATE_LIMIT_ENABLED' | 'REDIS_URL'> & { OTEL_SERVICE_NAME?: string | undefined };
 type Limiters = typeof import('rate-limiter-flexible');
 
 /** What is counted: `points` within `seconds`, under a name of its own. */
@@ -21,14 +22,14 @@ let open: { limiters: Limiters; redis: SharedCounts | undefined; service: string
 
 /**
  * Opens what counts requests: this process's memory or, with REDIS_URL, Redis, which replicas share. Only what is used is
- * loaded. A start does not wait for Redis: while it is away each replica counts by itself, and says so once.
+ * loaded. Services that share a Redis are told apart by OTEL_SERVICE_NAME, else by the name in package.json. A start does not wait for Redis: while it is away each replica counts by itself, and says so once.
  */
-export async function openRateLimits(settings: Pick<Environment, 'RATE_LIMIT_ENABLED' | 'REDIS_URL'>): Promise<void> {
+export async function openRateLimits(settings: Settings): Promise<void> {
   await closeRateLimits();
   if (!settings.RATE_LIMIT_ENABLED) return;
   const { default: limiters } = await import('rate-limiter-flexible');
   const redis = settings.REDIS_URL === undefined ? undefined : await SharedCounts.open(settings.REDIS_URL);
-  open = { limiters, redis, service: buildInfo().name };
+  open = { limiters, redis, service: settings.OTEL_SERVICE_NAME ?? buildInfo().name };
 }
 
 /** Ends the connection to Redis, if there is one, and forgets all counts. */

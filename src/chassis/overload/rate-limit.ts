@@ -16,7 +16,8 @@ export interface RateLimitPolicy extends Quota {
   seconds: number;
   /**
    * Who counts as one client: its `address` (as far as TRUST_PROXY lets a proxy tell it; IPv6 by /64), the authenticated
-   * `user` and the address of others, or what a function makes of the request; undefined is not limited. Default `address`.
+   * `user` and the address of others, for a step behind the guard, before which nobody is known, or what a function makes
+   * of the request; undefined is not limited. Default `address`.
    */
   by?: 'address' | 'user' | ((request: Request) => string | undefined);
 }

@@ -37,6 +37,18 @@ function counter(name = `test-${process.pid}-${++made}`) {
 }
 
 describe.skipIf(!redis)(`rate limits in Redis${withoutRedis}`, () => {
+  it('are not shared with another service', async () => {
+    const inService = async (OTEL_SERVICE_NAME: string) => {
+      await closeRateLimits();
+      await openRateLimits({ RATE_LIMIT_ENABLED: true, REDIS_URL: redis?.url, OTEL_SERVICE_NAME });
+    };
+    await inService('orders');
+    const orders = counter();
+    await expect.poll(async () => (messages().length === 0 ? await orders.left() : 'away')).toBeLessThan(9);
+    await inService('stock');
+    expect(await counter(orders.name).left()).toBe(9);
+  });
+
   it('are shared by all replicas', async () => {
     await open();
     const one = counter();

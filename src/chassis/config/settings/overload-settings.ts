@@ -4,8 +4,10 @@ import { flag, wholeNumber } from './setting-types.ts';
 /** How much the service takes on at once, for how long, and from whom. */
 export const overloadSettings = {
   OVERLOAD_ENABLED: flag(true).describe('Answer 503 at once to what the service cannot take on beside its work'),
-  OVERLOAD_MIN_CONCURRENCY: wholeNumber(1, 100_000, 20).describe('Requests at work at once that are never too many'),
-  OVERLOAD_MAX_CONCURRENCY: wholeNumber(1, 1_000_000, 1000).describe('Requests at work at once that are always enough'),
+  OVERLOAD_MIN_CONCURRENCY: wholeNumber(1, 100_000, 20).describe('Requests that are always let in, so many at once'),
+  OVERLOAD_MAX_CONCURRENCY: wholeNumber(1, 1_000_000, 1000).describe(
+    'Upper bound of that number, which begins at ten times the minimum and adapts',
+  ),
   REQUEST_TIMEOUT_MS: wholeNumber(10, 3_600_000, 30_000).describe(
     'How long a request may wait for its answer before it gets 503, in milliseconds',
   ),
@@ -18,6 +20,8 @@ export const overloadSettings = {
     .string()
     .regex(/^rediss?:\/\/[^\s/?#]/, 'expected redis://… or rediss://…')
     .optional()
-    .describe('Redis in which replicas share their rate limits; each counts by itself when unset')
+    .describe(
+      'Redis in which replicas of one OTEL_SERVICE_NAME share their rate limits; each counts by itself when unset',
+    )
     .meta({ secret: true }),
 };

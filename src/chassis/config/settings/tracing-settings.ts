@@ -23,6 +23,9 @@ export const tracingSettings = {
     'Collector that spans are exported to, e.g. `http://collector:4318`; none are exported when unset',
   ),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint().describe('The same as the full address of spans, with `/v1/traces`'),
+  OTEL_EXPORTER_OTLP_HEADERS: pairs()
+    .meta({ secret: true })
+    .describe('Headers of each export, e.g. `authorization=Bearer%20…`; percent-encoded, with commas between'),
   OTEL_EXPORTER_OTLP_PROTOCOL: z
     .enum(protocols, { error: protocolError })
     .default('http/protobuf')
@@ -34,7 +37,9 @@ export const tracingSettings = {
   OTEL_TRACES_SAMPLER: z
     .enum(samplers, { error: `expected ${samplers.join(', ')}` })
     .default('parentbased_always_on')
-    .describe('Which requests are recorded; `parentbased_` follows what the caller decided'),
+    .describe(
+      'Which requests are recorded: `always_on`, `always_off` or `traceidratio`; with `parentbased_` before it, as the caller decided',
+    ),
   OTEL_TRACES_SAMPLER_ARG: z
     .string()
     .regex(/^(0?\.\d{1,9}|0|1(\.0{1,9})?)$/, 'expected a number from 0 to 1')
@@ -46,16 +51,9 @@ export const tracingSettings = {
     .max(255, 'expected at most 255 characters')
     .optional()
     .describe('Name of the service in traces'),
-  OTEL_RESOURCE_ATTRIBUTES: z
-    .string()
-    .transform((list, issues) => {
-      const attributes = attributesOf(list);
-      if (attributes) return attributes;
-      issues.addIssue({ code: 'custom', message: 'expected key=value pairs with commas between, percent-encoded' });
-      return z.NEVER;
-    })
-    .optional()
-    .describe('What else is said of the service in traces, e.g. `deployment.environment.name=staging,team=shop`'),
+  OTEL_RESOURCE_ATTRIBUTES: pairs().describe(
+    'What else is said of the service in traces, e.g. `deployment.environment.name=staging,team=shop`',
+  ),
   OTEL_BSP_SCHEDULE_DELAY: wholeNumber(1, 600_000, 5000).describe('How long spans wait for a batch, in milliseconds'),
   OTEL_BSP_MAX_QUEUE_SIZE: wholeNumber(1, 1_000_000, 2048).describe('Spans that wait at most; more are dropped'),
   OTEL_BSP_MAX_EXPORT_BATCH_SIZE: wholeNumber(1, 1_000_000, 512).describe('Spans in one batch at most'),
@@ -69,7 +67,19 @@ function endpoint() {
     .meta({ secret: true });
 }
 
-function attributesOf(list: string): Record<string, string> | undefined {
+function pairs() {
+  return z
+    .string()
+    .transform((list, issues) => {
+      const values = pairsOf(list);
+      if (values) return values;
+      issues.addIssue({ code: 'custom', message: 'expected key=value pairs with commas between, percent-encoded' });
+      return z.NEVER;
+    })
+    .optional();
+}
+
+function pairsOf(list: string): Record<string, string> | undefined {
   try {
     const pairs = list.split(',').filter((pair) => pair.trim() !== '');
     const entries = pairs.map((pair) => pair.split('=').map((part) => decodeURIComponent(part.trim())));

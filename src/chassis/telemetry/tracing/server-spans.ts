@@ -17,19 +17,26 @@ import {
 } from '@opentelemetry/semantic-conventions';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
+import { passTraceOn } from './pass-trace-on.ts';
 import { activateSpan, serverSpanOf } from './request-context-manager.ts';
 
 const knownMethods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE']);
+/** Asked for every few seconds by those who want no trace of it. */
+const probes = new Set(['/livez', '/readyz']);
 const serverSpan = { kind: SpanKind.SERVER };
 
 /**
  * One server span for each request, by OpenTelemetry's conventions for HTTP: named after the method and the route
  * template, child of the caller's span, an error only with status 500 and above. Of the client it holds the user agent
- * and the id of an authenticated user, not the address. A request that is not sampled gets ids and nothing else.
+ * and the id of an authenticated user, not the address. A request that is not sampled gets ids and nothing else, nor does a probe.
  */
 export function serverSpans(tracer: Tracer): RequestObserver {
   return {
-    opened(context, req) {
+    opened(context, req, res) {
+      if (probes.has(context.url)) {
+        passTraceOn.opened?.(context, req, res);
+        return;
+      }
       const parent = isTraced(req.headers) ? propagation.extract(ROOT_CONTEXT, req.headers) : ROOT_CONTEXT;
       const span = tracer.startSpan(methodName(context.method), serverSpan, parent);
       const { traceId, spanId } = span.spanContext();

@@ -9,9 +9,13 @@ const exporters = {
   'http/json': () => import('@opentelemetry/exporter-trace-otlp-http'),
 };
 
-/** Sends spans to the collector. Headers, certificates and compression it reads from `OTEL_EXPORTER_OTLP_*` itself. */
+/** Sends spans to the collector. Certificates and compression it reads from `OTEL_EXPORTER_OTLP_*` itself. */
 export async function spanExporter(settings: TracingSettings, url: string): Promise<SpanExporter> {
   const protocol = settings.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? settings.OTEL_EXPORTER_OTLP_PROTOCOL;
   const { OTLPTraceExporter } = await exporters[protocol]();
-  return new OTLPTraceExporter({ url, timeoutMillis: exportTimeoutMs });
+  return new OTLPTraceExporter({
+    url,
+    timeoutMillis: exportTimeoutMs,
+    ...(settings.OTEL_EXPORTER_OTLP_HEADERS && { headers: settings.OTEL_EXPORTER_OTLP_HEADERS }),
+  });
 }

@@ -49,6 +49,24 @@ describe('a server span', () => {
     });
   });
 
+  it('is made of no probe, which has ids all the same', async () => {
+    const collector = await fakeCollector();
+    const { url } = await tracedApp(tracingSettings(collector.url), (_req, res) => void res.json({}));
+    for (const path of ['/livez', '/readyz']) await fetch(`${url}${path}`);
+    await fetch(`${url}/things/1`);
+    await collector.until(() => collector.spans.length > 0);
+    expect(collector.spans.map(({ name }) => name)).toEqual(['GET /api/things/:id']);
+  });
+
+  it('is sent with the headers that the collector wants', async () => {
+    const collector = await fakeCollector();
+    const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20key%3D1,x-team=shop' };
+    const { url } = await tracedApp(tracingSettings(collector.url, headers), (_req, res) => void res.json({}));
+    await fetch(`${url}/things/1`);
+    await collector.until(() => collector.spans.length > 0);
+    expect(collector.headers.at(-1)).toMatchObject({ authorization: 'Bearer key=1', 'x-team': 'shop' });
+  });
+
   it('is active in the handler and agrees with the request context', async () => {
     const collector = await fakeCollector();
     const { url } = await tracedApp(tracingSettings(collector.url), async (_req, res) => {
