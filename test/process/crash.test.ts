@@ -33,9 +33,10 @@ describe.concurrent('a fault that nobody caught (spec.md: Handling and logging, 
   });
 
   it('is logged as a rejection and thrown on, with the same end', async () => {
+    const request = { requestId: expect.any(String), err: { message: 'nobody awaited this' } };
     expect(await crashed(spawnTrouble(), 'rejection')).toMatchObject([
-      { level: 'error', msg: 'unhandled promise rejection', err: { message: 'nobody awaited this' } },
-      { level: 'fatal', msg: 'uncaught exception', err: { message: 'nobody awaited this' } },
+      { level: 'error', msg: 'unhandled promise rejection', ...request },
+      { level: 'fatal', msg: 'uncaught exception', ...request },
     ]);
   });
 
@@ -61,7 +62,11 @@ describe.concurrent('a fault that nobody caught (spec.md: Handling and logging, 
     await using ingest = await SentryIngest.start();
     await crashed(spawnTrouble({ env: { SENTRY_DSN: ingest.dsn } }), 'rejection');
     expect(ingest.events).toMatchObject([
-      { level: 'fatal', exception: { values: [{ value: 'nobody awaited this', mechanism: { handled: false } }] } },
+      {
+        level: 'fatal',
+        tags: { method: 'GET', request_id: expect.any(String) },
+        exception: { values: [{ value: 'nobody awaited this', mechanism: { handled: false } }] },
+      },
     ]);
   });
 

@@ -88,7 +88,8 @@ export async function openDatabase(settings: DatabaseSettings): Promise<OpenOrm>
   const target = parseDatabaseUrl(settings.DATABASE_URL);
   const { adapter, pool } = await connect(target, settings);
   const Client = await generatedClient(target.provider);
-  const bare = new Client({ adapter });
+  // Its messages would hold the values that it was called with, and go to logs and monitors.
+  const bare = new Client({ adapter, errorFormat: 'minimal' });
   try {
     await bare.$queryRawUnsafe('SELECT 1');
   } catch (error) {

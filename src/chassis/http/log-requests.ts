@@ -8,6 +8,9 @@ import { routeTemplate } from './route-table.ts';
 /** Asked for every few seconds, and of interest only when they fail. */
 const quietPaths = new Set(['/livez', '/readyz', '/metrics']);
 
+/** The status of a request whose client went away before the answer had begun, as the metrics have it. */
+const clientClosedRequest = 499;
+
 /** Where the lines go. */
 export interface LogRequestsOptions {
   logger: Logger;
@@ -22,15 +25,23 @@ export function logRequests({ logger }: LogRequestsOptions): RequestObserver {
   const middleware = pinoHttp<Request, Response>({
     logger,
     wrapSerializers: false,
-    customLogLevel: (req, res) => (res.statusCode < 400 && quietPaths.has(req.path) ? 'silent' : 'info'),
+    customLogLevel: (req, res) => (res.statusCode < 400 && quietPaths.has(pathOf(req.originalUrl)) ? 'silent' : 'info'),
     customSuccessObject: describe,
     customErrorObject: describe,
     customSuccessMessage: outcome,
     customErrorMessage: outcome,
   });
   // pino-http makes a logger for each request, which holds it; the line below says all that there is to say.
-  Object.assign(middleware.logger, { child: () => middleware.logger });
+  const made = middleware.logger.child.bind(middleware.logger);
+  Object.assign(middleware.logger, {
+    child: (bindings: object, options?: object) => ('req' in bindings ? middleware.logger : made(bindings, options)),
+  });
   return { opened: (_context, req, res) => middleware(req as Request, res as Response) };
+}
+
+/** A router has cut the request's own path by the time that it answers. */
+function pathOf(url: string): string {
+  return url.split('?', 1)[0]?.replace(/\/$/, '').toLowerCase() ?? '';
 }
 
 function describe(req: Request, res: Response): object {
@@ -43,7 +54,7 @@ function describe(req: Request, res: Response): object {
     method,
     url,
     route: routeTemplate(req) ?? route,
-    status: res.statusCode,
+    status: res.destroyed && !res.headersSent ? clientClosedRequest : res.statusCode,
     durationMs: Date.now() - startTime.getTime(),
     bytes: length === undefined ? undefined : Number(length),
     userId,

@@ -31,8 +31,8 @@ export function requestPipeline(watching = observers): RequestHandler {
     res.setHeader('x-request-id', context.requestId);
     for (const observer of watching) observer.opened?.(context, req, res);
     res.on('close', closeRequest);
-    if (!hasReadablePath(req.url)) next(new BadRequestException(malformedUrl));
-    else runWithRequestContext(context, next);
+    const refusal = hasReadablePath(req.url) ? undefined : new BadRequestException(malformedUrl);
+    runWithRequestContext(context, () => next(refusal));
   };
 }
 

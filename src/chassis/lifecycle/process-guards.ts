@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { inspect } from 'node:util';
 import { ConfigurationError } from '../config/environment.ts';
+import { getRequestContext, type RequestContext, runWithRequestContext } from '../context/request-context.ts';
 import { drainLogger, flushLogger, logger } from '../telemetry/logger.ts';
 
 /** Tells a monitor of the error that ends the process; resolves once the monitor has it. */
@@ -14,6 +15,7 @@ const standardError = 2;
 let reportCrash: CrashReporter | undefined;
 let crashing = false;
 const logged = new WeakSet<object>();
+const rejectedIn = new WeakMap<object, RequestContext>();
 
 /** Has `report` told of a crash, for at most 2 s, before the process exits; undefined has nobody told. */
 export function reportCrashesTo(report: CrashReporter | undefined): void {
@@ -30,7 +32,10 @@ export function guardProcess(): void {
   process.on('uncaughtException', crash);
   process.on('unhandledRejection', (reason) => {
     writeLine('error', reason, 'unhandled promise rejection');
-    throw reason instanceof Error ? reason : new Error(`Unhandled rejection: ${inspect(reason)}`);
+    const error = reason instanceof Error ? reason : new Error(`Unhandled rejection: ${inspect(reason)}`);
+    const context = getRequestContext();
+    if (context) rejectedIn.set(error, context);
+    throw error;
   });
 }
 
@@ -71,6 +76,13 @@ export function exitAtOnce(code: number): never {
 
 /** Also called for what the ways out of here throw, so each of its steps is guarded, and the first call decides. */
 function crash(error: unknown): void {
+  // What is thrown on has left the request that it began in.
+  const context = rejectedIn.get(error as object);
+  if (context) runWithRequestContext(context, () => end(error));
+  else end(error);
+}
+
+function end(error: unknown): void {
   writeLine('fatal', error, 'uncaught exception');
   if (crashing) return;
   crashing = true;

@@ -1,32 +1,36 @@
 import { write, writeSync } from 'node:fs';
 import process from 'node:process';
+import { OutputPiece } from './output-piece.ts';
 
 /** A write begins once so many bytes are there, */
 const pieceLength = 16_384;
 /** and what comes while it is under way is kept in pieces of this length. */
 const bufferLength = 65_536;
+/** What may wait for a reader, or a disk, that takes nothing: then lines are dropped. */
+const mostWaiting = 16_777_216;
 const longestCharacter = 3;
+/** Nobody will read any more: the other end was closed, or this one. */
+const endings = new Set(['EPIPE', 'ECONNRESET', 'EBADF']);
 const retryMs = 10;
 /** A reader that takes nothing for so long ends a write that waits for it. */
 const patienceMs = 500;
 
-interface Piece {
-  readonly bytes: Buffer;
-  from: number;
-  to: number;
-}
-
 /**
  * Lines for a file descriptor, in order and none lost, written in larger pieces beside the requests: a line costs its
- * encoding. When nobody reads the other end any more, lines are dropped.
+ * encoding. While the other end takes nothing, 16 MB wait and what comes then is dropped, which a line says afterwards;
+ * once nobody can read it any more, all is.
  */
 export class BufferedOutput {
   readonly #descriptor: number;
   /** All but the last wait for the write under way; the last takes lines. */
-  #pieces: Piece[] = [newPiece(bufferLength)];
-  #spare: Piece | undefined;
+  #pieces: OutputPiece[] = [new OutputPiece(bufferLength)];
+  #spare: OutputPiece | undefined;
   #writing = false;
+  /** Set while a reader that takes nothing is waited for: then no write is under way. */
+  #retry: NodeJS.Timeout | undefined;
   #closed = false;
+  #waiting = 0;
+  #dropped = 0;
   #drained: (() => void)[] = [];
   #progress: () => void = () => undefined;
 
@@ -37,11 +41,27 @@ export class BufferedOutput {
   /** Takes a line, which ends in a line break. */
   write(line: string): void {
     if (this.#closed) return;
+    if (this.#waiting > mostWaiting) {
+      this.#dropped += 1;
+      return;
+    }
+    if (this.#dropped > 0) this.#tellDropped();
+    this.#add(line);
+  }
+
+  #add(line: string): void {
     const needed = line.length * longestCharacter;
     let piece = this.#last;
-    if (piece.bytes.length - piece.to < needed) piece = this.#addPiece(needed);
-    piece.to += piece.bytes.write(line, piece.to);
+    if (!piece.hasRoomFor(needed)) piece = this.#addPiece(needed);
+    this.#waiting += piece.add(line);
     if (!this.#writing && piece.to >= pieceLength) this.#writeNext();
+  }
+
+  #tellDropped(): void {
+    const lines = this.#dropped;
+    this.#dropped = 0;
+    const message = 'lines of the log were dropped: nobody took them';
+    this.#add(`${JSON.stringify({ level: 'error', time: Date.now(), lines, msg: message })}\n`);
   }
 
   /** Begins to write what is there, and calls `done` once it is written or dropped. */
@@ -53,15 +73,20 @@ export class BufferedOutput {
 
   /** Writes all that no write has begun with, and waits for it, as long as somebody reads. */
   flushAtOnce(): void {
+    if (this.#retry !== undefined) {
+      clearTimeout(this.#retry);
+      this.#retry = undefined;
+      this.#writing = false;
+    }
     const pieces = this.#writing ? this.#pieces.splice(1) : this.#pieces.splice(0);
-    this.#pieces.push(newPiece(bufferLength));
+    this.#pieces.push(new OutputPiece(bufferLength));
     for (const piece of pieces) this.#writeAtOnce(piece);
   }
 
   /** Drops what is there and all that comes. */
   destroy(): void {
     this.#closed = true;
-    this.#pieces = [newPiece(0)];
+    this.#pieces = [new OutputPiece(0)];
     this.#tellDrained();
   }
 
@@ -70,28 +95,28 @@ export class BufferedOutput {
     this.#progress = listener;
   }
 
-  get #last(): Piece {
-    return this.#pieces[this.#pieces.length - 1] as Piece;
+  get #last(): OutputPiece {
+    return this.#pieces[this.#pieces.length - 1] as OutputPiece;
   }
 
-  #addPiece(needed: number): Piece {
+  #addPiece(needed: number): OutputPiece {
     const piece = this.#freePiece(needed);
     this.#pieces.push(piece);
     if (!this.#writing) this.#writeNext();
     return piece;
   }
 
-  #freePiece(needed: number): Piece {
+  #freePiece(needed: number): OutputPiece {
     const spare = this.#spare;
-    if (spare === undefined || needed > bufferLength) return newPiece(Math.max(needed, bufferLength));
+    if (spare === undefined || needed > bufferLength) return new OutputPiece(Math.max(needed, bufferLength));
     this.#spare = undefined;
     return spare;
   }
 
   #writeNext(): void {
-    if (this.#pieces.length > 1 && isEmpty(this.#pieces[0])) this.#pieces.shift();
-    const [piece] = this.#pieces as [Piece];
-    if (this.#closed || isEmpty(piece)) {
+    if (this.#pieces.length > 1 && this.#pieces[0]?.isEmpty) this.#pieces.shift();
+    const [piece] = this.#pieces as [OutputPiece];
+    if (this.#closed || piece.isEmpty) {
       this.#tellDrained();
       return;
     }
@@ -104,12 +129,13 @@ export class BufferedOutput {
     });
   }
 
-  #wrote(piece: Piece, written: number): void {
+  #wrote(piece: OutputPiece, written: number): void {
     this.#writing = false;
     if (this.#closed) return;
     this.#progress();
+    this.#waiting -= written;
     piece.from += written;
-    if (isEmpty(piece)) {
+    if (piece.isEmpty) {
       this.#pieces.shift();
       this.#recycle(piece);
     }
@@ -117,7 +143,7 @@ export class BufferedOutput {
     if (due) this.#writeNext();
   }
 
-  #recycle(piece: Piece): void {
+  #recycle(piece: OutputPiece): void {
     if (piece.bytes.length !== bufferLength) return;
     piece.from = 0;
     piece.to = 0;
@@ -126,8 +152,9 @@ export class BufferedOutput {
 
   #handle(error: NodeJS.ErrnoException): void {
     if (this.#closed) return;
-    if (error.code === 'EAGAIN') {
-      setTimeout(() => {
+    if (!endings.has(error.code ?? '')) {
+      this.#retry = setTimeout(() => {
+        this.#retry = undefined;
         this.#writing = false;
         this.#writeNext();
       }, retryMs);
@@ -136,15 +163,17 @@ export class BufferedOutput {
     this.#giveUp(error);
   }
 
-  #writeAtOnce(piece: Piece): void {
+  #writeAtOnce(piece: OutputPiece): void {
     let until = performance.now() + patienceMs;
-    while (!this.#closed && !isEmpty(piece)) {
+    while (!this.#closed && !piece.isEmpty) {
       try {
-        piece.from += writeSync(this.#descriptor, piece.bytes, piece.from, piece.to - piece.from);
+        const written = writeSync(this.#descriptor, piece.bytes, piece.from, piece.to - piece.from);
+        piece.from += written;
+        this.#waiting -= written;
         until = performance.now() + patienceMs;
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
-        if (code !== 'EAGAIN') this.#giveUp(error as NodeJS.ErrnoException);
+        if (endings.has(code ?? '')) this.#giveUp(error as NodeJS.ErrnoException);
         else if (performance.now() > until) this.destroy();
         else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs);
       }
@@ -163,12 +192,4 @@ export class BufferedOutput {
     this.#drained = [];
     for (const done of drained) done();
   }
-}
-
-function isEmpty(piece: Piece | undefined): boolean {
-  return piece?.from === piece?.to;
-}
-
-function newPiece(length: number): Piece {
-  return { bytes: Buffer.allocUnsafeSlow(length), from: 0, to: 0 };
 }

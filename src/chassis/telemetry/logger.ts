@@ -1,13 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type DestinationStream, type Logger, type LoggerOptions, pino, symbols } from 'pino';
+import {
+  type Bindings,
+  type ChildLoggerOptions,
+  type DestinationStream,
+  type LogFn,
+  type Logger,
+  type LoggerOptions,
+  pino,
+  symbols,
+} from 'pino';
 import { getRequestContext } from '../context/request-context.ts';
 import type { BufferedOutput } from './buffered-output.ts';
 import { describeError } from './describe-error.ts';
 import { bufferedOutput, prettyOutput } from './log-output.ts';
-import { redact, redactUrl } from './redact.ts';
+import { maskText, redact, redactUrl } from './redact.ts';
 
 export type { Logger } from 'pino';
 
+const warning = 40;
 /** Characters that JSON leaves as they are and that terminals and line readers act upon. */
 const actingCharacters = /[\u007f-\u009f\u2028\u2029]/g;
 
@@ -35,10 +45,16 @@ export function createLogger(options: {
   pretty: boolean;
   destination?: DestinationStream | undefined;
 }): Logger {
-  return pino(
+  const made = pino(
     loggerOptions(options.level),
     options.destination ?? (options.pretty ? prettyOutput() : bufferedOutput()),
   );
+  const child = made.child;
+  // pino formats the fields of lines, not those that a child has for all of its own.
+  made.child = function maskBindings(this: Logger, bindings: Bindings, more?: ChildLoggerOptions) {
+    return Reflect.apply(child, this, [redact(bindings), more]);
+  } as unknown as typeof child;
+  return made;
 }
 
 /** The logger of the service; until `setLogger` is called one that writes JSON lines of level info and above. */
@@ -98,18 +114,32 @@ function loggerOptions(level: string): LoggerOptions {
     serializers: { err: describeError, req: describeRequest, res: describeResponse },
     mixin: requestFields,
     mixinMergeStrategy: addFields,
-    hooks: { streamWrite: escapeActing },
+    hooks: { streamWrite: escapeActing, logMethod: maskMessage },
     onChild: rememberChild,
   };
 }
 
 /** A line that names its request already, such as the completion line, needs no second look. */
 function requestFields(line: object): RequestFields {
-  if ('requestId' in line) return noFields;
+  if ('requestId' in line && 'traceId' in line && line.requestId !== undefined) return noFields;
   const context = getRequestContext();
   if (context === undefined) return noFields;
   const { requestId, traceId } = context;
   return traceId === undefined ? { requestId } : { requestId, traceId };
+}
+
+/** Messages of warnings and errors are often those of a library, which names whom it could not reach, and how. */
+function maskMessage(this: Logger, values: Parameters<LogFn>, method: LogFn, level: number): void {
+  const [subject, message] = values as [unknown, unknown];
+  if (level < warning) method.apply(this, values);
+  else if (typeof subject === 'string') method.apply(this, [maskText(subject), ...values.slice(1)] as never);
+  else if (typeof message === 'string') method.apply(this, [subject, maskText(message), ...values.slice(2)] as never);
+  else method.apply(this, [subject, messageOf(subject)] as never);
+}
+
+function messageOf(subject: unknown): string | undefined {
+  const error = subject instanceof Error ? subject : (subject as { err?: unknown } | undefined)?.err;
+  return error instanceof Error ? maskText(error.message) : undefined;
 }
 
 function addFields(line: object, fields: object): object {

@@ -1,7 +1,14 @@
-const secretName = /^cookie$|^set-cookie$|authorization|passw|token|secret|api[-_]?key/i;
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Stream } from 'node:stream';
+import { describeError } from './describe-error.ts';
+
+const secretName = /cookie|^raw(?:headers|trailers)$|authorization|passw|token|secret|api[-_]?key/i;
 const secretParameter = /passw|token|secret|signature|api[-_]?key|authorization|credential|^(?:code|key|sig|auth)$/i;
 const secretInJson = /passw|token|secret|api[-_]?key|authorization|credential/i;
+const credentials = /\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
 const maximumDepth = 6;
+/** Where errors stand in a line, and with them what a library put into their messages. */
+const textNames = new Set(['message', 'stack']);
 const known = new Map<string, boolean>();
 const named = new Set<string>();
 
@@ -23,7 +30,7 @@ export function maskInLogs(...names: string[]): void {
  * argument is never changed.
  */
 export function redact<T extends object>(values: T): T {
-  return redactObject(values as Record<string, unknown>, 0) as T;
+  return redactObject(toldOf(values) as Record<string, unknown>, 0) as T;
 }
 
 /**
@@ -41,6 +48,14 @@ export function redactUrl(url: string): string {
     .split('&')
     .map(maskParameter);
   return `${bare.slice(0, query + 1)}${parameters.join('&')}${bare.slice(end)}`;
+}
+
+/**
+ * A text with the secrets masked that libraries put into messages: user and password of a connection string, query
+ * parameters that bear a secret's name, and authorization values.
+ */
+export function maskText(text: string): string {
+  return text.replace(credentials, `$1 ${redacted}`).replace(/\S+/g, redactUrl);
 }
 
 function maskUser(url: string): string {
@@ -86,11 +101,21 @@ function redactObject(values: Record<string, unknown>, depth: number): Record<st
 }
 
 function redactValue(name: string, value: unknown, depth: number): unknown {
-  const isList = Array.isArray(value);
-  if (isList ? isSecretName(name) : !isPlain(value))
-    return value !== undefined && isSecretName(name) ? redacted : value;
+  if (value !== undefined && isSecretName(name)) return redacted;
+  if (typeof value === 'string') return textNames.has(name) ? maskText(value) : value;
+  if (typeof value !== 'object' || value === null) return value;
   if (depth >= maximumDepth) return '[too deep]';
-  return isList ? redactList(value, depth + 1) : redactObject(value as Record<string, unknown>, depth + 1);
+  if (Array.isArray(value)) return redactList(value, depth + 1);
+  const told = toldOf(value);
+  return typeof told === 'object' && isPlain(told) ? redactObject(told, depth + 1) : told;
+}
+
+/** What a log tells of things that hold others, such as a connection with the headers that came by it. */
+function toldOf(value: object): unknown {
+  if (value instanceof Error) return describeError(value);
+  if (value instanceof IncomingMessage) return { method: value.method, url: redactUrl(value.url ?? '') };
+  if (value instanceof ServerResponse) return { status: value.statusCode };
+  return value instanceof Stream ? `[${value.constructor.name}]` : value;
 }
 
 function redactList(values: unknown[], depth: number): unknown[] {
@@ -108,8 +133,8 @@ function isSecretName(name: string): boolean {
   return secret;
 }
 
-/** Errors have a serializer of their own, and what brings a `toJSON`, such as a Date, says itself what it tells. */
-function isPlain(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || value instanceof Error || ArrayBuffer.isView(value)) return false;
+/** What brings a `toJSON`, such as a Date, says itself what it tells. */
+function isPlain(value: object | null): value is Record<string, unknown> {
+  if (value === null || ArrayBuffer.isView(value)) return false;
   return typeof (value as { toJSON?: unknown }).toJSON !== 'function';
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import express, { type Express, type IRoute, type RequestHandler } from 'express';
+import express, { type Express, type IRoute, type RequestHandler, Router } from 'express';
 import type { Logger } from 'pino';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { sendData } from '../../../src/chassis/http/responses.ts';
 import { rememberTemplate } from '../../../src/chassis/http/route-table.ts';
 import { logLevel, logger as serviceLogger, setLogger, setLogLevel } from '../../../src/chassis/telemetry/logger.ts';
 import { passTraceOn } from '../../../src/chassis/telemetry/tracing/pass-trace-on.ts';
-import { memoryLog, throwing } from './bare-app.ts';
+import { bareApp, memoryLog, throwing } from './bare-app.ts';
 import { listening, sendRaw } from './listening.ts';
 
 /** An app whose requests are traced and logged. */
@@ -85,6 +85,19 @@ describe('logRequests', () => {
     await request(app).get(path);
     await request(app).get(`${path}?fails=1`);
     expect(lines).toMatchObject([{ status: 503 }]);
+  });
+
+  it('writes of a route that only ends like one of them', async () => {
+    const { logger, lines } = memoryLog();
+    const app = bareApp([
+      requestPipeline([logRequests({ logger })]),
+      Router().use(
+        '/shop',
+        Router().get('/livez', (_req, res) => void res.end()),
+      ),
+    ]);
+    await request(app).get('/shop/livez');
+    expect(lines).toMatchObject([{ url: '/shop/livez' }]);
   });
 
   it('follows a change of the log level', async () => {

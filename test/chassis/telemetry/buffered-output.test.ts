@@ -111,7 +111,42 @@ describe('BufferedOutput', () => {
     expect(warnings.map(({ message }) => message).filter((message) => message.includes('log'))).toEqual([]);
   });
 
-  it('warns once when it cannot write, and goes on without', async () => {
+  it('drops what is more than 16 MB while nobody takes anything, and says so afterwards', async () => {
+    const { output, reader } = await pipeOutput();
+    for (const line of lines(400, 100_000)) output.write(line);
+    let received = '';
+    reader.on('data', (chunk) => {
+      received += chunk;
+    });
+    reader.resume();
+    await drained(output);
+    output.write('after\n');
+    await drained(output);
+    await expect.poll(() => received.endsWith('after\n')).toBe(true);
+    const told = JSON.parse(received.trimEnd().split('\n').at(-2) as string);
+    expect(told).toMatchObject({ level: 'error', msg: expect.stringContaining('dropped') });
+    expect(received.match(/^\.+\d+$/gm)?.length).toBe(400 - told.lines);
+  });
+
+  it('writes at once in order what a full pipe has kept it from writing', async () => {
+    const { output, reader } = await pipeOutput();
+    const all = lines(100, 65_536);
+    for (const line of all) output.write(line);
+    await new Promise(setImmediate);
+    let received = '';
+    reader.on('data', (chunk) => {
+      received += chunk;
+    });
+    const child = new Promise((resolve) => reader.once('close', resolve));
+    reader.resume();
+    // Blocks this thread, so that only what fits into the connection arrives: a part of the lines, and in order.
+    output.flushAtOnce();
+    reader.destroy();
+    await child;
+    expect(all.join('').startsWith(received)).toBe(true);
+  });
+
+  it('warns once when there is nothing to write to, and goes on without', async () => {
     const closed = new BufferedOutput(99_999);
     const { promise: warned, resolve } = Promise.withResolvers<Error>();
     process.once('warning', resolve);

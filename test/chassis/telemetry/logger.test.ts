@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
 import { showControls } from '../../../src/chassis/telemetry/log-output.ts';
@@ -11,6 +14,47 @@ describe('createLogger', () => {
     logger.info({ ...secrets, request: { headers: secrets, CURSOR_SECRET: 'f' }, apiKey: 'g' }, 'line');
     expect(JSON.stringify(lines)).not.toMatch(/"[a-g]"/);
     expect(lines[0]).toMatchObject({ request: { headers: { cookie: '[redacted]' } } });
+  });
+
+  it('masks what belongs to a secret name as a whole, and what a child has for all its lines', () => {
+    const { logger, lines } = memoryLog();
+    const child = logger.child({ password: 'a', module: 'shop' }).child({ cookies: { sid: 'b' } });
+    child.info({ tokens: { access: 'c' }, secrets: ['d'] }, 'line');
+    expect(JSON.stringify(lines)).not.toMatch(/"[a-d]"/);
+    expect(lines[0]).toMatchObject({ module: 'shop', tokens: '[redacted]' });
+  });
+
+  it('masks credentials in the messages of errors, by whatever name they come', () => {
+    const { logger, lines } = memoryLog();
+    const error = new Error('cannot reach postgres://user:hidden@db/x', { cause: new Error('sent Bearer hidden') });
+    const details = { detail: Object.assign(new Error('x'), { toJSON: () => ({ body: 'hidden' }) }) };
+    logger.error({ err: error }, error.message);
+    logger.error({ error, other: { error }, ...details }, 'failed with Basic hidden');
+    logger.warn(error);
+    logger.error({ err: error });
+    logger.fatal(error.message);
+    expect(lines).toHaveLength(5);
+    expect(JSON.stringify(lines)).not.toContain('hidden');
+  });
+
+  it('writes nothing of real requests, responses and connections but method, URL and status', async () => {
+    const { logger, lines } = memoryLog();
+    const server = createServer((req, res) => {
+      logger.info({ req, res }, 'one');
+      logger.info({ request: req, answer: res, socket: req.socket }, 'two');
+      logger.info(res, 'three');
+      res.end();
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    await fetch(`http://127.0.0.1:${port}/?token=hidden`, { headers: { authorization: 'Bearer hidden' } });
+    server.close();
+    expect(lines).toMatchObject([
+      { req: { method: 'GET', url: '/?token=[redacted]' }, res: { status: 200 } },
+      { request: { method: 'GET' }, answer: { status: 200 }, socket: '[Socket]' },
+      { res: { status: 200 } },
+    ]);
+    expect(JSON.stringify(lines)).not.toMatch(/hidden|eaders/);
   });
 
   it('leaves what it is given as it was', () => {

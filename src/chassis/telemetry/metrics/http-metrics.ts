@@ -47,7 +47,11 @@ export class HttpMetrics {
     );
     const sizes = { labels, buckets: bytesBuckets };
     this.#requestBytes = new Histogram(
-      { name: 'http_request_size_bytes', help: 'Declared length of request bodies, where there is one.', ...sizes },
+      {
+        name: 'http_request_size_bytes',
+        help: 'Length of request bodies that came in whole, where it was declared.',
+        ...sizes,
+      },
       limit,
     );
     this.#responseBytes = new Histogram(
@@ -88,7 +92,8 @@ export class HttpMetrics {
     if (!series) return;
     series.seconds.observe(outcome.seconds, context.sampled ? context.traceId : undefined);
     const length = req.headers['content-length'];
-    if (length !== undefined) {
+    // A length that was only declared may be any number.
+    if (length !== undefined && req.complete) {
       series.requestBytes ??= this.#requestBytes.series.of(...series.values);
       series.requestBytes?.observe(Number(length));
     }

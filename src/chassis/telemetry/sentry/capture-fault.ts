@@ -1,7 +1,7 @@
 import { captureException, getCurrentScope, type Scope, withIsolationScope } from '@sentry/node';
 import type { RequestContext } from '../../context/request-context.ts';
 import { BaseException } from '../../errors/exceptions.ts';
-import { redact } from '../redact.ts';
+import { maskText, redact } from '../redact.ts';
 import { causeChain } from './cause-chain.ts';
 import { faultFingerprint } from './fault-fingerprint.ts';
 import { isRepeated } from './is-repeated.ts';
@@ -84,5 +84,5 @@ function addFault(scope: Scope, chain: readonly Error[]): void {
 function describeThrown(thrown: unknown): string {
   return typeof thrown === 'object'
     ? Object.prototype.toString.call(thrown)
-    : String(thrown).slice(0, maximumThrownLength);
+    : maskText(String(thrown).slice(0, maximumThrownLength));
 }

@@ -1,7 +1,5 @@
 import type { ErrorEvent } from '@sentry/node';
-import { redacted, redactUrl } from '../redact.ts';
-
-const credentials = /\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
+import { maskText } from '../redact.ts';
 
 /**
  * Masks, in the messages of an event, the secrets that libraries put there: user and password of a connection string,
@@ -12,8 +10,4 @@ export function maskMessages(event: ErrorEvent): ErrorEvent {
     if (exception.value !== undefined) exception.value = maskText(exception.value);
   }
   return event;
-}
-
-function maskText(text: string): string {
-  return text.replace(credentials, `$1 ${redacted}`).replace(/\S+/g, redactUrl);
 }

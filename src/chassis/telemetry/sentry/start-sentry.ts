@@ -12,7 +12,7 @@ import {
 } from '@sentry/node';
 import { buildInfo } from '../../config/build-info.ts';
 import type { Environment } from '../../config/environment.ts';
-import { getRequestContext } from '../../context/request-context.ts';
+import { getRequestContext, runOutsideRequest } from '../../context/request-context.ts';
 import { toException } from '../../errors/convert-error.ts';
 import type { Monitor } from '../../errors/reporters/monitor-reporter.ts';
 import { logger } from '../logger.ts';
@@ -140,8 +140,11 @@ function watchDeliveries(client: NodeClient): () => void {
     const arrived = statusCode !== undefined && statusCode < 300;
     if (arrived === delivered) return;
     delivered = arrived;
-    if (arrived) logger().info('Sentry takes events again');
-    else logger().warn({ status: statusCode ?? 'no answer' }, 'Sentry takes no events: they are lost until it does');
+    // The request that happens to be under way has no part in it.
+    runOutsideRequest(() => {
+      if (arrived) logger().info('Sentry takes events again');
+      else logger().warn({ status: statusCode ?? 'no answer' }, 'Sentry takes no events: they are lost until it does');
+    });
   });
 }
 

@@ -50,7 +50,10 @@ export class RequestContextManager implements ContextManager {
   /** A function that runs in `context` whenever it is called; other values are given back as they are. */
   bind<T>(context: Context, target: T): T {
     if (typeof target !== 'function') return target;
-    const bound = (...values: unknown[]) => this.with(context, () => Reflect.apply(target, undefined, values));
+    const manager = this;
+    function bound(this: unknown, ...values: unknown[]): unknown {
+      return manager.with(context, () => Reflect.apply(target as () => unknown, this, values));
+    }
     return bound as T;
   }
 

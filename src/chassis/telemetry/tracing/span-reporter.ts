@@ -1,10 +1,11 @@
 import type { Span } from '@opentelemetry/api';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
+import { maskText } from '../redact.ts';
 import { serverSpanOf } from './request-context-manager.ts';
 
 const maximumCauses = 5;
 
-/** A reporter that records each exception, and what caused it, in the span of its request. */
+/** A reporter that records each exception, and what caused it, in the span of its request; secrets in messages are masked. */
 export const spanReporter: Reporter = {
   report(exception, requestContext) {
     const span = requestContext && serverSpanOf(requestContext);
@@ -15,7 +16,8 @@ export const spanReporter: Reporter = {
 function recordWithCauses(span: Span, exception: Error): void {
   let fault: unknown = exception;
   for (let count = 0; fault instanceof Error && count <= maximumCauses; count += 1) {
-    span.recordException(fault);
+    const { name, message, stack } = fault;
+    span.recordException({ name, message: maskText(message), ...(stack !== undefined && { stack: maskText(stack) }) });
     fault = fault.cause;
   }
 }

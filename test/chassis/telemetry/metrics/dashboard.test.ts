@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { countRateLimited } from '../../../../src/chassis/telemetry/metrics/metrics.ts';
 import { read, readYaml, skipped, tool } from '../../../chart/chart.ts';
 import { bootTestApp } from '../../../support/boot-test-app.ts';
 import { seriesOf } from './scrape.ts';
@@ -9,6 +10,7 @@ const app = await bootTestApp();
 // Each metric has a series once what it counts has happened.
 await Promise.all(Array.from({ length: 20 }, () => app.get('/api/v1/products')));
 await app.get('/api/v1/products/nothing');
+countRateLimited('client');
 const { text } = await app.internal.get('/metrics');
 
 /** The labels of each metric of the service, by the metric's name as Prometheus stores it. */
