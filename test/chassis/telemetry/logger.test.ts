@@ -42,7 +42,6 @@ describe('createLogger', () => {
     const server = createServer((req, res) => {
       logger.info({ req, res }, 'one');
       logger.info({ request: req, answer: res, socket: req.socket }, 'two');
-      logger.info(res, 'three');
       res.end();
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -52,7 +51,6 @@ describe('createLogger', () => {
     expect(lines).toMatchObject([
       { req: { method: 'GET', url: '/?token=[redacted]' }, res: { status: 200 } },
       { request: { method: 'GET' }, answer: { status: 200 }, socket: '[Socket]' },
-      { res: { status: 200 } },
     ]);
     expect(JSON.stringify(lines)).not.toMatch(/hidden|eaders/);
   });
