@@ -78,6 +78,18 @@ describe.concurrent('SIGTERM', () => {
     silent.destroy();
   });
 
+  it('does not wait for the rest of a body whose request is answered', async () => {
+    const service = spawnTrouble(['trouble'], { env: { SHUTDOWN_ACCEPT_MS: '0' } });
+    const { url } = await service.ready();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
+    socket.write('GET /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{');
+    await once(socket, 'data');
+    service.child.kill('SIGTERM');
+    expect(await service.closed).toEqual({ code: 0, signal: null });
+    expect(await service.line('shut down in')).toMatchObject({ finished: 0, cut: 0 });
+    socket.destroy();
+  });
+
   it('lets an upload that is under way complete', async () => {
     const uploads = mkdtempSync(join(tmpdir(), 'slipway-finished-'));
     const service = spawnTrouble(['trouble'], { env: { LOCAL_UPLOAD_DIR: uploads } });

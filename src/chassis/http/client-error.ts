@@ -10,6 +10,8 @@ const failures: Record<string, readonly [status: number, message: string]> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The chunk extensions of the request body are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
 };
+/** What a client has to read the answer before its connection is gone. */
+const lingerMs = 1000;
 const malformed = [400, 'The request is not valid HTTP'] as const;
 
 /**
@@ -30,4 +32,6 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+  // Node forgets a connection that was late, and a client that never closes its side would keep it for ever.
+  setTimeout(() => socket.destroy(), lingerMs).unref();
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import express, { type NextFunction, type Request, type RequestHandler } from 'express';
-import { UnsupportedMediaTypeException } from '../errors/exceptions.ts';
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { ServiceUnavailableException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';
+import { BodyBudget } from './body-budget.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
 import { parseUrlEncoded } from './url-encoded.ts';
 
@@ -10,30 +11,51 @@ const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
 export interface ParseBodiesOptions {
   /** In bytes, after decompression. */
   limitBytes: number;
+  /** All bodies together that are still coming in, in bytes. Default 64 MB. */
+  budgetBytes?: number;
 }
 
 /**
  * Parses JSON and URL-encoded bodies into `req.body` (spec.md: Endpoints). Multipart bodies pass through to the routes
  * that take uploads. Raises 400 for a body that is not valid JSON or UTF-8, nests too deep or holds a key such as `__proto__`,
- * 413 for one that is too large, and 415 for POST, PUT and PATCH with a type, character set or encoding that the
+ * 413 for one that is too large, 503 when all that are coming in hold more than the budget and this is among the oldest, and 415 for POST, PUT and PATCH with a type, character set or encoding that the
  * service does not read.
  */
-export function parseBodies({ limitBytes }: ParseBodiesOptions): RequestHandler {
+export function parseBodies({ limitBytes, budgetBytes = 67_108_864 }: ParseBodiesOptions): RequestHandler {
+  const budget = new BodyBudget(budgetBytes);
   const any = () => true;
   const json = express.json({ limit: limitBytes, type: any, strict: false, verify: refuseBrokenText });
   const form = express.text({ limit: limitBytes, type: any, verify: refuseBrokenText });
   return function parseBody(req, res, next) {
     if (!hasBody(req)) return next();
     const type = mediaType(req);
-    if (isJson(type)) json(req, res, (error?: unknown) => finish(req, next, error, refuseUnsafeBody));
-    else if (type === 'application/x-www-form-urlencoded') {
-      form(req, res, (error?: unknown) => finish(req, next, error, decodeForm));
-    } else if (type.startsWith('multipart/') || !methodsWithBody.has(req.method)) next();
+    if (isJson(type)) read(json, refuseUnsafeBody, req, res, next);
+    else if (type === 'application/x-www-form-urlencoded') read(form, decodeForm, req, res, next);
+    else if (type.startsWith('multipart/') || !methodsWithBody.has(req.method)) next();
     else next(unreadable(type));
   };
+
+  function read(parser: RequestHandler, complete: Complete, req: Request, res: Response, next: NextFunction): void {
+    let refused = false;
+    const end = budget.watch(req, req.headers['content-encoding'] === undefined ? 0 : limitBytes, () => {
+      refused = true;
+      next(tooManyBodies());
+    });
+    parser(req, res, (error?: unknown) => {
+      end();
+      if (!refused) finish(req, next, error, complete);
+    });
+  }
 }
 
-function finish(req: Request, next: NextFunction, error: unknown, complete: (req: Request) => void): void {
+type Complete = (req: Request) => void;
+
+function tooManyBodies(): ServiceUnavailableException {
+  const headers = { 'Retry-After': '1', Connection: 'close' };
+  return new ServiceUnavailableException('Too many request bodies are coming in; try again', undefined, { headers });
+}
+
+function finish(req: Request, next: NextFunction, error: unknown, complete: Complete): void {
   let failure = error;
   try {
     if (!failure) complete(req);

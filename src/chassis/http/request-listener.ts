@@ -24,6 +24,7 @@ export function requestListener(app: Express, admits: Gate = () => true): Reques
   return (req, res) => {
     const next = (error?: unknown) => answer(res as Response, req as Request, error);
     if (req.headers.host === undefined && req.httpVersion === '1.1') return next();
+    if (hasSecondHost(req)) return next();
     if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
     if (admits(req, res)) handle(req, res, next);
   };
@@ -34,6 +35,16 @@ export function refuseExpectation(req: IncomingMessage, res: ServerResponse): vo
   send(res as Response, req as Request, new BaseException('Only the expectation 100-continue is met', 417));
 }
 
+/** Whom a request is for must not depend on which of two a proxy reads (RFC 9112, 3.2). Node keeps the first. */
+function hasSecondHost({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
+}
+
 function pathOf(target: string): string {
   const rest = target.replace(wholeTarget, '');
   return rest.startsWith('/') ? rest : `/${rest}`;
@@ -42,7 +53,7 @@ function pathOf(target: string): string {
 function answer(res: Response, req: Request, error: unknown): void {
   const exception: BaseException = error
     ? new InternalServerErrorException(undefined, undefined, { cause: error })
-    : new BadRequestException('The request has no Host header, or its target is not a valid URL');
+    : new BadRequestException('The request has no Host header or two, or its target is not a valid URL');
   send(res, req, exception, error);
 }
 
@@ -51,5 +62,6 @@ function send(res: Response, req: Request, exception: BaseException, error?: unk
   logger()[error ? 'error' : 'warn']({ requestId, method: req.method, err: error }, exception.message);
   if (res.headersSent) return void res.destroy();
   res.setHeader('X-Request-Id', requestId);
+  res.setHeader('Connection', 'close');
   sendJsonResponse(res, exception.statusCode, errorBody(exception, true));
 }

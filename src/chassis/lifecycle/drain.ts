@@ -28,6 +28,8 @@ export class Drain {
   readonly #inFlight = new Set<ServerResponse>();
   /** Open connections, by when they were opened. */
   readonly #opened = new Map<Socket, number>();
+  /** Requests that were answered before all of their body came: nobody waits for the rest. */
+  readonly #halfRead = new Set<IncomingMessage>();
   #draining = false;
   #finished = 0;
   #cut = 0;
@@ -94,6 +96,8 @@ export class Drain {
   /** Node takes a connection that never sent a byte for a busy one, and nothing else would end it before the deadline. */
   #closeIdle(): void {
     this.#server.closeIdleConnections();
+    for (const { complete, socket } of this.#halfRead) if (!complete) socket.destroy();
+    this.#halfRead.clear();
     const silentSince = performance.now() - silenceMs;
     for (const [socket, opened] of this.#opened) {
       if (socket.bytesRead === 0 && opened < silentSince) socket.destroy();
@@ -109,6 +113,11 @@ export class Drain {
 
   #leave(response: ServerResponse): void {
     this.#inFlight.delete(response);
+    const { req } = response;
+    if (!req.complete && !req.destroyed) {
+      this.#halfRead.add(req);
+      req.once('close', () => this.#halfRead.delete(req));
+    }
     if (this.#draining && response.writableFinished) this.#finished += 1;
   }
 }

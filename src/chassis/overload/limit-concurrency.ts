@@ -9,7 +9,8 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts';
 
 const remindMs = 10_000;
 /** Asked for by who decides whether the service lives, which being busy must not end. */
-const exempt = /^\/(?:livez|readyz)(?:[/?#]|$)/;
+const exempt = /^\/(?:livez|readyz)\/?(?:\?|$)/;
+const bodyless = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
 /**
  * Refuses what `limit` does not admit with 503, `Retry-After` and the one error body, which is written at start. It does so
@@ -70,12 +71,12 @@ export function limitConcurrency(limit: ConcurrencyLimit, production: boolean): 
   }
 
   return function admit(req, res) {
-    if (exempt.test(req.url ?? '')) return true;
+    if (bodyless.has(req.method ?? '') && exempt.test(req.url ?? '')) return true;
     if (!limit.admits()) {
       refuse(req, res);
       return false;
     }
-    if (hasBody(req)) req.once('end', countReceived);
+    if (hasBody(req) && !bodyless.has(req.method ?? '')) req.once('end', countReceived);
     else count(res);
     return true;
   };

@@ -112,6 +112,7 @@ function redactValue(name: string, value: unknown, depth: number): unknown {
 
 /** What a log tells of things that hold others, such as a connection with the headers that came by it. */
 function toldOf(value: object): unknown {
+  if (Object.getPrototypeOf(value) === Object.prototype) return value;
   if (value instanceof Error) return describeError(value);
   if (value instanceof IncomingMessage) return { method: value.method, url: redactUrl(value.url ?? '') };
   if (value instanceof ServerResponse) return { status: value.statusCode };

@@ -43,7 +43,7 @@ export default defineRoutes(({ authController, settings }) => {
   router.post('/register', perMinute('register'), handle(authController, 'register'));
   router.post('/login', perMinute('login'), perAccount, handle(authController, 'login'));
   router.post('/refresh', perMinute('refresh'), handle(authController, 'refresh'));
-  router.post('/logout', handle(authController, 'logout'));
+  router.post('/logout', perMinute('logout'), handle(authController, 'logout'));
   return router;
 });
 

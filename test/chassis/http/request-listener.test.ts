@@ -16,7 +16,7 @@ describe('requestListener', () => {
     await using server = await listening(createServer(requestListener(bareApp([requestPipeline(), echoBody]))));
     const answer = await sendRaw(server.port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(
-      /^HTTP\/1\.1 400 .*X-Request-Id: .*"message":"The request has no Host header, or its target/s,
+      /^HTTP\/1\.1 400 .*X-Request-Id: .*"message":"The request has no Host header or two, or its target/s,
     );
   });
 

@@ -110,6 +110,29 @@ describe('limitConcurrency', () => {
     slow.destroy();
   });
 
+  it.each(['Content-Length: 1', 'Transfer-Encoding: chunked'])(
+    'counts a GET with a body at once (%s)',
+    async (body) => {
+      await using server = await oneAtATime();
+      const socket = connect(server.port, '127.0.0.1');
+      socket.write(`GET /hold HTTP/1.1\r\nHost: a\r\n${body}\r\n\r\n`);
+      await expect.poll(() => server.limit.atWork).toBe(1);
+      expect((await fetch(server.url)).status).toBe(503);
+      socket.destroy();
+      await expect.poll(() => server.limit.atWork).toBe(0);
+    },
+  );
+
+  it('exempts health and not what looks like it', async () => {
+    await using server = await oneAtATime();
+    const { answer, release } = await server.hold();
+    const status = async (path: string, method = 'GET') => (await fetch(server.url + path, { method })).status;
+    expect([await status('/readyz?full'), await status('/livez', 'HEAD')]).toEqual([200, 200]);
+    expect([await status('/livez/more'), await status('/livez', 'POST')]).toEqual([503, 503]);
+    release();
+    await answer;
+  });
+
   it('counts nothing for a body that was refused', async () => {
     await using server = await oneAtATime();
     const headers = { 'content-type': 'application/json' };
