@@ -54,7 +54,8 @@ USER 65532:65532
 RUN ["node", "scripts/image-warm.ts"]
 
 FROM service
-COPY --from=warm /app/.cache .cache
+# The cache is of the user that filled it, and closed to others: here it is of root, for everybody to read.
+COPY --from=warm --chown=0:0 --chmod=0555 /app/.cache .cache
 USER 65532:65532
 # PORT and INTERNAL_PORT
 EXPOSE 3000 9464

@@ -50,6 +50,14 @@ describe.skipIf(skipped('helm'))(`migrations${skipped('helm')}`, () => {
     });
   });
 
+  it('get no setting that stands in a file, because they have no volumes', () => {
+    const config = { CURSOR_SECRET_FILE: '/run/secrets/cursor', LOG_LEVEL: 'debug' };
+    const { container } = servicePod({ ...production, config });
+    const job = only('Job', { ...production, config });
+    expect(Object.keys(variables(job.spec.template.spec.containers[0]))).not.toContain('CURSOR_SECRET_FILE');
+    expect(container.envFrom).toEqual([{ configMapRef: { name: 'orders' } }]);
+  });
+
   it('run in every pod instead, with the whole environment of the service', () => {
     const values = { ...production, migrations: { mode: 'initContainer' } };
     const { pod, container } = servicePod(values);

@@ -16,6 +16,9 @@ const metrics = [
   'http_request_duration_seconds_bucket',
   'http_request_duration_seconds_count',
   'http_requests_in_flight',
+  'http_requests_shed_total',
+  'http_requests_rate_limited_total',
+  'http_requests_concurrency_limit',
   'exceptions_total',
   'database_pool_connections',
   'database_pool_waiting',
@@ -103,7 +106,7 @@ describe.skipIf(skipped('helm'))(`monitoring${skipped('helm')}`, () => {
   });
 
   it('narrows every alert to the release, with the thresholds of the values', () => {
-    const thresholds = { SlowRequests: 0.25, FailingRequests: 0 };
+    const thresholds = { SlowRequests: 0.25, FailingRequests: 0, ShedRequests: 0.02 };
     const { spec } = only('PrometheusRule', { prometheusRule: { enabled: true, thresholds } });
     const expressions = Object.fromEntries(spec.groups[0].rules.map(({ alert, expr }: Manifest) => [alert, expr]));
     for (const expr of Object.values(expressions)) {
@@ -112,6 +115,7 @@ describe.skipIf(skipped('helm'))(`monitoring${skipped('helm')}`, () => {
     }
     expect(expressions['SlowRequests']).toMatch(/ > 0\.25$/);
     expect(expressions['FailingRequests']).toMatch(/ > 0$/);
+    expect(expressions['ShedRequests']).toMatch(/ > 0\.02$/);
     expect(expressions['BlockedEventLoop']).toMatch(/ > 0\.2$/);
   });
 

@@ -75,7 +75,17 @@ const contradictions: [what: string, values: Values, sentence: string][] = [
   [
     'limits of overload upside down',
     { overload: { minConcurrency: 50, maxConcurrency: 20 } },
-    'overload.minConcurrency 50 is more than overload.maxConcurrency 20; swap them.',
+    'overload.minConcurrency 50 is more than overload.maxConcurrency 20; what is null is 20 and 1000, so set both.',
+  ],
+  [
+    'a limit of overload below what the service begins with',
+    { overload: { maxConcurrency: 19 } },
+    'overload.minConcurrency 20 is more than overload.maxConcurrency 19;',
+  ],
+  [
+    'a limit of overload above what the service ends with',
+    { overload: { minConcurrency: 1001 } },
+    'overload.minConcurrency 1001 is more than overload.maxConcurrency 1000;',
   ],
   [
     'the trust of everybody',
@@ -118,39 +128,9 @@ const contradictions: [what: string, values: Values, sentence: string][] = [
     'httpRoute.enabled needs a Gateway; set httpRoute.parentRefs, for example [{name: public, namespace: gateways}].',
   ],
   [
-    'a setting that the chart has a value for',
-    { config: { PORT: 8080 } },
-    'config.PORT: PORT is always 3000 here; service.port is what clients see; remove it from config.',
-  ],
-  [
-    'a file for a setting that the chart has a value for',
-    { secretEnv: { DATABASE_URL_FILE: '/run/url' } },
-    'secretEnv.DATABASE_URL_FILE: DATABASE_URL is set by database.url or database.existingSecret; remove it from secretEnv.',
-  ],
-  [
-    'a variable that the chart sets already',
-    { env: [{ name: 'NODE_ENV', value: 'test' }] },
-    'env: NODE_ENV is always production here; remove it from env.',
-  ],
-  [
-    'a limit that the chart has a value for',
-    { config: { RATE_LIMIT_REQUESTS: 10 }, rateLimit: { requests: 20 } },
-    'config.RATE_LIMIT_REQUESTS: RATE_LIMIT_REQUESTS is set by rateLimit.requests; remove it from config.',
-  ],
-  [
-    'a Redis that the network policy would not know of',
-    { secretEnv: { REDIS_URL: 'redis://redis:6379' } },
-    'secretEnv.REDIS_URL: REDIS_URL is set by redis.url or redis.existingSecret; remove it from secretEnv.',
-  ],
-  [
-    'a secret among the settings',
-    { config: { AUTH_JWT_SECRET: 'x' } },
-    'config.AUTH_JWT_SECRET looks like a secret, and a ConfigMap is none; move it to secretEnv or to a Secret named in envFrom.',
-  ],
-  [
-    'a setting in two places',
-    { config: { LOG_LEVEL: 'info' }, secretEnv: { LOG_LEVEL: 'debug' } },
-    'LOG_LEVEL is both in config and in secretEnv; keep one.',
+    'a proxy that is no address',
+    { trustProxy: 'banana' },
+    'trustProxy banana names no proxy; write false, the number of proxies in front of the service, or their addresses with commas between.',
   ],
 ];
 
@@ -173,7 +153,7 @@ describe.skipIf(skipped('helm'))(`values that contradict each other${skipped('he
     ['a claim of one node for the demo', claim('ReadWriteOnce')],
     ['equal limits of overload', { overload: { minConcurrency: 20, maxConcurrency: 20 } }],
     ['one limit of overload', { overload: { minConcurrency: 50 } }],
+    ['one limit of overload, as low as the other is', { overload: { maxConcurrency: 20 } }],
     ['a test of another page', { config: { ENABLE_OPENAPI: 'off' }, tests: { apiPath: '' } }],
-    ['settings whose name only speaks of secrets', { config: { AUTH_ACCESS_TOKEN_TTL_SECONDS: 60 } }],
   ])('are not seen in %s', (_what, values) => expect(render(values)).not.toEqual([]));
 });

@@ -9,7 +9,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
-import { all, chart, type Manifest, production, readYaml, skipped, template, tool } from './chart.ts';
+import { all, chart, type Manifest, objects, production, readYaml, skipped, template, tool } from './chart.ts';
 
 describe.skipIf(skipped('helm'))(`as a subchart${skipped('helm')}`, () => {
   function parentChart(values: object): string {
@@ -39,7 +39,8 @@ describe.skipIf(skipped('helm'))(`as a subchart${skipped('helm')}`, () => {
       billing: { enabled: true },
     });
     const { stdout } = await promisify(execFile)(helm(), ['template', 'shop', directory]);
-    const names = [...stdout.matchAll(/kind: Deployment\nmetadata:\n {2}name: (\S+)/g)].map(([, name]) => name);
+    const deployments = objects(stdout).filter(({ kind }) => kind === 'Deployment');
+    const names = deployments.map(({ metadata }) => metadata.name);
     expect(names.toSorted()).toEqual(['shop-billing', 'shop-orders']);
   });
 

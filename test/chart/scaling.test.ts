@@ -5,14 +5,17 @@ import { startCluster } from './cluster.ts';
 const autoscaled: Values = { ...production, autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 8 } };
 
 /** The Deployment as it runs, and by what its number of pods was set: helm, or a controller that scaled it. */
-const deployment = (replicas: number, subresource?: string) => ({
+const deployment = (replicas: number, subresource?: string, operation = 'Apply') => ({
   '/apis/apps/v1/namespaces/shop/deployments/orders': {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: {
       name: 'orders',
       namespace: 'shop',
-      managedFields: [{ manager: 'helm' }, { manager: 'kube-controller-manager', subresource }],
+      managedFields: [
+        { manager: 'helm', operation },
+        { manager: 'kube-controller-manager', operation: 'Update', subresource },
+      ],
     },
     spec: { replicas },
   },
@@ -60,6 +63,11 @@ describe.skipIf(skipped('helm'))(`the autoscaler${skipped('helm')}`, () => {
   it('leaves its number alone once it has set one, so that upgrades and rollbacks do not quarrel with it', async () => {
     await using cluster = await startCluster(deployment(5, 'scale'));
     expect(replicasOf(await renderLive(cluster.kubeconfig, autoscaled))).toBeUndefined();
+  });
+
+  it('keeps its number where helm does not apply by the server, which would take one left out for 1', async () => {
+    await using cluster = await startCluster(deployment(5, 'scale', 'Update'));
+    expect(replicasOf(await renderLive(cluster.kubeconfig, autoscaled))).toBe(5);
   });
 
   it('is not asked while it is off', async () => {

@@ -3,7 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { environmentSchema, readEnvironment } from '../../src/chassis/config/environment.ts';
 import { authSettings } from '../../src/modules/auth/auth.config.ts';
-import { examples, type Manifest, objects, read, readYaml, render, skipped, template, type Values } from './chart.ts';
+import {
+  examples,
+  type Manifest,
+  objects,
+  read,
+  readYaml,
+  refusal,
+  render,
+  skipped,
+  template,
+  type Values,
+} from './chart.ts';
 
 const settings = { ...environmentSchema.shape, ...authSettings };
 
@@ -74,6 +85,68 @@ describe.skipIf(skipped('helm'))(`the variables that the chart writes${skipped('
     expect(unknownNames(environment({ config: { LOG_LEVLE: 'debug' } }), {})).toEqual(['LOG_LEVLE']);
     const misspelt = environment({ config: { LOG_LEVEL: 'loud' } });
     expect(() => readEnvironment(authSettings, misspelt)).toThrow('LOG_LEVEL: expected trace');
+  });
+});
+
+describe.skipIf(skipped('helm'))(`the checks of values${skipped('helm')}`, () => {
+  const accepted = (values: Values) => {
+    try {
+      return render(values).length > 0;
+    } catch {
+      return false;
+    }
+  };
+
+  it('know the limits of overload that the service has by default', () => {
+    const minimum = settings.OVERLOAD_MIN_CONCURRENCY.parse(undefined);
+    const maximum = settings.OVERLOAD_MAX_CONCURRENCY.parse(undefined);
+    const sentence = `what is null is ${minimum} and ${maximum}, so set both`;
+    expect(refusal({ overload: { maxConcurrency: 1 } })).toContain(`minConcurrency ${minimum} is more`);
+    expect(refusal({ overload: { minConcurrency: 5000 } })).toContain(`maxConcurrency ${maximum}; ${sentence}`);
+  });
+
+  it('know the longest drain that the service takes', () => {
+    const { maximum } = JSON.parse(read('values.schema.json')).properties.shutdown.properties.drainSeconds;
+    const taken = [maximum, maximum + 1].map(
+      (seconds) => settings.SHUTDOWN_DEADLINE_MS.safeParse(String(1000 * seconds)).success,
+    );
+    expect(taken).toEqual([true, false]);
+  });
+
+  it('let no secret of the service into a ConfigMap, and everything else', () => {
+    const config = Object.fromEntries(Object.keys(settings).map((name) => [name, 'x']));
+    const text = refusal({ config });
+    const refusedName = (name: string) => new RegExp(`^ +- config\\.${name}[: ].*$`, 'm').exec(text)?.[0] ?? '';
+    const free = Object.keys(settings).filter((name) => !/is (always|set|derived|the name)/.test(refusedName(name)));
+    const secret = free.filter((name) => settings[name as keyof typeof settings].meta()?.['secret'] === true);
+    // An address is refused by its password, not by its name.
+    const refused = free.filter((name) => refusedName(name).includes('looks like a secret'));
+    expect(refused.toSorted()).toEqual(secret.filter((name) => !name.endsWith('_ENDPOINT')).toSorted());
+    expect(refused).toContain('OTEL_EXPORTER_OTLP_HEADERS');
+    for (const name of ['SMTP_PASS', 'MYSQL_PWD', 'OTHER_DSN'])
+      expect(refusal({ config: { [name]: 'x' } })).toContain(`config.${name} looks like a secret`);
+  });
+
+  it.each([
+    ...['https://key@host/1', 'http://key:old@host:9000/sentry/1', 'https://key@[::1]/1'].map((text) => [text, true]),
+    ...['https://a-b@host/1', 'https://key@host/name', 'https://host/1'].map((text) => [text, false]),
+  ] as [text: string, taken: boolean][])('take the DSN %s as the service does: %s', (dsn, taken) => {
+    expect([settings.SENTRY_DSN.safeParse(dsn).success, accepted({ sentry: { dsn } })]).toEqual([taken, taken]);
+  });
+
+  it.each([
+    ...['false', '2', '10.0.0.0/8, ::1', 'loopback,192.0.2.1'].map((text) => [text, true]),
+    ...['TRUE', '100', 'proxy', '10.0.0.1;10.0.0.2'].map((text) => [text, false]),
+  ] as [text: string, taken: boolean][])('take the proxies %s as the service does: %s', (trustProxy, taken) => {
+    expect([settings.TRUST_PROXY.safeParse(trustProxy).success, accepted({ trustProxy })]).toEqual([taken, taken]);
+  });
+
+  it.each([
+    ...['http://collector:4318', 'https://collector/otlp'].map((text) => [text, true]),
+    ...['http:///x', 'http://a b', 'collector:4318'].map((text) => [text, false]),
+  ] as [text: string, taken: boolean][])('take the collector %s as the service does: %s', (otlpEndpoint, taken) => {
+    const service = settings.OTEL_EXPORTER_OTLP_ENDPOINT.safeParse(otlpEndpoint).success;
+    expect([service, accepted({ telemetry: { otlpEndpoint } })]).toEqual([taken, taken]);
   });
 });
 

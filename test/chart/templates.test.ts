@@ -55,6 +55,21 @@ describe.skipIf(skipped('helm'))(`names${skipped('helm')}`, () => {
     for (const { metadata } of render(long)) expect(metadata.name.length).toBeLessThanOrEqual(63);
   });
 
+  it('are text where YAML would see something else', () => {
+    const made = render({ fullnameOverride: 'null', config: { Y: 'on' }, priorityClassName: 'true' }, '-n', '123');
+    for (const { metadata } of made)
+      expect([metadata.name, metadata.namespace].map((name) => typeof name)).toEqual(['string', 'string']);
+    expect(made.find(({ kind }) => kind === 'ConfigMap').data).toEqual({ Y: 'on' });
+    expect(made.find(({ kind }) => kind === 'Deployment').spec.template.spec.priorityClassName).toBe('true');
+  });
+
+  it('have the tag as a label, cut to what a label may hold', () => {
+    const version = (tag: string) =>
+      only('Deployment', { image: { tag } }).metadata.labels['app.kubernetes.io/version'];
+    expect(version(`${'a'.repeat(62)}.b`)).toBe('a'.repeat(62));
+    expect(version('_1.0-')).toBe('1.0');
+  });
+
   it('do not change what selects pods when the version changes', () => {
     const selectors = (tag: string) => only('Deployment', { image: { tag } }).spec.selector;
     expect(selectors('1.0.0')).toEqual(selectors('2.0.0'));

@@ -5,6 +5,9 @@ const hosts = { ingress: { enabled: true, hosts: ['orders.example.com'] } };
 const route = { httpRoute: { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['orders.example.com'] } };
 const closed = { networkPolicy: { enabled: true } };
 const policy = (values: object) => only('NetworkPolicy', { ...closed, ...values }).spec;
+const opened = (name: string, port: number) => ({
+  networkPolicy: { enabled: true, egress: { [name]: { port } } },
+});
 const ports = (rules: { ports?: { protocol: string; port: number | string }[] }[]) =>
   rules.map((rule) => (rule.ports ?? []).map(({ protocol, port }) => `${protocol} ${port}`).join(', '));
 
@@ -85,6 +88,22 @@ describe.skipIf(skipped('helm'))(`the network policy${skipped('helm')}`, () => {
       'TCP 443',
     ]);
     expect(ports(policy({ redis: { url: 'redis://redis' } }).egress)).toEqual(['UDP 53, TCP 53', inside, 'TCP 6379']);
+  });
+
+  it.each([
+    ['the database', { database: { url: 'postgresql://a:s:1@db:6432/orders?x=:1' } }, 6432],
+    ['the database', { database: { url: 'postgresql://db/orders' } }, 5432],
+    ['the database by its value', { database: { url: 'postgresql://db:6432/orders' }, ...opened('database', 1) }, 1],
+    ['Redis', { redis: { url: 'rediss://:secret@[2001:db8::1]:6380/0' } }, 6380],
+    ['Redis', { redis: { url: 'redis://[2001:db8::1]' } }, 6379],
+    ['Sentry', { sentry: { dsn: 'https://key@sentry:9000/1' } }, 9000],
+    ['Sentry', { sentry: { dsn: 'http://key@sentry/1' } }, 80],
+    ['the collector', { telemetry: { otlpEndpoint: 'http://collector:4319/otlp' } }, 4319],
+    ['the collector', { telemetry: { otlpEndpoint: 'https://collector' } }, 443],
+    ['the collector', { telemetry: { otlpEndpoint: 'http://collector' } }, 80],
+    ['the collector by its value', { telemetry: { otlpEndpoint: 'http://collector' }, ...opened('otlp', 1) }, 1],
+  ])('opens the port that the address of %s names: %j', (_what, values, port) => {
+    expect(ports(policy(values).egress.slice(2))).toEqual([`TCP ${port}`]);
   });
 
   it('narrows where to, and takes further rules', () => {

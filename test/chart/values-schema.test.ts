@@ -1,5 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { readYaml, refusal, render, skipped, type Values } from './chart.ts';
+import { read, readYaml, refusal, render, skipped, type Values } from './chart.ts';
+
+interface Schema {
+  required?: string[];
+  properties?: Record<string, Schema>;
+}
+
+/** The values that have to be there, by the keys that lead to them. */
+function requiredPaths({ required = [], properties = {} }: Schema): string[][] {
+  const inner = Object.entries(properties).flatMap(([key, value]) =>
+    requiredPaths(value).map((path) => [key, ...path]),
+  );
+  return [...required.map((key) => [key]), ...inner];
+}
+
+/** Values with null at these paths. */
+function withNull(paths: string[][]): Values {
+  const values: Values = {};
+  for (const path of paths) {
+    let parent = values;
+    for (const key of path.slice(0, -1)) {
+      parent[key] ??= {};
+      parent = parent[key] as Values;
+    }
+    parent[path.at(-1) ?? ''] = null;
+  }
+  return values;
+}
 
 describe.skipIf(skipped('helm'))(`the schema of the values${skipped('helm')}`, () => {
   /** Every object of values.yaml whose keys the chart reads, and the root. */
@@ -38,9 +65,46 @@ describe.skipIf(skipped('helm'))(`the schema of the values${skipped('helm')}`, (
     ['a limit that is empty', { rateLimit: { windowSeconds: '' } }, '/rateLimit/windowSeconds'],
     ['a flag as text', { overload: { enabled: 'yes' } }, '/overload/enabled'],
     ['half a request', { overload: { maxConcurrency: 1.5 } }, '/overload/maxConcurrency'],
+    [
+      'a drain of more than an hour',
+      { shutdown: { drainSeconds: 3601, graceSeconds: 4000 } },
+      '/shutdown/drainSeconds',
+    ],
+    ['a collector without a host', { telemetry: { otlpEndpoint: 'http:///v1' } }, '/telemetry/otlpEndpoint'],
     ['a key that is empty', { redis: { existingSecretKey: '' } }, '/redis/existingSecretKey'],
     ['an alert that does not exist', { prometheusRule: { thresholds: { Slow: 1 } } }, '/prometheusRule/thresholds'],
   ])('refuses %s', (_what, values, path) => expect(refusal(values)).toContain(`at '${path}'`));
+
+  it('names every section and value that null takes away and that the chart cannot do without', () => {
+    const required = requiredPaths(JSON.parse(read('values.schema.json')));
+    const parents = (path: string[]) => path.slice(0, -1).map((_key, index) => path.slice(0, index + 1).join('.'));
+    const sections = new Set(required.flatMap(parents));
+    const isSection = (path: string[]) => sections.has(path.join('.'));
+    const depths = [required.filter((path) => !isSection(path)), required.filter((path) => path.length === 1)];
+    for (const paths of [...depths, [['uploads', 'persistence']], [['networkPolicy', 'egress']]]) {
+      const text = refusal(withNull(paths));
+      expect(paths.filter((path) => !text.includes(`'${path.at(-1)}'`))).toEqual([]);
+      expect(text).toMatch(/missing propert(y|ies)/);
+    }
+    expect(required.filter((path) => path.length === 1).length).toBeGreaterThan(20);
+  });
+
+  it('takes null for nothing elsewhere', () => {
+    const required = new Set(requiredPaths(JSON.parse(read('values.schema.json'))).map((path) => path.join('.')));
+    const free = (values: Values, path: string[] = []): string[][] =>
+      Object.entries(values).flatMap(([key, value]) => {
+        const own = [...path, key];
+        if (!required.has(own.join('.'))) return [own];
+        return isObject(value) ? free(value, own) : [];
+      });
+    const values = withNull(free(readYaml('values.yaml')));
+    expect(render(values)).not.toEqual([]);
+  });
+
+  it('refuses an attribute with a comma in its name', () => {
+    const values = { telemetry: { resourceAttributes: { 'a,b': 'c' } } };
+    expect(refusal(values)).toContain("invalid propertyName 'a,b'");
+  });
 
   it('lets a parent chart pass global values and its condition', () => {
     expect(render({ global: { region: 'eu' }, enabled: true })).not.toEqual([]);

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { skipped, tool } from '../chart/chart.ts';
-import { read, root } from '../house/repository.ts';
+import { read, repositoryFiles, root } from '../house/repository.ts';
 
 interface Job {
   permissions?: Record<string, string>;
@@ -15,6 +16,7 @@ interface Job {
 interface Workflow {
   name: string;
   permissions?: Record<string, string>;
+  concurrency?: { group: string };
   jobs: Record<string, Job>;
 }
 
@@ -79,6 +81,11 @@ describe('GitHub workflows', () => {
     expect(scripts.filter(({ run }) => run.includes('${{'))).toEqual([]);
   });
 
+  it('wait for no other branch or tag', () => {
+    const groups = workflows.map(({ concurrency }) => concurrency?.group);
+    expect(groups.filter((group) => !group?.match(/-\$\{\{ github\.ref \}\}$/))).toEqual([]);
+  });
+
   it('end after a time that is named', () => {
     const endless = jobs.filter(({ job }) => !job.uses && !(Number(job['timeout-minutes']) <= 60));
     expect(endless.map(({ name }) => name)).toEqual([]);
@@ -103,9 +110,20 @@ describe('GitHub workflows', () => {
 
 describe('.github', () => {
   it('has Dependabot look at packages, the image, compose and actions', () => {
-    const { updates } = parse(read('.github/dependabot.yml')) as { updates: { 'package-ecosystem': string }[] };
-    const ecosystems = updates.map((update) => update['package-ecosystem']);
-    expect(ecosystems).toEqual(['npm', 'docker', 'docker-compose', 'github-actions']);
+    const { updates } = parse(read('.github/dependabot.yml')) as {
+      updates: { 'package-ecosystem': string; directory: string }[];
+    };
+    const ecosystems = new Set(updates.map((update) => update['package-ecosystem']));
+    expect([...ecosystems]).toEqual(['npm', 'docker', 'docker-compose', 'github-actions']);
+  });
+
+  it('has Dependabot look into every directory with a lockfile', () => {
+    const { updates } = parse(read('.github/dependabot.yml')) as {
+      updates: { 'package-ecosystem': string; directory: string }[];
+    };
+    const watched = updates.filter((update) => update['package-ecosystem'] === 'npm').map(({ directory }) => directory);
+    const locked = repositoryFiles(/(^|\/)package-lock\.json$/).map((file) => join('/', dirname(file)));
+    expect(watched.toSorted()).toEqual(locked.toSorted());
   });
 
   it('has an owner for paths that exist', () => {

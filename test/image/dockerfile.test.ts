@@ -57,6 +57,13 @@ describe('Dockerfile', () => {
     expect(all('RUN', inRuntime).filter((command) => !command.startsWith('["'))).toEqual([]);
   });
 
+  it('gives nothing to its user but the places for volumes, and lets it read the compile cache', () => {
+    const inRuntime = instructions.slice(instructions.indexOf(`FROM ${runtime} AS service`));
+    const given = all('COPY', inRuntime).filter((line) => line.includes('--chown=65532'));
+    expect(given.map((line) => line.split(' ').at(-1))).toEqual(['/data', '/uploads', '.cache']);
+    expect(all('COPY', lastStage)).toEqual(['--from=warm --chown=0:0 --chmod=0555 /app/.cache .cache']);
+  });
+
   it('adds nothing from elsewhere, and takes secrets by mounts only', () => {
     expect(all('ADD')).toEqual([]);
     const secret = /TOKEN|SECRET|PASSWORD|CREDENTIAL|_KEY|NPMRC/i;

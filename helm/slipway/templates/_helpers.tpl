@@ -40,8 +40,8 @@
 {{/* Labels. Both take (list . "component"), so that no Service selects a migration or a test. */}}
 
 {{- define "slipway.releaseLabels" -}}
-app.kubernetes.io/name: {{ include "slipway.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "slipway.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "slipway.selectorLabels" -}}
@@ -51,12 +51,12 @@ app.kubernetes.io/component: {{ last . }}
 
 {{- define "slipway.labels" -}}
 {{- $root := first . }}
-{{- $version := regexReplaceAll "[^A-Za-z0-9._-]" (default $root.Chart.AppVersion $root.Values.image.tag) "-" | trunc 63 }}
+{{- $version := regexReplaceAll "[^A-Za-z0-9._-]" (default $root.Chart.AppVersion $root.Values.image.tag) "-" | trunc 63 | trimAll "-._" }}
 {{- $own := dict
   "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | trunc 63)
   "app.kubernetes.io/version" $version
   "app.kubernetes.io/managed-by" $root.Release.Service }}
-{{- merge (include "slipway.selectorLabels" . | fromYaml) $own $root.Values.commonLabels | toYaml }}
+{{- merge (include "slipway.selectorLabels" . | fromYaml) $own (default dict $root.Values.commonLabels) | toYaml }}
 {{- end }}
 
 {{/* Without the chart's version: a chart that renders the same pod does not roll it. */}}
@@ -97,7 +97,8 @@ app.kubernetes.io/component: {{ last . }}
 
 {{/*
 With the autoscaler on, the number that runs, so that switching it on drops no pods. Nothing once somebody else has set the
-number through the scale subresource: then it is theirs, and an upgrade or rollback that named another would be refused.
+number through the scale subresource: then it is theirs, and an upgrade or rollback that named another would be refused. But
+where helm does not apply by the server, leaving the number out would set it to 1: there it is always named.
 */}}
 {{- define "slipway.replicas" -}}
 {{- if or (include "slipway.embedded" .) (not .Values.autoscaling.enabled) }}
@@ -105,10 +106,12 @@ number through the scale subresource: then it is theirs, and an upgrade or rollb
 {{- else }}
 {{- $live := lookup "apps/v1" "Deployment" .Release.Namespace (include "slipway.fullname" .) }}
 {{- $scaled := false }}
+{{- $applied := false }}
 {{- range dig "metadata" "managedFields" list $live }}
 {{- if eq (get . "subresource") "scale" }}{{ $scaled = true }}{{ end }}
+{{- if eq (get . "operation") "Apply" }}{{ $applied = true }}{{ end }}
 {{- end }}
-{{- if not $scaled }}
+{{- if not (and $scaled $applied) }}
 {{- $running := dig "spec" "replicas" .Values.autoscaling.minReplicas $live }}
 {{- max .Values.autoscaling.minReplicas (min .Values.autoscaling.maxReplicas $running) }}
 {{- end }}
@@ -132,7 +135,7 @@ number through the scale subresource: then it is theirs, and an upgrade or rollb
 
 {{- define "slipway.trustProxy" -}}
 {{- if has .Values.trustProxy (list nil "") }}
-{{- or .Values.ingress.enabled .Values.httpRoute.enabled | ternary "1" "false" }}
+{{- if or .Values.ingress.enabled .Values.httpRoute.enabled }}1{{ else }}false{{ end }}
 {{- else }}
 {{- include "slipway.text" .Values.trustProxy }}
 {{- end }}
@@ -161,7 +164,7 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
   "k8s.pod.name" "$(POD_NAME)"
   "k8s.node.name" "$(NODE_NAME)" }}
 {{- $pairs := list }}
-{{- range $name, $value := merge (deepCopy .Values.telemetry.resourceAttributes) $attributes }}
+{{- range $name, $value := merge (deepCopy (default dict .Values.telemetry.resourceAttributes)) $attributes }}
 {{- $encoded := $value | replace "%" "%25" | replace "," "%2C" | replace "=" "%3D" }}
 {{- $pairs = append $pairs (printf "%s=%s" $name $encoded) }}
 {{- end }}
@@ -170,11 +173,11 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
 
 {{/* A variable from a Secret that exists or, without one, from the chart's; takes name, existing, key, own. */}}
 {{- define "slipway.fromSecret" -}}
-- name: {{ .name }}
+- name: {{ .name | quote }}
   valueFrom:
     secretKeyRef:
-      name: {{ .existing | default .own }}
-      key: {{ empty .existing | ternary .name .key }}
+      name: {{ .existing | default .own | quote }}
+      key: {{ empty .existing | ternary .name .key | quote }}
 {{- end }}
 
 {{/* What every container of the image gets; takes (list . "name of the Secret with DATABASE_URL"). */}}
@@ -208,7 +211,7 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
   "OVERLOAD_MAX_CONCURRENCY" .Values.overload.maxConcurrency }}
 {{- range $name, $value := $limits }}
 {{- if not (kindIs "invalid" $value) }}
-- name: {{ $name }}
+- name: {{ $name | quote }}
   value: {{ include "slipway.text" $value | quote }}
 {{- end }}
 {{- end }}
@@ -222,7 +225,7 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
 - name: DATABASE_MIGRATE
   value: "true"
 - name: DATABASE_SEED
-  value: {{ .Values.embedded.seed }}
+  value: {{ .Values.embedded.seed | quote }}
 {{- end }}
 - name: PORT
   value: "3000"
@@ -242,7 +245,7 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
   "existing" .Values.redis.existingSecret "key" .Values.redis.existingSecretKey) }}
 {{- end }}
 - name: OTEL_SERVICE_NAME
-  value: {{ include "slipway.fullname" . }}
+  value: {{ include "slipway.fullname" . | quote }}
 {{- with .Values.telemetry.otlpEndpoint }}
 - name: OTEL_EXPORTER_OTLP_ENDPOINT
   value: {{ . | quote }}
@@ -270,11 +273,11 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
 {{- define "slipway.envFrom" -}}
 {{- if .Values.config }}
 - configMapRef:
-    name: {{ include "slipway.fullname" . }}
+    name: {{ include "slipway.fullname" . | quote }}
 {{- end }}
 {{- if or .Values.secretEnv (include "slipway.generatedSecrets" .) }}
 - secretRef:
-    name: {{ include "slipway.fullname" . }}
+    name: {{ include "slipway.fullname" . | quote }}
 {{- end }}
 {{- with .Values.envFrom }}
 {{ toYaml . }}
@@ -284,7 +287,7 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
 {{/* Data of the Secret, as YAML of plain text: what was given, and what the demo invents. */}}
 {{- define "slipway.givenSecrets" -}}
 {{- range $name, $value := .Values.secretEnv }}
-{{ $name }}: {{ include "slipway.text" $value | quote }}
+{{ quote $name }}: {{ include "slipway.text" $value | quote }}
 {{- end }}
 {{- with .Values.database.url }}
 DATABASE_URL: {{ . | quote }}
@@ -302,16 +305,17 @@ SENTRY_DSN: {{ . | quote }}
 {{- if include "slipway.embedded" . }}
 {{- $missing := list }}
 {{- range .Values.embedded.generatedSecrets }}
-{{- if not (hasKey $.Values.secretEnv .) }}{{ $missing = append $missing . }}{{ end }}
+{{- if not (hasKey (default dict $.Values.secretEnv) .) }}{{ $missing = append $missing . }}{{ end }}
 {{- end }}
 {{- join " " $missing }}
 {{- end }}
 {{- end }}
 
-{{/* A rule of the network policy; takes port, and to, where empty is anywhere. */}}
+{{/* A rule of the network policy; takes to, where empty is anywhere, and port, which falls back to url's and to default. */}}
 {{- define "slipway.egress" -}}
+{{- $authority := regexReplaceAll "^[^:]*://([^/?#]*@)?([^/?#]*).*$" (default "" .url) "${2}" -}}
 - ports:
-    - { protocol: TCP, port: {{ .port }} }
+    - { protocol: TCP, port: {{ .port | default (regexFind ":[0-9]+$" $authority | trimPrefix ":") | default .default }} }
   {{- with .to }}
   to:
     {{- toYaml . | nindent 4 }}
@@ -324,7 +328,7 @@ SENTRY_DSN: {{ . | quote }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 {{- with .Values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets:
@@ -349,7 +353,7 @@ affinity:
 {{- end }}
 
 {{- define "slipway.container" -}}
-image: {{ include "slipway.image" . }}
+image: {{ include "slipway.image" . | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 terminationMessagePolicy: FallbackToLogsOnError
 {{- with .Values.securityContext }}
@@ -373,7 +377,7 @@ resources:
 - name: tmp
   mountPath: /tmp
 - name: uploads
-  mountPath: {{ .Values.uploads.mountPath }}
+  mountPath: {{ .Values.uploads.mountPath | quote }}
 {{- if include "slipway.embedded" . }}
 - name: data
   mountPath: /data
@@ -388,7 +392,7 @@ resources:
 - name: uploads
   {{- if .Values.uploads.persistence.enabled }}
   persistentVolumeClaim:
-    claimName: {{ include "slipway.uploadsClaim" . }}
+    claimName: {{ include "slipway.uploadsClaim" . | quote }}
   {{- else }}
   emptyDir:
     sizeLimit: {{ .Values.uploads.size }}
@@ -416,7 +420,7 @@ apiVersion: v1
 kind: Pod
 metadata:
   name: {{ include "slipway.fullname" .root }}-test-{{ .name }}
-  namespace: {{ .root.Release.Namespace }}
+  namespace: {{ .root.Release.Namespace | quote }}
   labels:
     {{- include "slipway.labels" (list .root "test") | nindent 4 }}
   annotations:

@@ -1,11 +1,36 @@
 {{/* Refuses values that would render and then not work: all problems at once, each with what to change. */}}
 {{- define "slipway.validate" -}}
 {{- $problems := list }}
-{{- range list "slipway.sourceProblems" "slipway.environmentProblems" "slipway.rolloutProblems" "slipway.trafficProblems" }}
+{{- range list "slipway.nameProblems" "slipway.sourceProblems" "slipway.environmentProblems" "slipway.podProblems" "slipway.rolloutProblems" "slipway.trafficProblems" }}
 {{- $problems = concat $problems (include . $ | trim | splitList "\n" | compact) }}
 {{- end }}
 {{- if $problems }}
 {{- fail (printf "These values do not work together:\n  - %s" (join "\n  - " $problems)) }}
+{{- end }}
+{{- end }}
+
+{{- define "slipway.nameProblems" -}}
+{{- $fullname := include "slipway.fullname" . }}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $fullname) }}
+The objects would be named {{ $fullname | quote }}, and a Service begins with a letter and has small letters, digits and hyphens only; set fullnameOverride to such a name.
+{{- end }}
+{{- $name := include "slipway.name" . }}
+{{- if not (regexMatch "^[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$" $name) }}
+nameOverride {{ $name | quote }} is no value of a label; write letters, digits and hyphens.
+{{- end }}
+{{- $names := dict
+  "database.existingSecret" .Values.database.existingSecret
+  "redis.existingSecret" .Values.redis.existingSecret
+  "sentry.existingSecret" .Values.sentry.existingSecret
+  "uploads.persistence.existingClaim" .Values.uploads.persistence.existingClaim
+  "uploads.persistence.storageClassName" .Values.uploads.persistence.storageClassName
+  "serviceAccount.name" .Values.serviceAccount.name
+  "ingress.className" .Values.ingress.className
+  "priorityClassName" .Values.priorityClassName }}
+{{- range $path, $object := $names }}
+{{- if and $object (not (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$" $object)) }}
+{{ $path }} {{ $object | quote }} is no name of an object; write small letters, digits, hyphens and dots.
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -35,7 +60,7 @@ redis.url is not a Redis URL; write redis://:password@host:6379 or, with TLS, re
 {{- if and .Values.sentry.dsn .Values.sentry.existingSecret }}
 sentry.dsn and sentry.existingSecret are both set; keep one.
 {{- end }}
-{{- if and .Values.sentry.dsn (not (regexMatch "^https?://[^@/]+@.+/[0-9]+$" .Values.sentry.dsn)) }}
+{{- if and .Values.sentry.dsn (not (regexMatch "^https?://\\w+(:\\w+)?@(\\[[0-9a-fA-F:.]+\\]|[\\w.-]+)(:[0-9]{1,5})?/([\\w./-]+/)?[0-9]+$" .Values.sentry.dsn)) }}
 sentry.dsn is not a DSN; copy it from the settings of the Sentry project, https://key@host/number.
 {{- end }}
 {{- end }}
@@ -63,10 +88,12 @@ sentry.dsn is not a DSN; copy it from the settings of the Sentry project, https:
   "SENTRY_DSN" "is set by sentry.dsn or sentry.existingSecret"
   "OTEL_SERVICE_NAME" "is the name of the release; fullnameOverride changes it"
   "OTEL_EXPORTER_OTLP_ENDPOINT" "is set by telemetry.otlpEndpoint"
-  "OTEL_RESOURCE_ATTRIBUTES" "is set by telemetry.resourceAttributes"
-  "POD_NAME" "is the name of the pod"
-  "POD_UID" "is the uid of the pod"
-  "NODE_NAME" "is the node of the pod" }}
+  "OTEL_RESOURCE_ATTRIBUTES" "is set by telemetry.resourceAttributes" }}
+{{- if .Values.telemetry.otlpEndpoint }}
+{{- $_ := set $fixed "POD_NAME" "is the name of the pod with telemetry.otlpEndpoint" }}
+{{- $_ := set $fixed "POD_UID" "is the uid of the pod with telemetry.otlpEndpoint" }}
+{{- $_ := set $fixed "NODE_NAME" "is the node of the pod with telemetry.otlpEndpoint" }}
+{{- end }}
 {{- if include "slipway.embedded" . }}
 {{- $_ := set $fixed "DATABASE_MIGRATE" "is always true with embedded SQLite" }}
 {{- $_ := set $fixed "DATABASE_SEED" "is set by embedded.seed" }}
@@ -78,18 +105,67 @@ sentry.dsn is not a DSN; copy it from the settings of the Sentry project, https:
 {{- end }}
 {{- end }}
 {{- end }}
+{{- $login := "://[^/?#[:space:]]*:[^/?#[:space:]]*@" }}
 {{- range $name, $value := .Values.config }}
-{{- if regexMatch "(SECRET|PASSWORD|TOKEN|_KEY|CREDENTIALS)$" $name }}
+{{- if regexMatch "(SECRET|PASSWORD|PASS|PWD|TOKEN|_KEY|CREDENTIALS|DSN|_OTLP(_[A-Z]+)?_HEADERS)$" $name }}
 config.{{ $name }} looks like a secret, and a ConfigMap is none; move it to secretEnv or to a Secret named in envFrom.
+{{- else if regexMatch $login (toString $value) }}
+config.{{ $name }} is a URL with a password, and a ConfigMap is no secret; move it to secretEnv or to a Secret named in envFrom.
 {{- end }}
-{{- if hasKey $.Values.secretEnv $name }}
+{{- if hasKey (default dict $.Values.secretEnv) $name }}
 {{ $name }} is both in config and in secretEnv; keep one.
 {{- end }}
 {{- end }}
 {{- range .Values.env }}
 {{- $name := .name }}
-{{- with get $fixed $name }}
-env: {{ $name }} {{ . }}; remove it from env.
+{{- with get $fixed (trimSuffix "_FILE" $name) }}
+env: {{ trimSuffix "_FILE" $name }} {{ . }}; remove {{ $name }} from env.
+{{- end }}
+{{- if regexMatch $login (default "" .value) }}
+env: {{ $name }} is a URL with a password, and a Deployment is no secret; move it to secretEnv, or take it from a Secret by valueFrom.
+{{- end }}
+{{- end }}
+{{- range include "slipway.repeated" .Values.env | fromJsonArray }}
+env: {{ . }} stands there twice; keep one.
+{{- end }}
+{{- if regexMatch $login (default "" .Values.telemetry.otlpEndpoint) }}
+telemetry.otlpEndpoint is a URL with a password, and a Deployment is no secret; leave the password out, and give secretEnv.OTEL_EXPORTER_OTLP_HEADERS, for example authorization=Basic%20….
+{{- end }}
+{{- end }}
+
+{{/* Names that a list has more than once, as JSON. */}}
+{{- define "slipway.repeated" -}}
+{{- $names := list }}
+{{- $repeated := list }}
+{{- range . }}
+{{- if has .name $names }}{{ $repeated = append $repeated .name }}{{ end }}
+{{- $names = append $names .name }}
+{{- end }}
+{{- $repeated | uniq | toJson }}
+{{- end }}
+
+{{- define "slipway.podProblems" -}}
+{{- $path := .Values.uploads.mountPath | clean }}
+{{- $taken := list "/tmp" "/app" }}
+{{- if include "slipway.embedded" . }}{{ $taken = append $taken "/data" }}{{ end }}
+{{- range $taken }}
+{{- if or (eq $path .) (hasPrefix (print . "/") $path) }}
+uploads.mountPath {{ $.Values.uploads.mountPath }} is in {{ . }}, which has another use; take a directory of its own, such as /uploads.
+{{- end }}
+{{- end }}
+{{- $volumes := list (dict "name" "tmp") (dict "name" "uploads") }}
+{{- if include "slipway.embedded" . }}{{ $volumes = append $volumes (dict "name" "data") }}{{ end }}
+{{- range include "slipway.repeated" (concat $volumes (default list .Values.extraVolumes)) | fromJsonArray }}
+extraVolumes: there is a volume {{ . }} already; give this one another name.
+{{- end }}
+{{- $containers := list (dict "name" "service") }}
+{{- if eq .Values.migrations.mode "initContainer" }}{{ $containers = append $containers (dict "name" "migrate") }}{{ end }}
+{{- range include "slipway.repeated" (concat $containers (default list .Values.extraContainers)) | fromJsonArray }}
+extraContainers: there is a container {{ . }} already; give this one another name.
+{{- end }}
+{{- range list "checksum/config" "checksum/secret" "slipway/rollout-token" "kubectl.kubernetes.io/default-container" }}
+{{- if hasKey (default dict $.Values.podAnnotations) . }}
+podAnnotations.{{ . }} is set by the chart; remove it{{ if eq . "slipway/rollout-token" }}, and set rolloutToken{{ end }}.
 {{- end }}
 {{- end }}
 {{- end }}
@@ -112,7 +188,7 @@ pdb.maxUnavailable is 0, which blocks every drain of a node; set it to 1, or pdb
 {{- if and $autoscaling.enabled (gt (int $autoscaling.minReplicas) (int $autoscaling.maxReplicas)) }}
 autoscaling.minReplicas {{ $autoscaling.minReplicas }} is more than autoscaling.maxReplicas {{ $autoscaling.maxReplicas }}; swap them.
 {{- end }}
-{{- if and $autoscaling.enabled (not (dig "requests" "cpu" "" .Values.resources)) }}
+{{- if and $autoscaling.enabled (not (dig "requests" "cpu" "" (default dict .Values.resources))) }}
 autoscaling.enabled aims at a share of the CPU request, and there is none; set resources.requests.cpu.
 {{- end }}
 {{- $uploads := .Values.uploads.persistence }}
@@ -125,14 +201,19 @@ uploads.persistence.accessMode {{ $uploads.accessMode }} lets one node hold the 
 {{- define "slipway.trafficProblems" -}}
 {{- if eq (toString .Values.trustProxy) "true" }}
 trustProxy is true, so that any client could name any address; set it to the number of proxies in front of the service, or to their addresses.
+{{- else if not (regexMatch "^(|false|[0-9]{1,2}|(\\s*(loopback|linklocal|uniquelocal|[0-9a-fA-F]*[.:][0-9a-fA-F:.]*(/[0-9]{1,3})?)\\s*(,|$))+)$" (include "slipway.trustProxy" .)) }}
+trustProxy {{ .Values.trustProxy }} names no proxy; write false, the number of proxies in front of the service, or their addresses with commas between.
 {{- end }}
 {{- $overload := .Values.overload }}
-{{- if and $overload.minConcurrency $overload.maxConcurrency (gt (int $overload.minConcurrency) (int $overload.maxConcurrency)) }}
-overload.minConcurrency {{ $overload.minConcurrency }} is more than overload.maxConcurrency {{ $overload.maxConcurrency }}; swap them.
+{{- $fewest := int (default 20 $overload.minConcurrency) }}
+{{- $most := int (default 1000 $overload.maxConcurrency) }}
+{{- if gt $fewest $most }}
+overload.minConcurrency {{ $fewest }} is more than overload.maxConcurrency {{ $most }}; what is null is 20 and 1000, so set both.
 {{- end }}
-{{- $disabled := has (toString .Values.config.ENABLE_OPENAPI) (list "false" "0" "no" "off") }}
+{{- $config := default dict .Values.config }}
+{{- $disabled := has (toString $config.ENABLE_OPENAPI) (list "false" "0" "no" "off") }}
 {{- if and $disabled (eq .Values.tests.apiPath "/api-docs.json") }}
-tests.apiPath is /api-docs.json, which is not there with config.ENABLE_OPENAPI {{ .Values.config.ENABLE_OPENAPI }}; set it to another path that answers 200, or to nothing.
+tests.apiPath is /api-docs.json, which is not there with config.ENABLE_OPENAPI {{ $config.ENABLE_OPENAPI }}; set it to another path that answers 200, or to nothing.
 {{- end }}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) }}
 ingress.enabled needs a host name; set ingress.hosts, for example [orders.example.com].
