@@ -3,7 +3,6 @@ import {
   type Bindings,
   type ChildLoggerOptions,
   type DestinationStream,
-  type LogFn,
   type Logger,
   type LoggerOptions,
   pino,
@@ -17,7 +16,10 @@ import { maskText, redact, redactUrl } from './redact.ts';
 
 export type { Logger } from 'pino';
 
-const warning = 40;
+/** Where a line tells its level, by which letters the levels from warn on begin, and what stands before its message. */
+const levelAt = '{"level":"'.length;
+const severe = new Set(['w', 'e', 'f']);
+const messageKey = ',"msg":';
 /** Characters that JSON leaves as they are and that terminals and line readers act upon. */
 const actingCharacters = /[\u007f-\u009f\u2028\u2029]/g;
 
@@ -114,7 +116,7 @@ function loggerOptions(level: string): LoggerOptions {
     serializers: { err: describeError, req: describeRequest, res: describeResponse },
     mixin: requestFields,
     mixinMergeStrategy: addFields,
-    hooks: { streamWrite: escapeActing, logMethod: maskMessage },
+    hooks: { streamWrite: (line) => escapeActing(maskMessage(line)) },
     onChild: rememberChild,
   };
 }
@@ -128,18 +130,16 @@ function requestFields(line: object): RequestFields {
   return traceId === undefined ? { requestId } : { requestId, traceId };
 }
 
-/** Messages of warnings and errors are often those of a library, which names whom it could not reach, and how. */
-function maskMessage(this: Logger, values: Parameters<LogFn>, method: LogFn, level: number): void {
-  const [subject, message] = values as [unknown, unknown];
-  if (level < warning) method.apply(this, values);
-  else if (typeof subject === 'string') method.apply(this, [maskText(subject), ...values.slice(1)] as never);
-  else if (typeof message === 'string') method.apply(this, [subject, maskText(message), ...values.slice(2)] as never);
-  else method.apply(this, [subject, messageOf(subject)] as never);
-}
-
-function messageOf(subject: unknown): string | undefined {
-  const error = subject instanceof Error ? subject : (subject as { err?: unknown } | undefined)?.err;
-  return error instanceof Error ? maskText(error.message) : undefined;
+/**
+ * Messages of warnings and errors are often those of a library, which names whom it could not reach, and how. The level
+ * is the first of a line and the message the last, so that all other lines cost a look at one character.
+ */
+function maskMessage(line: string): string {
+  if (!severe.has(line[levelAt] ?? '')) return line;
+  const start = line.lastIndexOf(messageKey) + messageKey.length;
+  const end = line.lastIndexOf('}');
+  if (start < messageKey.length) return line;
+  return line.slice(0, start) + JSON.stringify(maskText(JSON.parse(line.slice(start, end)))) + line.slice(end);
 }
 
 function addFields(line: object, fields: object): object {
