@@ -21,7 +21,13 @@ const bodyless = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 export function limitConcurrency(limit: ConcurrencyLimit, production: boolean): Gate {
   const [before, after] = bodyAround(production);
   const length = String(Buffer.byteLength(before + after) + new Date().toISOString().length);
-  const refusals: { req: IncomingMessage; res: ServerResponse }[] = [];
+  const headers = [
+    ...['Content-Type', 'application/json; charset=utf-8'],
+    ...['Content-Length', length],
+    ...['Retry-After', '1'],
+    ...['Cache-Control', 'no-store'],
+  ];
+  const refusals: ServerResponse[] = [];
   let refused = 0;
   let remindedAt = Number.NEGATIVE_INFINITY;
 
@@ -49,23 +55,17 @@ export function limitConcurrency(limit: ConcurrencyLimit, production: boolean): 
     refused = 0;
   }
 
-  function refuse(req: IncomingMessage, res: ServerResponse): void {
+  function refuse(res: ServerResponse): void {
     countShedRequest();
     remind();
-    if (refusals.push({ req, res }) === 1) setImmediate(answerAll);
+    if (refusals.push(res) === 1) setImmediate(answerAll);
   }
 
   /** Together, once all that has come is read, which costs less than one at a time. */
   function answerAll(): void {
     const body = before + new Date().toISOString() + after;
-    for (const { req, res } of refusals.splice(0)) {
-      res.writeHead(503, [
-        ...['X-Request-Id', requestIdOf(req)],
-        ...['Content-Type', 'application/json; charset=utf-8'],
-        ...['Content-Length', length],
-        ...['Retry-After', '1'],
-        ...['Cache-Control', 'no-store'],
-      ]);
+    for (const res of refusals.splice(0)) {
+      res.writeHead(503, ['X-Request-Id', requestIdOf(res.req), ...headers]);
       res.end(body);
     }
   }
@@ -73,7 +73,7 @@ export function limitConcurrency(limit: ConcurrencyLimit, production: boolean): 
   return function admit(req, res) {
     if (bodyless.has(req.method ?? '') && exempt.test(req.url ?? '')) return true;
     if (!limit.admits()) {
-      refuse(req, res);
+      refuse(res);
       return false;
     }
     if (hasBody(req) && !bodyless.has(req.method ?? '')) req.once('end', countReceived);
