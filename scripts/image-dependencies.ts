@@ -27,7 +27,7 @@ const unused: { packages: [RegExp, string][]; files: [RegExp, string][] } = {
     [/\.d\.[cm]?ts$/, 'types, for the compiler'],
     [/\.(md|markdown)$/i, 'documentation; licences are no Markdown, or named LICENSE'],
     [/^@prisma\/client\/runtime\/.*(cockroachdb|mysql|sqlserver)/, 'query compilers of other databases'],
-    [/^@prisma\/client\/runtime\/query_compiler_small/, 'the compiler that trades speed for size'],
+    [/^@prisma\/client\/runtime\/query_compiler_fast/, 'the compiler that the clients are not generated for'],
     [/^swagger-ui-dist\/swagger-ui(-es-bundle.*)?\.js$/, 'builds of the API page that it does not load'],
   ],
 };

@@ -19,10 +19,11 @@ log=.cache/e2e.log
 mkdir -p .cache
 export PATH="$PWD/node_modules/.bin:$PATH" KUBE_CACHE=$cache
 trap '"$tools/kube/down.sh"' EXIT
+# Joined by &&, because a shell forgets `set -e` in what stands before ||.
 {
-  "$tools/image/base-images.sh"
-  timeout 900 "$tools/image/build.sh" . "$image"
-  timeout 120 "$tools/kube/up.sh"
-  timeout 120 "$tools/kube/load-image.sh" "$image"
+  "$tools/image/base-images.sh" &&
+    timeout 900 "$tools/image/build.sh" . "$image" &&
+    timeout 120 "$tools/kube/up.sh" &&
+    timeout 120 "$tools/kube/load-image.sh" "$image"
 } >"$log" 2>&1 || { tail -20 "$log"; exit 1; }
 E2E_HOST_ADDRESS=10.99.0.1 timeout 1200 "$tools/kube/in.sh" helm/e2e.sh "$cache/run/admin.kubeconfig" "$image"
