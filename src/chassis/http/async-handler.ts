@@ -12,11 +12,16 @@ export function asyncHandler(handler: (req: Request, res: Response, next: NextFu
     try {
       await handler(req, res, next);
     } catch (error) {
-      next(error instanceof Error ? error : toException(error));
+      passError(error, next);
     }
   }
   wrapped.add(runHandler);
   return Object.assign(runHandler, handler);
+}
+
+/** Hands a thrown value on as an error, which Express would take `undefined` and some strings not for. */
+export function passError(error: unknown, next: NextFunction): void {
+  next(error instanceof Error ? error : toException(error));
 }
 
 /** Wraps every handler of a route, however its author wrote it; error handlers stay as they are. */

@@ -19,11 +19,6 @@ export class BodyBudget {
     this.#limit = limit;
   }
 
-  /** Bytes held now. */
-  get held(): number {
-    return this.#held;
-  }
-
   /**
    * Counts a body that begins to come in.
    *

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { toException } from '../errors/convert-error.ts';
+import { passError } from './async-handler.ts';
 
 /**
  * Makes one step of many, which run one after the other. Express's own way from one step to the next, which looks at paths,
@@ -14,20 +14,20 @@ export function inOrder(steps: readonly RequestHandler[]): RequestHandler {
   );
 }
 
-/** Takes a step for paths like `path` only, e.g. a router that would compare all others with each of its routes. */
-export function onlyAt(path: RegExp, step: RequestHandler): RequestHandler {
-  return (req, res, next) => (path.test(req.path) ? step(req, res, next) : next());
+/**
+ * Takes a step for some paths only, e.g. a router that would compare all others with each of its routes.
+ *
+ * @param isPath gets the path in lower case, because to Express capitals make no difference
+ */
+export function onlyAt(isPath: (path: string) => boolean, step: RequestHandler): RequestHandler {
+  return (req, res, next) => (isPath(req.path.toLowerCase()) ? step(req, res, next) : next());
 }
 
 function run(step: RequestHandler, req: Request, res: Response, next: NextFunction): void {
   try {
     const outcome: unknown = step(req, res, next);
-    if (outcome instanceof Promise) outcome.catch((error: unknown) => fail(error, next));
+    if (outcome instanceof Promise) outcome.catch((error: unknown) => passError(error, next));
   } catch (error) {
-    fail(error, next);
+    passError(error, next);
   }
-}
-
-function fail(error: unknown, next: NextFunction): void {
-  next(error instanceof Error ? error : toException(error));
 }

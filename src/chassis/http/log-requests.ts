@@ -1,15 +1,13 @@
 import type { Request, Response } from 'express';
 import { pinoHttp } from 'pino-http';
+import { answerStatus } from '../context/answer-status.ts';
+import { isProbePath } from '../context/probe-paths.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { requestContextOf } from './request-pipeline.ts';
 import { routeTemplate } from './route-table.ts';
 
-/** Asked for every few seconds, and of interest only when they fail. */
-const quietPaths = new Set(['/livez', '/readyz', '/metrics']);
-
-/** The status of a request whose client went away before the answer had begun, as the metrics have it. */
-const clientClosedRequest = 499;
+const metricsPath = /^\/metrics\/?(?:\?|$)/;
 
 /** Where the lines go. */
 export interface LogRequestsOptions {
@@ -25,7 +23,7 @@ export function logRequests({ logger }: LogRequestsOptions): RequestObserver {
   const middleware = pinoHttp<Request, Response>({
     logger,
     wrapSerializers: false,
-    customLogLevel: (req, res) => (res.statusCode < 400 && quietPaths.has(pathOf(req.originalUrl)) ? 'silent' : 'info'),
+    customLogLevel: (req, res) => (res.statusCode < 400 && isQuiet(req) ? 'silent' : 'info'),
     customSuccessObject: describe,
     customErrorObject: describe,
     customSuccessMessage: outcome,
@@ -39,9 +37,10 @@ export function logRequests({ logger }: LogRequestsOptions): RequestObserver {
   return { opened: (_context, req, res) => middleware(req as Request, res as Response) };
 }
 
-/** A router has cut the request's own path by the time that it answers. */
-function pathOf(url: string): string {
-  return url.split('?', 1)[0]?.replace(/\/$/, '').toLowerCase() ?? '';
+/** Asked for every few seconds, and of interest only when it fails. A router has cut the request's own path by now. */
+function isQuiet({ originalUrl }: Request): boolean {
+  const url = originalUrl.toLowerCase();
+  return isProbePath(url) || metricsPath.test(url);
 }
 
 function describe(req: Request, res: Response): object {
@@ -54,7 +53,7 @@ function describe(req: Request, res: Response): object {
     method,
     url,
     route: routeTemplate(req) ?? route,
-    status: res.destroyed && !res.headersSent ? clientClosedRequest : res.statusCode,
+    status: answerStatus(res),
     durationMs: Date.now() - startTime.getTime(),
     bytes: length === undefined ? undefined : Number(length),
     userId,

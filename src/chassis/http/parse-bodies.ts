@@ -2,10 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { ServiceUnavailableException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';
 import { BodyBudget } from './body-budget.ts';
+import { hasBody, methodsWithBody } from './has-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
 import { parseUrlEncoded } from './url-encoded.ts';
-
-const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
 
 /** How much of a body the service reads. */
 export interface ParseBodiesOptions {
@@ -17,9 +16,9 @@ export interface ParseBodiesOptions {
 
 /**
  * Parses JSON and URL-encoded bodies into `req.body` (spec.md: Endpoints). Multipart bodies pass through to the routes
- * that take uploads. Raises 400 for a body that is not valid JSON or UTF-8, nests too deep or holds a key such as `__proto__`,
- * 413 for one that is too large, 503 when all that are coming in hold more than the budget and this is among the oldest, and 415 for POST, PUT and PATCH with a type, character set or encoding that the
- * service does not read.
+ * that take uploads. Raises 400 for a body that is not valid JSON or UTF-8, nests too deep or holds a key such as
+ * `__proto__`, 413 for one that is too large, 415 for POST, PUT and PATCH with a type, character set or encoding that the
+ * service does not read, and 503 for the oldest that are coming in while all together hold more than the budget.
  */
 export function parseBodies({ limitBytes, budgetBytes = 67_108_864 }: ParseBodiesOptions): RequestHandler {
   const budget = new BodyBudget(budgetBytes);
@@ -78,12 +77,6 @@ function refuseBrokenText(_req: unknown, _res: unknown, body: Buffer, charset: s
   if (!/^utf-?8$/.test(charset) || isUtf8(body)) return;
   // body-parser gives it a status of its own; convertHttpError knows it by its type.
   throw Object.assign(new Error('The request body is not valid UTF-8'), { type: 'entity.text.invalid' });
-}
-
-function hasBody({ headers }: Request): boolean {
-  if (headers['transfer-encoding'] !== undefined) return true;
-  const length = headers['content-length'];
-  return length !== undefined && length !== '0';
 }
 
 function mediaType({ headers }: Request): string {

@@ -1,6 +1,7 @@
 import { type Express, type RequestHandler, Router } from 'express';
 import type { ServerConfig } from '../config/app-config.ts';
 import { type Environment, environment } from '../config/environment.ts';
+import { isProbePath, probePaths } from '../context/probe-paths.ts';
 import { compressResponses } from '../http/compress-responses.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { inOrder, onlyAt } from '../http/in-order.ts';
@@ -19,8 +20,7 @@ import { timeOutRequests } from '../overload/time-out-requests.ts';
 import { logger } from '../telemetry/logger.ts';
 import { answerFailuresAtLast } from './answer-failures.ts';
 
-const healthPath = /^\/(?:livez|readyz)\/?$/i;
-const uploadsPath = /^\/uploads(?:\/|$)/i;
+const uploadsPath = /^\/uploads(?:\/|$)/;
 
 /**
  * Configures the HTTP application: first the request context, then the steps in the order of spec.md (Loaders), each
@@ -35,16 +35,16 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   await openRateLimits(settings);
   const steps: (RequestHandler | false)[] = [
     requestPipeline(),
-    onlyAt(healthPath, healthRoutes()),
+    onlyAt(isProbePath, healthRoutes()),
     (config.enableCors ?? true) && crossOrigin({ origins: settings.CORS_ORIGINS }),
     (config.enableSecurityHeaders ?? true) && securityHeaders(),
     (config.enableCompression ?? true) && compressResponses(),
     settings.RATE_LIMIT_ENABLED && clientLimit(settings),
     parseBodies({ limitBytes: settings.BODY_LIMIT_BYTES }),
-    onlyAt(uploadsPath, uploads(settings.LOCAL_UPLOAD_DIR)),
+    onlyAt((path) => uploadsPath.test(path), uploads(settings.LOCAL_UPLOAD_DIR)),
   ];
   app.use(inOrder(steps.filter((step) => step !== false)));
-  for (const path of ['/livez', '/readyz']) addKnownRoute(app, { method: 'GET', path });
+  for (const path of probePaths) addKnownRoute(app, { method: 'GET', path });
   observeRequests(timeOutRequests(settings.REQUEST_TIMEOUT_MS, settings.NODE_ENV === 'production'));
   if (config.enableLogging ?? true) observeRequests(logRequests({ logger: logger() }));
 }

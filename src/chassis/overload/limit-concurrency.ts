@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isProbePath } from '../context/probe-paths.ts';
 import { errorBody } from '../errors/error-body.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
+import { hasBody, methodsWithBody } from '../http/has-body.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import type { Gate } from '../http/request-listener.ts';
 import { logger } from '../telemetry/logger.ts';
@@ -8,9 +10,6 @@ import { countShedRequest } from '../telemetry/metrics/metrics.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 
 const remindMs = 10_000;
-/** Asked for by who decides whether the service lives, which being busy must not end. */
-const exempt = /^\/(?:livez|readyz)\/?(?:\?|$)/;
-const bodyless = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
 /**
  * Refuses what `limit` does not admit with 503, `Retry-After` and the one error body, which is written at start. It does so
@@ -71,15 +70,21 @@ export function limitConcurrency(limit: ConcurrencyLimit, production: boolean): 
   }
 
   return function admit(req, res) {
-    if (bodyless.has(req.method ?? '') && exempt.test(req.url ?? '')) return true;
+    if (isProbe(req)) return true;
     if (!limit.admits()) {
       refuse(res);
       return false;
     }
-    if (hasBody(req) && !bodyless.has(req.method ?? '')) req.once('end', countReceived);
+    // Of another method it may never be read, and so never end.
+    if (hasBody(req) && methodsWithBody.has(req.method ?? '')) req.once('end', countReceived);
     else count(res);
     return true;
   };
+}
+
+/** Those who ask decide whether the service lives, which being busy must not end. */
+function isProbe({ method, url = '' }: IncomingMessage): boolean {
+  return (method === 'GET' || method === 'HEAD') && isProbePath(url);
 }
 
 /** The error body without its one part that differs. */
@@ -89,9 +94,4 @@ function bodyAround(production: boolean): [before: string, after: string] {
     exception.timestamp.toISOString(),
   );
   return [before, after];
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  const length = headers['content-length'];
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }

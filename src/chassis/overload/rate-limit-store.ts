@@ -4,7 +4,7 @@ import { buildInfo } from '../config/build-info.ts';
 import type { Environment } from '../config/environment.ts';
 import { logger } from '../telemetry/logger.ts';
 
-type Settings = Pick<Environment, 'RATE_LIMIT_ENABLED' | 'REDIS_URL'> & { OTEL_SERVICE_NAME?: string | undefined };
+type Settings = Pick<Environment, 'RATE_LIMIT_ENABLED' | 'REDIS_URL'> & Partial<Pick<Environment, 'OTEL_SERVICE_NAME'>>;
 type Limiters = typeof import('rate-limiter-flexible');
 
 /** What is counted: `points` within `seconds`, under a name of its own. */
@@ -22,7 +22,8 @@ let open: { limiters: Limiters; redis: SharedCounts | undefined; service: string
 
 /**
  * Opens what counts requests: this process's memory or, with REDIS_URL, Redis, which replicas share. Only what is used is
- * loaded. Services that share a Redis are told apart by OTEL_SERVICE_NAME, else by the name in package.json. A start does not wait for Redis: while it is away each replica counts by itself, and says so once.
+ * loaded. Services that share a Redis are told apart by OTEL_SERVICE_NAME, else by the name in package.json. A start does
+ * not wait for Redis: while it is away each replica counts by itself, and says so once.
  */
 export async function openRateLimits(settings: Settings): Promise<void> {
   await closeRateLimits();

@@ -49,21 +49,6 @@ export class BufferedOutput {
     this.#add(line);
   }
 
-  #add(line: string): void {
-    const needed = line.length * longestCharacter;
-    let piece = this.#last;
-    if (!piece.hasRoomFor(needed)) piece = this.#addPiece(needed);
-    this.#waiting += piece.add(line);
-    if (!this.#writing && piece.to >= pieceLength) this.#writeNext();
-  }
-
-  #tellDropped(): void {
-    const lines = this.#dropped;
-    this.#dropped = 0;
-    const message = 'lines of the log were dropped: nobody took them';
-    this.#add(`${JSON.stringify({ level: 'error', time: Date.now(), lines, msg: message })}\n`);
-  }
-
   /** Begins to write what is there, and calls `done` once it is written or dropped. */
   flush(done?: () => void): void {
     if (done) this.#drained.push(done);
@@ -93,6 +78,21 @@ export class BufferedOutput {
   /** Has `listener` called whenever some of it is written. */
   onProgress(listener: () => void): void {
     this.#progress = listener;
+  }
+
+  #add(line: string): void {
+    const needed = line.length * longestCharacter;
+    let piece = this.#last;
+    if (!piece.hasRoomFor(needed)) piece = this.#addPiece(needed);
+    this.#waiting += piece.add(line);
+    if (!this.#writing && piece.to >= pieceLength) this.#writeNext();
+  }
+
+  #tellDropped(): void {
+    const lines = this.#dropped;
+    this.#dropped = 0;
+    const message = 'lines of the log were dropped: nobody took them';
+    this.#add(`${JSON.stringify({ level: 'error', time: Date.now(), lines, msg: message })}\n`);
   }
 
   get #last(): OutputPiece {

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Bindings,
   type ChildLoggerOptions,
@@ -12,7 +11,7 @@ import { getRequestContext } from '../context/request-context.ts';
 import type { BufferedOutput } from './buffered-output.ts';
 import { describeError } from './describe-error.ts';
 import { bufferedOutput, prettyOutput } from './log-output.ts';
-import { maskText, redact, redactUrl } from './redact.ts';
+import { describeRequest, describeResponse, maskText, redact } from './redact.ts';
 
 export type { Logger } from 'pino';
 
@@ -149,15 +148,6 @@ function addFields(line: object, fields: object): object {
 function escapeActing(line: string): string {
   if (line.search(actingCharacters) === -1) return line;
   return line.replace(actingCharacters, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-/** Never the headers, the socket or the body. */
-function describeRequest(req: Partial<IncomingMessage> | undefined): unknown {
-  return req?.url === undefined ? req : { method: req.method, url: redactUrl(req.url) };
-}
-
-function describeResponse(res: Partial<ServerResponse> | undefined): unknown {
-  return res?.statusCode === undefined ? res : { status: res.statusCode };
 }
 
 /** Children take their level when they are made; held weakly, because modules may make one for each of many things. */

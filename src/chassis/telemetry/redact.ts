@@ -33,6 +33,16 @@ export function redact<T extends object>(values: T): T {
   return redactObject(toldOf(values) as Record<string, unknown>, 0) as T;
 }
 
+/** Of a request its method and URL: never the headers, the socket or the body. */
+export function describeRequest(req: Partial<IncomingMessage> | undefined): unknown {
+  return req?.url === undefined ? req : { method: req.method, url: redactUrl(req.url) };
+}
+
+/** Of a response its status. */
+export function describeResponse(res: Partial<ServerResponse> | undefined): unknown {
+  return res?.statusCode === undefined ? res : { status: res.statusCode };
+}
+
 /**
  * A URL with its user and password masked, and the values of query parameters that bear a secret's name or hold JSON in
  * which one is spoken of. Each character is looked at a bounded number of times, whatever a client sends.
@@ -114,8 +124,8 @@ function redactValue(name: string, value: unknown, depth: number): unknown {
 function toldOf(value: object): unknown {
   if (Object.getPrototypeOf(value) === Object.prototype) return value;
   if (value instanceof Error) return describeError(value);
-  if (value instanceof IncomingMessage) return { method: value.method, url: redactUrl(value.url ?? '') };
-  if (value instanceof ServerResponse) return { status: value.statusCode };
+  if (value instanceof IncomingMessage) return describeRequest(value);
+  if (value instanceof ServerResponse) return describeResponse(value);
   return value instanceof Stream ? `[${value.constructor.name}]` : value;
 }
 

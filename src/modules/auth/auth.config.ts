@@ -16,7 +16,7 @@ export const authSettings = {
     'Life of a refresh token in days, counted anew at each rotation',
   ),
   AUTH_REQUESTS_PER_MINUTE: wholeNumber(1, 1_000_000, 30).describe(
-    'Registrations, logins and refreshes, of each so many, that one client address may try within a minute',
+    'Registrations, logins, refreshes and logouts, of each so many, that one client address may try within a minute',
   ),
   AUTH_LOGINS_PER_ACCOUNT: wholeNumber(1, 1_000_000, 10).describe(
     'Logins to one account that one client address may try within five minutes',

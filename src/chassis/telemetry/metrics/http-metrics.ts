@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answerStatus } from '../../context/answer-status.ts';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver, RequestOutcome } from '../../context/request-observer.ts';
 import { Histogram, type HistogramSeries } from './histogram.ts';
@@ -11,8 +12,6 @@ const bytesBuckets = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
 /** All requests that no route took, so that paths which clients make up are one series. */
 const unmatched = 'unmatched';
-/** The status of a request whose client went away before the answer had begun, as proxies count it. */
-const clientClosedRequest = 499;
 
 const bytesBefore = Symbol('bytes written before');
 
@@ -87,8 +86,7 @@ export class HttpMetrics {
   };
 
   #count(context: RequestContext, req: IncomingMessage, res: ServerResponse, outcome: RequestOutcome): void {
-    const status = outcome.aborted && !res.headersSent ? clientClosedRequest : res.statusCode;
-    const series = this.#series(outcome.route ?? unmatched, status, context.method);
+    const series = this.#series(outcome.route ?? unmatched, answerStatus(res), context.method);
     if (!series) return;
     series.seconds.observe(outcome.seconds, context.sampled ? context.traceId : undefined);
     const length = req.headers['content-length'];

@@ -15,14 +15,13 @@ import {
   ATTR_URL_SCHEME,
   ATTR_USER_AGENT_ORIGINAL,
 } from '@opentelemetry/semantic-conventions';
+import { isProbePath } from '../../context/probe-paths.ts';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import { passTraceOn } from './pass-trace-on.ts';
 import { activateSpan, serverSpanOf } from './request-context-manager.ts';
 
 const knownMethods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE']);
-/** Asked for every few seconds by those who want no trace of it. */
-const probes = new Set(['/livez', '/readyz']);
 const serverSpan = { kind: SpanKind.SERVER };
 
 /**
@@ -33,7 +32,7 @@ const serverSpan = { kind: SpanKind.SERVER };
 export function serverSpans(tracer: Tracer): RequestObserver {
   return {
     opened(context, req, res) {
-      if (probes.has(context.url)) {
+      if (isProbePath(context.url)) {
         passTraceOn.opened?.(context, req, res);
         return;
       }
