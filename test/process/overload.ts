@@ -8,7 +8,7 @@ import { SpawnedService } from '../support/spawn-service.ts';
 
 /** What came of more load than the service can take. Rates are per second, times in milliseconds, memory in megabytes. */
 export interface OverloadResult {
-  /** Answers with 200 at full load with nothing to refuse. */
+  /** Answers with 200 at full load with nothing to refuse, in the mean of a while before and a while after. */
   capacity: number;
   /** Requests per second that were sent. */
   offered: number;
@@ -42,7 +42,8 @@ const atOnce = 20;
 
 /**
  * Loads a service on a database of its own to its capacity, then with four times as much, whoever waits for an answer,
- * and then with half of it. Every request filters differently, so that none shares its read with another.
+ * then with half of it, and to its capacity again, because the speed of a machine changes while it is measured. Every
+ * request filters differently, so that none shares its read with another.
  *
  * @param databaseUrl an empty database
  * @param started gets the service before the load begins
@@ -57,10 +58,10 @@ export async function overload(
     started(service);
     await load(url, (loop) => loop.saturate(atOnce, times.warm));
     const before = peakMemory(service);
-    const full = await load(url, (loop) => loop.saturate(atOnce, times.full));
-    const capacity = good(full).length / times.full;
-    const over = await load(url, (loop) => loop.run(capacity * 4, times.over));
-    const [began, after] = [performance.now(), await load(url, (loop) => loop.run(capacity / 2, times.after))];
+    const first = await capacityOf(url, times.full / 2);
+    const over = await load(url, (loop) => loop.run(first * 4, times.over));
+    const [began, after] = [performance.now(), await load(url, (loop) => loop.run(first / 2, times.after))];
+    const capacity = (first + (await capacityOf(url, times.full / 2))) / 2;
     const refused = over.filter(({ status }) => status === 503);
     const admitted = good(over).map(({ ms }) => ms);
     const lastRefused = after.findLast(({ status }) => status !== 200)?.at ?? began;
@@ -93,6 +94,11 @@ export async function overload(
 type Answers = OpenLoop['answers'];
 
 const good = (answers: Answers) => answers.filter(({ status }) => status === 200);
+
+/** Answers per second with nothing to refuse. */
+async function capacityOf(url: string, seconds: number): Promise<number> {
+  return good(await load(url, (loop) => loop.saturate(atOnce, seconds))).length / seconds;
+}
 
 async function load(url: string, drive: (loop: OpenLoop) => Promise<void>): Promise<Answers> {
   let sent = 0;
@@ -147,7 +153,7 @@ if (import.meta.main) {
   pin(process.pid, 1);
   const postgres = await startPostgres();
   try {
-    const times = { warm: 5, full: 10, over: 30, after: 10 };
+    const times = { warm: 10, full: 20, over: 30, after: 10 };
     const database = await postgres.createDatabase('overload');
     const result = await overload(database, times, ({ child }) => pin(child.pid, 0));
     process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);

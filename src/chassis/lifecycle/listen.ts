@@ -30,6 +30,8 @@ export function createHttpServer(listener: RequestListener, times: Times): Serve
       connectionsCheckingInterval: lateRequestCheckMs,
       // Node would answer without a body; the listener answers with one.
       requireHostHeader: false,
+      // Without a body there is nothing to read: the stream is made closed, which spares a tenth of a small request's cost.
+      optimizeEmptyRequests: true,
     },
     listener,
   );

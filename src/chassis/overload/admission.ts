@@ -8,7 +8,11 @@ import { limitConcurrency } from './limit-concurrency.ts';
 
 type Settings = Pick<
   Environment,
-  'NODE_ENV' | 'OVERLOAD_ENABLED' | 'OVERLOAD_MIN_CONCURRENCY' | 'OVERLOAD_MAX_CONCURRENCY'
+  | 'NODE_ENV'
+  | 'HTTP_KEEP_ALIVE_TIMEOUT_MS'
+  | 'OVERLOAD_ENABLED'
+  | 'OVERLOAD_MIN_CONCURRENCY'
+  | 'OVERLOAD_MAX_CONCURRENCY'
 >;
 
 /**
@@ -24,5 +28,8 @@ export function openAdmission(settings: Settings, pool: () => PoolCounts | undef
     congested: congestionOf(pool),
   });
   showConcurrencyLimit(() => limit.limit);
-  return limitConcurrency(limit, settings.NODE_ENV === 'production');
+  return limitConcurrency(limit, {
+    production: settings.NODE_ENV === 'production',
+    keepAliveMs: settings.HTTP_KEEP_ALIVE_TIMEOUT_MS,
+  });
 }

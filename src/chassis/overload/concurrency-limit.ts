@@ -12,13 +12,16 @@ const intervalMs = 100;
 const quietMs = 1000;
 const growth = 1.2;
 const decrease = 0.8;
+/** A pause of the process, such as its own for collecting memory, leaves work waiting for less long than that. */
+const patienceMs = 300;
 /** A burst may be so many times the minimum: more than a second of work would be in before anybody saw it wait. */
 const burst = 10;
 
 /**
- * How many requests are worked on at once. While work has to wait the limit falls, by a fifth each tenth of a second,
- * from the number at work down to the minimum, at which the service still does all that it can; while nothing waits it
- * rises, from ten times the minimum, up to the maximum. So what is let in is answered soon, and what is not learns it at once.
+ * How many requests are worked on at once. Once work has had to wait for longer than a pause of the process explains, the
+ * limit falls, by a fifth each tenth of a second, from the number at work down to the minimum, at which the service still
+ * does all that it can; while nothing waits it rises, from ten times the minimum, up to the maximum. So what is let in is
+ * answered soon, and what is not learns it at once.
  *
  * Below the minimum neither a clock nor the state of the service is asked: the cost of a request is a comparison.
  */
@@ -30,6 +33,7 @@ export class ConcurrencyLimit {
   #limit: number;
   #atWork = 0;
   #adaptedAt = 0;
+  #congestedSince: number | undefined;
 
   constructor({ minimum, maximum, congested }: ConcurrencyLimitOptions) {
     this.#minimum = minimum;
@@ -72,9 +76,18 @@ export class ConcurrencyLimit {
     if (passed < intervalMs) return;
     this.#adaptedAt = now;
     const congested = this.#congested();
+    if (!congested) this.#congestedSince = undefined;
     // Nobody was near the minimum for a while: what was learnt before is of another time.
     if (passed > quietMs) this.#limit = this.#first;
-    else if (congested) this.#limit = Math.max(this.#minimum, Math.min(this.#limit, this.#atWork) * decrease);
-    else this.#limit = Math.min(this.#maximum, this.#limit * growth);
+    else if (!congested) this.#limit = Math.min(this.#maximum, this.#limit * growth ** (passed / intervalMs));
+    else if (this.#isOverloaded(now)) {
+      this.#limit = Math.max(this.#minimum, Math.min(this.#limit, this.#atWork) * decrease);
+    }
+  }
+
+  /** Once fallen, the limit needs no more proof to fall further. */
+  #isOverloaded(now: number): boolean {
+    this.#congestedSince ??= now;
+    return this.#limit < this.#first || now - this.#congestedSince >= patienceMs;
   }
 }

@@ -64,13 +64,37 @@ describe('ConcurrencyLimit', () => {
   });
 
   it('begins its fall at what is at work, however high it stood', () => {
-    offer(20);
-    press(1);
-    while (limit.atWork > 20) limit.leave();
+    offer(100);
+    press(20);
+    expect(limit.limit).toBe(300);
     congested = true;
+    press(3);
+    while (limit.atWork > 20) limit.leave();
     vi.advanceTimersByTime(101);
     limit.admits();
     expect(limit.limit).toBe(16);
+  });
+
+  it('stays where it is while work waits for no longer than a pause of the process explains', () => {
+    offer(100);
+    for (let pause = 0; pause < 5; pause += 1) {
+      const before = limit.limit;
+      congested = true;
+      press(3);
+      expect(limit.limit).toBe(before);
+      congested = false;
+      press(1);
+    }
+  });
+
+  it('rises by the time that passed, however seldom it is asked', () => {
+    offer(200);
+    congested = true;
+    press(20);
+    congested = false;
+    vi.advanceTimersByTime(505);
+    limit.admits();
+    expect(limit.limit).toBe(25);
   });
 
   it('rises again once nothing waits', () => {

@@ -25,7 +25,9 @@ async function oneAtATime(production = false) {
       arrivals.shift()?.();
     },
   ]);
-  const server = await listening(createServer(requestListener(app as Express, limitConcurrency(limit, production))));
+  const server = await listening(
+    createServer(requestListener(app as Express, limitConcurrency(limit, { production, keepAliveMs: 65_000 }))),
+  );
   const url = `http://127.0.0.1:${server.port}`;
   const hold = async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
