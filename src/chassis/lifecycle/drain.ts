@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '../config/environment.ts';
+import { InFlight } from './in-flight.ts';
 
 /** How long a server drains: how long it still accepts, and when it cuts, both from the start of the drain. */
 export type DrainTimes = Pick<Environment, 'SHUTDOWN_ACCEPT_MS' | 'SHUTDOWN_DEADLINE_MS'>;
@@ -25,7 +26,7 @@ const undoMs = 250;
  */
 export class Drain {
   readonly #server: Server;
-  readonly #inFlight = new Set<ServerResponse>();
+  readonly #inFlight = new InFlight();
   /** Open connections, by when they were opened. */
   readonly #opened = new Map<Socket, number>();
   /** Requests that were answered before all of their body came: nobody waits for the rest. */
@@ -112,7 +113,7 @@ export class Drain {
   }
 
   #leave(response: ServerResponse): void {
-    this.#inFlight.delete(response);
+    this.#inFlight.remove(response);
     const { req } = response;
     if (!req.complete && !req.destroyed) {
       this.#halfRead.add(req);

@@ -18,10 +18,10 @@ const patienceMs = 300;
 const burst = 10;
 
 /**
- * How many requests are worked on at once. Once work has had to wait for longer than a pause of the process explains, the
- * limit falls, by a fifth each tenth of a second, from the number at work down to the minimum, at which the service still
- * does all that it can; while nothing waits it rises, from ten times the minimum, up to the maximum. So what is let in is
- * answered soon, and what is not learns it at once.
+ * How many requests are worked on at once, ten times the minimum to begin with. Once work has had to wait for longer than a
+ * pause of the process explains, the limit falls, by a fifth each tenth of a second, from the number at work down to the
+ * minimum, at which the service still does all that it can. While nothing waits it rises, up to the maximum, and is back
+ * where it began as soon as nobody need be refused. So what is let in is answered soon, and what is not learns it at once.
  *
  * Below the minimum neither a clock nor the state of the service is asked: the cost of a request is a comparison.
  */
@@ -34,6 +34,8 @@ export class ConcurrencyLimit {
   #atWork = 0;
   #adaptedAt = 0;
   #congestedSince: number | undefined;
+  #falling = false;
+  #refused = false;
 
   constructor({ minimum, maximum, congested }: ConcurrencyLimitOptions) {
     this.#minimum = minimum;
@@ -57,7 +59,9 @@ export class ConcurrencyLimit {
   admits(): boolean {
     if (this.#atWork < this.#minimum) return true;
     this.#adapt();
-    return this.#atWork < this.#limit;
+    if (this.#atWork < this.#limit) return true;
+    this.#refused = true;
+    return false;
   }
 
   /** One has begun. */
@@ -75,19 +79,31 @@ export class ConcurrencyLimit {
     const passed = now - this.#adaptedAt;
     if (passed < intervalMs) return;
     this.#adaptedAt = now;
-    const congested = this.#congested();
-    if (!congested) this.#congestedSince = undefined;
+    const [refused, congested] = [this.#refused, this.#congested()];
+    const risen = Math.min(this.#maximum, this.#limit * growth);
+    this.#refused = false;
     // Nobody was near the minimum for a while: what was learnt before is of another time.
-    if (passed > quietMs) this.#limit = this.#first;
-    else if (!congested) this.#limit = Math.min(this.#maximum, this.#limit * growth ** (passed / intervalMs));
-    else if (this.#isOverloaded(now)) {
-      this.#limit = Math.max(this.#minimum, Math.min(this.#limit, this.#atWork) * decrease);
-    }
+    if (passed > quietMs) this.#settle(this.#first);
+    else if (congested) this.#fall(now);
+    else if (refused) this.#rise(risen);
+    else this.#settle(Math.max(this.#first, risen));
   }
 
-  /** Once fallen, the limit needs no more proof to fall further. */
-  #isOverloaded(now: number): boolean {
+  /** Once it has begun, a fall needs no more patience. */
+  #fall(now: number): void {
     this.#congestedSince ??= now;
-    return this.#limit < this.#first || now - this.#congestedSince >= patienceMs;
+    this.#falling ||= now - this.#congestedSince >= patienceMs;
+    if (this.#falling) this.#limit = Math.max(this.#minimum, Math.min(this.#limit, this.#atWork) * decrease);
+  }
+
+  #rise(limit: number): void {
+    this.#congestedSince = undefined;
+    this.#limit = limit;
+  }
+
+  /** All is well: nothing waits, and nobody had to be refused for that. */
+  #settle(limit: number): void {
+    this.#falling = false;
+    this.#rise(limit);
   }
 }

@@ -92,8 +92,14 @@ function emptyRing(): Link {
   return ring;
 }
 
+/**
+ * Lets go of its neighbours too: one that has left but is not yet collected would else hold the next, that one the next
+ * again, and so each request that ever came until the collector looks at all memory.
+ */
 function leave(waiting: Waiting): void {
   waiting.before.after = waiting.after;
   waiting.after.before = waiting.before;
+  waiting.before = waiting;
+  waiting.after = waiting;
   (waiting.res as WaitingResponse)[place] = undefined;
 }

@@ -87,17 +87,22 @@ describe('ConcurrencyLimit', () => {
     }
   });
 
-  it('rises by the time that passed, however seldom it is asked', () => {
+  it('is back where it began as soon as nothing waits and nobody need be refused, and falls with patience again', () => {
     offer(200);
     congested = true;
     press(20);
     congested = false;
-    vi.advanceTimersByTime(505);
+    vi.advanceTimersByTime(101);
+    while (limit.atWork > 10) limit.leave();
     limit.admits();
-    expect(limit.limit).toBe(25);
+    vi.advanceTimersByTime(101);
+    expect([limit.admits(), limit.limit]).toEqual([true, 100]);
+    congested = true;
+    press(3);
+    expect(limit.limit).toBe(100);
   });
 
-  it('rises again once nothing waits', () => {
+  it('rises step by step while nothing waits and some are still refused', () => {
     offer(200);
     congested = true;
     press(20);
