@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 
 interface IncomingBody {
   bytes: number;
-  readonly refuse: () => void;
+  /** Leads to the request; gone once the body no longer comes in, because what a Set leaves behind may be kept for long. */
+  refuse: (() => void) | undefined;
 }
 
 /**
@@ -49,12 +50,14 @@ export class BodyBudget {
   #makeRoom(): void {
     for (const body of this.#coming) {
       if (this.#held <= this.#limit) return;
+      const { refuse } = body;
       this.#remove(body);
-      body.refuse();
+      refuse?.();
     }
   }
 
   #remove(body: IncomingBody): void {
+    body.refuse = undefined;
     if (this.#coming.delete(body)) this.#held -= body.bytes;
   }
 }

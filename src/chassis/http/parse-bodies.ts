@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { ServiceUnavailableException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';
 import { BodyBudget } from './body-budget.ts';
-import { hasBody, methodsWithBody } from './has-body.ts';
+import { hasBody, mediaType, methodsWithBody, readingOf } from './has-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
 import { parseUrlEncoded } from './url-encoded.ts';
 
@@ -28,8 +28,9 @@ export function parseBodies({ limitBytes, budgetBytes = 67_108_864 }: ParseBodie
   return function parseBody(req, res, next) {
     if (!hasBody(req)) return next();
     const type = mediaType(req);
-    if (isJson(type)) read(json, refuseUnsafeBody, req, res, next);
-    else if (type === 'application/x-www-form-urlencoded') read(form, decodeForm, req, res, next);
+    const reading = readingOf(type);
+    if (reading === 'json') read(json, refuseUnsafeBody, req, res, next);
+    else if (reading === 'form') read(form, decodeForm, req, res, next);
     else if (type.startsWith('multipart/') || !methodsWithBody.has(req.method)) next();
     else next(unreadable(type));
   };
@@ -77,14 +78,6 @@ function refuseBrokenText(_req: unknown, _res: unknown, body: Buffer, charset: s
   if (!/^utf-?8$/.test(charset) || isUtf8(body)) return;
   // body-parser gives it a status of its own; convertHttpError knows it by its type.
   throw Object.assign(new Error('The request body is not valid UTF-8'), { type: 'entity.text.invalid' });
-}
-
-function mediaType({ headers }: Request): string {
-  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-}
-
-function isJson(type: string): boolean {
-  return type === 'application/json' || (type.startsWith('application/') && type.endsWith('+json'));
 }
 
 function unreadable(type: string): UnsupportedMediaTypeException {

@@ -10,6 +10,7 @@ import { nameRoute } from '../http/name-route.ts';
 import { parseBodies } from '../http/parse-bodies.ts';
 import { observeRequests } from '../http/request-observers.ts';
 import { requestPipeline } from '../http/request-pipeline.ts';
+import { requestSignal } from '../http/request-signal.ts';
 import { addKnownRoute } from '../http/route-table.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { serveUploads } from '../http/serve-uploads.ts';
@@ -33,6 +34,7 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   app.set('trust proxy', proxyTrust(settings.TRUST_PROXY));
   answerFailuresAtLast(app);
   await openRateLimits(settings);
+  requestSignal(app);
   const steps: (RequestHandler | false)[] = [
     requestPipeline(),
     onlyAt(isProbePath, healthRoutes()),

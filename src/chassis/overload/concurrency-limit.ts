@@ -12,8 +12,8 @@ const intervalMs = 100;
 const quietMs = 1000;
 const growth = 1.2;
 const decrease = 0.8;
-/** A pause of the process, such as its own for collecting memory, leaves work waiting for less long than that. */
-const patienceMs = 300;
+/** So many looks in a row at work that waits may come of a pause of the process, such as its own for collecting memory. */
+const patience = 3;
 /** A burst may be so many times the minimum: more than a second of work would be in before anybody saw it wait. */
 const burst = 10;
 
@@ -33,7 +33,7 @@ export class ConcurrencyLimit {
   #limit: number;
   #atWork = 0;
   #adaptedAt = 0;
-  #congestedSince: number | undefined;
+  #congestedLooks = 0;
   #falling = false;
   #refused = false;
 
@@ -84,26 +84,29 @@ export class ConcurrencyLimit {
     this.#refused = false;
     // Nobody was near the minimum for a while: what was learnt before is of another time.
     if (passed > quietMs) this.#settle(this.#first);
-    else if (congested) this.#fall(now);
+    else if (congested) this.#fall();
     else if (refused) this.#rise(risen);
     else this.#settle(Math.max(this.#first, risen));
   }
 
   /** Once it has begun, a fall needs no more patience. */
-  #fall(now: number): void {
-    this.#congestedSince ??= now;
-    this.#falling ||= now - this.#congestedSince >= patienceMs;
+  #fall(): void {
+    this.#congestedLooks += 1;
+    this.#falling ||= this.#congestedLooks > patience;
     if (this.#falling) this.#limit = Math.max(this.#minimum, Math.min(this.#limit, this.#atWork) * decrease);
   }
 
+  /** Nothing waits, and some had to be refused for that. */
   #rise(limit: number): void {
-    this.#congestedSince = undefined;
+    this.#congestedLooks = Math.max(0, this.#congestedLooks - 1);
     this.#limit = limit;
+    if (limit >= this.#first) this.#falling = false;
   }
 
-  /** All is well: nothing waits, and nobody had to be refused for that. */
+  /** All is well. */
   #settle(limit: number): void {
+    this.#congestedLooks = 0;
     this.#falling = false;
-    this.#rise(limit);
+    this.#limit = limit;
   }
 }

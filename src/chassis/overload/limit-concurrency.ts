@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isProbePath } from '../context/probe-paths.ts';
-import { hasBody, methodsWithBody } from '../http/has-body.ts';
+import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/has-body.ts';
 import type { Gate } from '../http/request-listener.ts';
 import { logger } from '../telemetry/logger.ts';
 import { countShedRequest } from '../telemetry/metrics/metrics.ts';
@@ -51,8 +51,7 @@ export function limitConcurrency(limit: ConcurrencyLimit, options: RefusalOption
       refusal.send(res);
       return false;
     }
-    // Of another method it may never be read, and so never end.
-    if (hasBody(req) && methodsWithBody.has(req.method ?? '')) req.once('end', countReceived);
+    if (isReadFirst(req)) req.once('end', countReceived);
     else count(res);
     return true;
   };
@@ -61,4 +60,9 @@ export function limitConcurrency(limit: ConcurrencyLimit, options: RefusalOption
 /** Those who ask decide whether the service lives, which being busy must not end. */
 function isProbe({ method, url = '' }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && isProbePath(url);
+}
+
+/** Whether the body is read before any route sees the request. Another may never be read, and so never end. */
+function isReadFirst(req: IncomingMessage): boolean {
+  return hasBody(req) && (methodsWithBody.has(req.method ?? '') || readingOf(mediaType(req)) !== undefined);
 }

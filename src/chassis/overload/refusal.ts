@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorBody } from '../errors/error-body.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
-import { hasBody } from '../http/has-body.ts';
 import { requestIdOf } from '../http/request-id.ts';
 
 /** What of an answer depends on the settings. */
@@ -72,12 +71,9 @@ export class Refusal {
   }
 }
 
-/**
- * The connection that takes an answer as bytes: one that stays open, whose turn it is, for a request without a body that may
- * have one back. Node knows what any other needs.
- */
+/** The connection that takes an answer as bytes: one whose turn it is, and that stays open. Node knows what another needs. */
 function readySocket(res: ServerResponse): Socket | undefined {
   const { req, socket } = res;
   if (!socket || !res.shouldKeepAlive || res.hasHeader('connection')) return undefined;
-  return req.httpVersionMinor === 1 && req.method !== 'HEAD' && !hasBody(req) ? socket : undefined;
+  return req.method === 'HEAD' ? undefined : socket;
 }

@@ -45,6 +45,18 @@ describe('createHttpServer', () => {
     expect(answer).toMatch(/^HTTP\/1.1 408 /);
   });
 
+  it('makes a request without a body with nothing to read, and one with a body with a stream', async () => {
+    const ended: boolean[] = [];
+    const { url } = await serve({}, (request, response) => {
+      ended.push(request.readableEnded);
+      request.resume();
+      response.end();
+    });
+    await fetch(url);
+    await fetch(url, { method: 'POST', body: 'x' });
+    expect(ended).toEqual([true, false]);
+  });
+
   it('keeps idle connections for longer than a load balancer does, and says so', async () => {
     const { url } = await serve({});
     expect((await fetch(url)).headers.get('keep-alive')).toBe('timeout=65');

@@ -75,6 +75,16 @@ describe('ConcurrencyLimit', () => {
     expect(limit.limit).toBe(16);
   });
 
+  /** Two looks at a service that is well: some are at work, nothing waits, nobody is refused. */
+  function rest(): void {
+    congested = false;
+    while (limit.atWork > 15) limit.leave();
+    for (let look = 0; look < 2; look += 1) {
+      vi.advanceTimersByTime(101);
+      limit.admits();
+    }
+  }
+
   it('stays where it is while work waits for no longer than a pause of the process explains', () => {
     offer(100);
     for (let pause = 0; pause < 5; pause += 1) {
@@ -82,9 +92,40 @@ describe('ConcurrencyLimit', () => {
       congested = true;
       press(3);
       expect(limit.limit).toBe(before);
+      rest();
+    }
+    congested = true;
+    press(4);
+    expect(limit.limit).toBeLessThan(300);
+  });
+
+  it('falls when work waits most of the time, if not always', () => {
+    offer(100);
+    for (let round = 0; round < 20; round += 1) {
+      congested = true;
+      press(2);
       congested = false;
       press(1);
     }
+    expect(limit.limit).toBeLessThan(30);
+  });
+
+  it('keeps what it rose to while all is well', () => {
+    offer(100);
+    press(20);
+    rest();
+    expect(limit.limit).toBe(300);
+  });
+
+  it('falls with patience again once it has risen, though some are still refused', () => {
+    offer(200);
+    congested = true;
+    press(20);
+    congested = false;
+    press(30);
+    congested = true;
+    press(1);
+    expect(limit.limit).toBe(300);
   });
 
   it('is back where it began as soon as nothing waits and nobody need be refused, and falls with patience again', () => {

@@ -99,18 +99,21 @@ describe('limitConcurrency', () => {
     expect((await fetch(server.url)).status).toBe(200);
   });
 
-  it('counts a request once its body has come, so that slow clients take no place', async () => {
-    await using server = await oneAtATime();
-    const slow = connect(server.port, '127.0.0.1');
-    slow.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{');
-    await once(slow, 'connect');
-    for (let index = 0; index < 3; index += 1) expect((await fetch(server.url)).status).toBe(200);
-    slow.write('}');
-    const [answer] = (await once(slow, 'data')) as [Buffer];
-    expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
-    expect(server.limit.atWork).toBe(0);
-    slow.destroy();
-  });
+  it.each(['POST', 'GET', 'DELETE', 'PROPFIND'])(
+    'counts a %s once its body has come, so that slow clients take no place',
+    async (method) => {
+      await using server = await oneAtATime();
+      const slow = connect(server.port, '127.0.0.1');
+      slow.write(`${method} / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{`);
+      await once(slow, 'connect');
+      for (let index = 0; index < 3; index += 1) expect((await fetch(server.url)).status).toBe(200);
+      slow.write('}');
+      const [answer] = (await once(slow, 'data')) as [Buffer];
+      expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
+      expect(server.limit.atWork).toBe(0);
+      slow.destroy();
+    },
+  );
 
   it.each(['Content-Length: 1', 'Transfer-Encoding: chunked'])(
     'counts a GET with a body at once (%s)',

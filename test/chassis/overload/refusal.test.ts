@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpServer } from '../../../src/chassis/lifecycle/listen.ts';
 import { Refusal } from '../../../src/chassis/overload/refusal.ts';
@@ -62,6 +63,15 @@ describe('Refusal', () => {
     const [own, made] = answersIn(await sendRaw(port, request('GET /') + byNode + last));
     expect(own).toBe(made);
     expect(own).toContain('Keep-Alive: timeout=5\r\n\r\n{');
+  });
+
+  it('tells the time of each answer', async () => {
+    const { port } = await refusing();
+    const told = async () => Date.parse(/"timestamp":"(.*?)"/.exec(await sendRaw(port, last))?.[1] ?? '');
+    const [began, first] = [Date.now(), await told()];
+    await setTimeout(5);
+    const second = await told();
+    expect([first >= began, second > first, second <= Date.now()]).toEqual([true, true, true]);
   });
 
   it('answers HEAD without a body', async () => {

@@ -1,8 +1,8 @@
-import { createServer } from 'node:http';
-import { connect } from 'node:net';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { connect, Socket } from 'node:net';
 import type { RequestHandler } from 'express';
 import { describe, expect, it } from 'vitest';
-import { getRequestContext } from '../../../src/chassis/context/request-context.ts';
+import { getRequestContext, type RequestContext } from '../../../src/chassis/context/request-context.ts';
 import type { Reporter } from '../../../src/chassis/errors/reporters/reporter.ts';
 import { parseBodies } from '../../../src/chassis/http/parse-bodies.ts';
 import { requestPipeline } from '../../../src/chassis/http/request-pipeline.ts';
@@ -72,5 +72,18 @@ describe('timeOutRequests', () => {
     let answer = '';
     for await (const chunk of socket) answer += chunk;
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it('lets go of the neighbours of a request that is answered', () => {
+    const observer = timeOutRequests(100, false);
+    const responses = Array.from({ length: 3 }, () => new ServerResponse(new IncomingMessage(new Socket())));
+    const context = {} as RequestContext;
+    for (const res of responses) observer.opened?.(context, res.req, res);
+    const places = responses.map((res) => Object.getOwnPropertySymbols(res).map((key) => Reflect.get(res, key)));
+    const [, second] = places.map((values) => values.find((value) => value?.context === context));
+    expect(second.before).not.toBe(second);
+    for (const res of responses)
+      observer.closed?.(context, res.req, res, { seconds: 0, aborted: false, route: undefined });
+    expect([second.before, second.after]).toEqual([second, second]);
   });
 });
