@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { ServiceUnavailableException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';
 import { BodyBudget } from './body-budget.ts';
-import { hasBody, mediaType, methodsWithBody, readingOf } from './has-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
+import { hasBody, mediaType, methodsWithBody, readingOf } from './request-body.ts';
 import { parseUrlEncoded } from './url-encoded.ts';
 
 /** How much of a body the service reads. */

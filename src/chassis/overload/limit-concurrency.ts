@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isProbePath } from '../context/probe-paths.ts';
-import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/has-body.ts';
+import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/request-body.ts';
 import type { Gate } from '../http/request-listener.ts';
 import { logger } from '../telemetry/logger.ts';
 import { countShedRequest } from '../telemetry/metrics/metrics.ts';

@@ -4,6 +4,8 @@ import { errorBody } from '../errors/error-body.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
 import { requestIdOf } from '../http/request-id.ts';
 
+const start = 'HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ';
+
 /** What of an answer depends on the settings. */
 export interface RefusalOptions {
   /** Whether the reason is hidden (spec.md: Errors, body rule 1). */
@@ -19,7 +21,7 @@ export interface RefusalOptions {
  */
 export class Refusal {
   readonly #headers: readonly string[];
-  readonly #head: string;
+  readonly #lines: string;
   readonly #connection: string;
   readonly #beforeTime: string;
   readonly #afterTime: string;
@@ -31,16 +33,16 @@ export class Refusal {
     const exception = new ServiceUnavailableException('The service is overloaded; try again in a moment');
     const time = exception.timestamp.toISOString();
     const body = JSON.stringify(errorBody(exception, production));
-    const start = body.indexOf(time);
-    this.#beforeTime = body.slice(0, start);
-    this.#afterTime = body.slice(start + time.length);
+    const timeAt = body.indexOf(time);
+    this.#beforeTime = body.slice(0, timeAt);
+    this.#afterTime = body.slice(timeAt + time.length);
     this.#headers = [
       ...['Content-Type', 'application/json; charset=utf-8'],
       ...['Content-Length', String(body.length)],
       ...['Retry-After', '1'],
       ...['Cache-Control', 'no-store'],
     ];
-    this.#head = 'HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ';
+    this.#lines = this.#headers.map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n')).join('');
     this.#connection = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n`;
   }
 
@@ -53,7 +55,7 @@ export class Refusal {
       res.writeHead(503, ['X-Request-Id', requestId, ...this.#headers]).end(this.#body, 'latin1');
       return;
     }
-    socket.write(this.#head + requestId + this.#rest, 'latin1');
+    socket.write(start + requestId + this.#rest, 'latin1');
     // What the server waits for to turn to the next request of the connection.
     res.emit('finish');
   }
@@ -65,9 +67,7 @@ export class Refusal {
     const date = new Date(now);
     this.#madeAt = now;
     this.#body = this.#beforeTime + date.toISOString() + this.#afterTime;
-    const fields = [...this.#headers, 'Date', date.toUTCString()];
-    const lines = fields.map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n')).join('');
-    this.#rest = `\r\n${lines}${this.#connection}\r\n${this.#body}`;
+    this.#rest = `\r\n${this.#lines}Date: ${date.toUTCString()}\r\n${this.#connection}\r\n${this.#body}`;
   }
 }
 

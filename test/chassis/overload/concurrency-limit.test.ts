@@ -40,6 +40,13 @@ function press(tenths: number): void {
   }
 }
 
+/** Has work wait until the limit is at its minimum. */
+function overload(): void {
+  offer(200);
+  congested = true;
+  press(20);
+}
+
 describe('ConcurrencyLimit', () => {
   it('asks nothing of the service below the minimum', () => {
     congested = true;
@@ -55,9 +62,7 @@ describe('ConcurrencyLimit', () => {
   });
 
   it('falls to the minimum within two seconds while work waits, and no lower', () => {
-    offer(200);
-    congested = true;
-    press(20);
+    overload();
     expect([limit.limit, limit.atWork]).toEqual([10, 10]);
     limit.leave();
     expect(offer(5)).toBe(1);
@@ -118,9 +123,7 @@ describe('ConcurrencyLimit', () => {
   });
 
   it('falls with patience again once it has risen, though some are still refused', () => {
-    offer(200);
-    congested = true;
-    press(20);
+    overload();
     congested = false;
     press(30);
     congested = true;
@@ -129,9 +132,7 @@ describe('ConcurrencyLimit', () => {
   });
 
   it('is back where it began as soon as nothing waits and nobody need be refused, and falls with patience again', () => {
-    offer(200);
-    congested = true;
-    press(20);
+    overload();
     congested = false;
     vi.advanceTimersByTime(101);
     while (limit.atWork > 10) limit.leave();
@@ -144,18 +145,14 @@ describe('ConcurrencyLimit', () => {
   });
 
   it('rises step by step while nothing waits and some are still refused', () => {
-    offer(200);
-    congested = true;
-    press(20);
+    overload();
     congested = false;
     press(19);
     expect(limit.limit).toBe(300);
   });
 
   it('forgets what it learnt once fewer than the minimum have come for a second', () => {
-    offer(200);
-    congested = true;
-    press(20);
+    overload();
     while (limit.atWork > 0) limit.leave();
     vi.advanceTimersByTime(1001);
     expect(offer(200)).toBe(100);
