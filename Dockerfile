@@ -15,19 +15,22 @@ RUN --mount=type=cache,target=/root/.npm,sharing=locked \
     if [ -f /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
     npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier
 
-# Of these, what runs in production.
+# Of these, what the bundle does not hold, and the licences of what it does.
 FROM packages AS dependencies
-COPY scripts/image-dependencies.ts scripts/
+COPY scripts/image-dependencies.ts scripts/unbundled-packages.ts scripts/
 RUN node scripts/image-dependencies.ts
 
-# The client of each database, and JavaScript. Comments stay: the OpenAPI document is read from the route files.
+# The client of each database, and the bundled service.
 FROM packages AS build
 COPY prisma/models.prisma prisma/
 COPY scripts/generate.ts scripts/
 RUN node scripts/generate.ts --force
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json ./
+COPY prisma prisma
+COPY scripts/build.ts scripts/build-plugins.ts scripts/unbundled-packages.ts scripts/
 COPY src src
-RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json --sourceMap false \
+RUN node node_modules/typescript/bin/tsc -p . \
+    && node scripts/build.ts \
     && mkdir -p /writable/cache /writable/data /writable/uploads
 
 FROM ${RUNTIME} AS service
@@ -40,7 +43,7 @@ ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/nodejs/bi
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
-COPY prisma prisma
+COPY prisma/migrations prisma/migrations
 COPY scripts/image-health.mjs scripts/
 COPY --from=build /app/dist dist
 # Places for volumes; all else is of root, and may be read-only.

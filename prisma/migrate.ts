@@ -4,7 +4,8 @@
  * migration that failed on PostgreSQL was undone, so that it can be applied again.
  */
 import { parseArgs } from 'node:util';
-import { chassis } from './chassis.ts';
+import { environment, loadEnvFile } from '../src/chassis/config/environment.ts';
+import { applyMigrations, markRolledBack } from '../src/chassis/database/migrations.ts';
 import { endWithMessage } from './end-with-message.ts';
 
 /** What this program does with its arguments; the service's command `migrate` calls it. */
@@ -12,19 +13,15 @@ export async function main(args?: string[]): Promise<void> {
   const options = { create: { type: 'string' }, 'rolled-back': { type: 'string' } } as const;
   const { values } = parseArgs({ options, ...(args && { args }) });
   if (values.create !== undefined) return create(values.create);
-  const [{ environment, loadEnvFile }, migrations] = await Promise.all([
-    chassis('config/environment'),
-    chassis('database/migrations'),
-  ]);
   loadEnvFile();
   const undone = values['rolled-back'];
-  if (undone !== undefined) await migrations.markRolledBack(environment(), undone);
-  const applied = await migrations.applyMigrations(environment());
+  if (undone !== undefined) await markRolledBack(environment(), undone);
+  const applied = await applyMigrations(environment());
   console.log(applied.length > 0 ? `Applied: ${applied.join(', ')}` : 'The database is up to date.');
 }
 
 async function create(name: string): Promise<void> {
-  const { createMigration } = await chassis('database/create-migration');
+  const { createMigration } = await import('../src/chassis/database/create-migration.ts');
   const files = await createMigration(name);
   console.log(
     files.length > 0

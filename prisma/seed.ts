@@ -1,10 +1,11 @@
 /**
  * Fills a database with sample data, always the same. `npm run db:seed -- --size small|full`; start-up in development
- * calls `seed` too. Reaches the chassis by `chassis()`, so that it works beside the sources and beside the build.
+ * calls `seed` too.
  */
 import { argon2Sync } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { chassis } from './chassis.ts';
+import { environment, loadEnvFile } from '../src/chassis/config/environment.ts';
+import { openDatabase } from '../src/chassis/database/orm.ts';
 import { endWithMessage } from './end-with-message.ts';
 import { progressBar } from './progress-bar.ts';
 import { categoryRecords, productRecords, profileRecords, userRecords } from './seed/records.ts';
@@ -122,10 +123,6 @@ export async function main(args?: string[]): Promise<void> {
   const { values } = parseArgs({ options: { size: { type: 'string' } }, ...(args && { args }) });
   const size = values.size ?? 'small';
   if (size !== 'small' && size !== 'full') throw new Error(`Expected --size small or --size full, got "${size}".`);
-  const [{ environment, loadEnvFile }, { openDatabase }] = await Promise.all([
-    chassis('config/environment'),
-    chassis('database/orm'),
-  ]);
   loadEnvFile();
   const production = environment().NODE_ENV === 'production';
   if (production && values.size === undefined) {

@@ -1,12 +1,14 @@
 /**
- * Leaves in node_modules only what the service needs in production, for the image. What goes:
+ * Leaves in node_modules only what the service needs in production beside its bundle, for the image. What goes:
  * - packages that nothing in "dependencies" needs: development tools, and what they satisfy of optional peers;
+ * - of bundled packages all but the licence and the version, which scanners of images look for;
  * - of the rest, what `unused` names, each with its reason.
  * An entry of `unused` that matches nothing is an error, so the list cannot rot. Run in a copy: it deletes.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { unbundledPackages } from './unbundled-packages.ts';
 
 interface LockedPackage {
   dependencies?: Record<string, string>;
@@ -26,22 +28,22 @@ const unused: { packages: [RegExp, string][]; files: [RegExp, string][] } = {
     [/\.map$/, 'source maps; the sources are not shipped'],
     [/\.d\.[cm]?ts$/, 'types, for the compiler'],
     [/\.(md|markdown)$/i, 'documentation; licences are no Markdown, or named LICENSE'],
-    [/^@prisma\/client\/runtime\/.*(cockroachdb|mysql|sqlserver)/, 'query compilers of other databases'],
-    [/^@prisma\/client\/runtime\/query_compiler_fast/, 'the compiler that the clients are not generated for'],
     [/^swagger-ui-dist\/swagger-ui(-es-bundle.*)?\.js$/, 'builds of the API page that it does not load'],
   ],
 };
 
+/** What stays of a bundled package. */
+const notice = /^(package\.json|(licen[cs]e|copying|notice).*)$/i;
 const root = process.argv[2] ?? process.cwd();
 const locked: Record<string, LockedPackage> = JSON.parse(
   readFileSync(join(root, 'package-lock.json'), 'utf8'),
 ).packages;
 const matched = new Set<RegExp>();
 
-/** Places in node_modules of everything that the service's dependencies need, of what is installed. */
-function neededPackages(): Set<string> {
+/** Places in node_modules of these packages and of everything that they need, of what is installed. */
+function neededBy(names: readonly string[]): Set<string> {
   const needed = new Set<string>();
-  const pending = namesIn('', locked['']?.dependencies);
+  const pending = names.map((name) => ({ from: '', name }));
   for (let next = pending.pop(); next; next = pending.pop()) {
     const place = resolve(next.from, next.name);
     if (!place || needed.has(place) || matches(unused.packages, next.name)) continue;
@@ -49,13 +51,9 @@ function neededPackages(): Set<string> {
     const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = locked[place] ?? {};
     const peers = Object.entries(peerDependencies ?? {}).filter(([name]) => !peerDependenciesMeta?.[name]?.optional);
     const all = { ...dependencies, ...optionalDependencies, ...Object.fromEntries(peers) };
-    pending.push(...namesIn(place, all));
+    pending.push(...Object.keys(all).map((needs) => ({ from: place, name: needs })));
   }
   return needed;
-}
-
-function namesIn(from: string, names: object | undefined): { from: string; name: string }[] {
-  return Object.keys(names ?? {}).map((name) => ({ from, name }));
 }
 
 /** Where Node finds a package: in the nearest node_modules at or above `from` that has it. */
@@ -73,20 +71,24 @@ function matches(rules: [RegExp, string][], text: string): boolean {
   return rule !== undefined;
 }
 
-/** Deletes from a package its unused files, and returns how many bytes stay. Its own node_modules are other packages. */
+/** Deletes what is not needed of a package, and returns how many bytes stay. Its own node_modules are other packages. */
 function trim(place: string, folder = place): number {
   let bytes = 0;
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`;
     const inPackages = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
-    if (entry.isDirectory()) bytes += entry.name === 'node_modules' ? 0 : trim(place, path);
-    else if (matches(unused.files, inPackages)) rmSync(join(root, path));
-    else bytes += statSync(join(root, path)).size;
+    if (entry.name === 'node_modules') continue;
+    if (unbundled.has(place) ? matches(unused.files, inPackages) : !notice.test(entry.name)) {
+      rmSync(join(root, path), { recursive: true });
+    } else {
+      bytes += entry.isDirectory() ? trim(place, path) : statSync(join(root, path)).size;
+    }
   }
   return bytes;
 }
 
-const needed = neededPackages();
+const needed = neededBy(Object.keys(locked['']?.dependencies ?? {}));
+const unbundled = neededBy(unbundledPackages);
 const installed = Object.keys(locked).filter((place) => place !== '' && existsSync(join(root, place)));
 // A package that holds a needed one in its own node_modules stays with it.
 for (const place of installed) {

@@ -4,7 +4,6 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -75,10 +74,3 @@ await expectExit(
   1,
   'no database',
 );
-
-// A program of a megabyte is one long text, the query compiler in base64: kept twice it would save no time.
-const cache = process.env['NODE_COMPILE_CACHE'] ?? '.cache';
-for (const entry of readdirSync(cache, { recursive: true, encoding: 'utf8' })) {
-  const { size } = statSync(join(cache, entry));
-  if (size > 1_000_000) rmSync(join(cache, entry));
-}

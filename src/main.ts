@@ -1,4 +1,4 @@
-import { enableCompileCache } from 'node:module';
+import { enableCompileCache, setSourceMapsSupport } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
 import { guardProcess } from './chassis/lifecycle/process-guards.ts';
@@ -7,6 +7,8 @@ import { runUntilSignal } from './chassis/lifecycle/shutdown.ts';
 
 // A later start finds what this one compiled. NODE_COMPILE_CACHE names another place, as the image does.
 enableCompileCache(join(import.meta.dirname, '../.cache/compiled'));
+// The files of the build are bundles; stacks in logs and monitors name the sources.
+setSourceMapsSupport(true);
 guardProcess();
 
 const [command, ...args] = process.argv.slice(2);

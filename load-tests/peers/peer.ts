@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A server to measure: its entry file, what is loaded before it, and its environment. */
+/** A server to measure: its entry file, what is loaded before it, and its environment. Paths are from this folder. */
 export interface Peer {
   name: string;
   entry: string;
@@ -31,14 +31,14 @@ export async function startPeer(peer: Peer, logDirectory: string): Promise<Runni
   const port = await freePort();
   const cache = join(logDirectory, 'compiled');
   const log = openSync(join(logDirectory, `${peer.name}.log`), 'a');
-  const entry = (file: string) => join(import.meta.dirname, 'entries', file);
+  const path = (file: string) => join(import.meta.dirname, file);
   // Node writes what it compiled when a process exits by itself.
-  const preload = ['exit-on-signal.js', ...(peer.preload ? [peer.preload] : [])].flatMap((file) => [
+  const preload = ['entries/exit-on-signal.js', ...(peer.preload ? [peer.preload] : [])].flatMap((file) => [
     '--import',
-    entry(file),
+    path(file),
   ]);
   const started = performance.now();
-  const child = spawn('taskset', ['-c', '0', process.execPath, ...preload, entry(peer.entry)], {
+  const child = spawn('taskset', ['-c', '0', process.execPath, ...preload, path(peer.entry)], {
     env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: String(port), NODE_COMPILE_CACHE: cache, ...peer.env },
     stdio: ['ignore', log, log],
   });

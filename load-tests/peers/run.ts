@@ -9,6 +9,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { build } from '../../scripts/build.ts';
 import { load } from './load.ts';
 import { type Peer, type RunningPeer, startPeer } from './peer.ts';
 
@@ -19,6 +20,8 @@ const rounds = Number(values.rounds);
 const requests = Number(values.requests);
 const connections = 32;
 const logs = mkdtempSync(join(tmpdir(), 'slipway-peers-'));
+
+await build({ more: ['load-tests/peers/entries/slipway.ts', 'load-tests/peers/modules/**/*.routes.ts'] });
 
 const collector = createServer((request, response) => {
   request.resume().on('end', () => response.end());
@@ -50,11 +53,16 @@ const off = {
 };
 
 const peers: Peer[] = [
-  { name: 'express bare', entry: 'express-bare.js' },
-  { name: 'express, database', entry: 'express-database.js', env: { DATABASE_URL: service.DATABASE_URL } },
-  { name: 'slipway, all off', entry: 'slipway.js', env: { ...service, ...off } },
-  { name: 'slipway, all on', entry: 'slipway.js', env: { ...service, ...traced } },
-  { name: 'fastify, same telemetry', entry: 'fastify-full.js', preload: 'fastify-telemetry.js', env: traced },
+  { name: 'express bare', entry: 'entries/express-bare.js' },
+  { name: 'express, database', entry: 'entries/express-database.js', env: { DATABASE_URL: service.DATABASE_URL } },
+  { name: 'slipway, all off', entry: '../../dist/load-tests/peers/entries/slipway.js', env: { ...service, ...off } },
+  { name: 'slipway, all on', entry: '../../dist/load-tests/peers/entries/slipway.js', env: { ...service, ...traced } },
+  {
+    name: 'fastify, same telemetry',
+    entry: 'entries/fastify-full.js',
+    preload: 'entries/fastify-telemetry.js',
+    env: traced,
+  },
 ];
 
 interface Figures {

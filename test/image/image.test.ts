@@ -27,7 +27,7 @@ describe.each(Object.entries(runtimes))('the image on %s', (kind, runtime) => {
       process.stdout.write(
         `${kind}: ${((size ?? 0) / megabyte).toFixed(1)} MB, of which base ${((base ?? 0) / megabyte).toFixed(1)} MB\n`,
       );
-      expect((size ?? 0) - (base ?? 0)).toBeLessThanOrEqual(120 * megabyte);
+      expect((size ?? 0) - (base ?? 0)).toBeLessThanOrEqual(60 * megabyte);
     });
 
     it('runs as uid 65532, checks its health by itself, and names where it comes from', () => {
@@ -74,7 +74,7 @@ describe.each(Object.entries(runtimes))('the image on %s', (kind, runtime) => {
       expect(
         ['node_modules/node', 'node_modules/typescript', 'node_modules/prisma', 'src', 'test', '.git'].filter(has),
       ).toEqual([]);
-      expect(files.filter((path) => /(^|\/)\.env|\.db$|\.npmrc$|\.pem$|\.map$/.test(path))).toEqual([]);
+      expect(files.filter((path) => /(^|\/)\.env|\.db$|\.npmrc$|\.pem$/.test(path))).toEqual([]);
     });
 
     it('keeps the certificate and settings that it was built with out of every layer', () => {

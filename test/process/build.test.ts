@@ -1,13 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import process from 'node:process';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { build } from '../../scripts/build.ts';
 import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
 
-const root = join(import.meta.dirname, '../..');
 const program = ['dist/main.js'];
 const production = {
   NODE_ENV: 'production',
@@ -17,10 +14,7 @@ const production = {
   AUTH_JWT_SECRET: 'a secret of the tests, 32 letters or more',
 };
 
-beforeAll(() => {
-  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root });
-}, 120_000);
+beforeAll(() => build(), 60_000);
 
 afterAll(killSpawned);
 
@@ -29,6 +23,18 @@ describe('the build', () => {
     const service = new SpawnedService({ program, env: { NODE_ENV: 'production', DATABASE_URL: '' } });
     expect((await service.closed).code).toBe(1);
     expect(service.stdout + service.stderr).toMatch(/DATABASE_URL: expected.*AUTH_JWT_SECRET: expected/s);
+  });
+
+  it('names the sources in the stack of an error, and packages by a path that is not its own', async () => {
+    const env = {
+      ...production,
+      DATABASE_URL: 'postgresql://nobody@127.0.0.1:9/nothing',
+      DATABASE_CONNECT_TIMEOUT_MS: '0',
+    };
+    const service = new SpawnedService({ program, env });
+    expect((await service.closed).code).toBe(1);
+    expect(service.stdout).toMatch(/at async openOrm \(\S+\/src\/chassis\/database\/orm\.ts:\d+/);
+    expect(service.stdout).toMatch(/handleRequestError \(\S+\/dist\/node_modules\/\S+\.mjs:\d+/);
   });
 
   it('migrates and seeds by its commands, then serves the modules and the API page', async () => {

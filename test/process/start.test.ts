@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import process from 'node:process';
-import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { build } from '../../scripts/build.ts';
 import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -61,8 +59,7 @@ describe('the process', () => {
     mkdirSync(cache, { recursive: true });
     const home = mkdtempSync(join(cache, 'slipway-built-'));
     onTestFinished(() => rmSync(home, { recursive: true }));
-    const compile = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck'];
-    await promisify(execFile)(process.execPath, [...compile, '--outDir', join(home, 'dist')], { cwd: root });
+    await build({ outDir: join(home, 'dist') });
     for (const shipped of ['prisma', 'package.json']) symlinkSync(join(root, shipped), join(home, shipped));
     const env = {
       NODE_ENV: 'production',

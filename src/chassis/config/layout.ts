@@ -1,14 +1,17 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** `src` when the service runs from source, `dist` once it is built. */
+/** `src` when the service runs from source, `dist` once it is built; the build keeps this file two folders below it. */
 export const sourcesDirectory = join(import.meta.dirname, '../..');
 
 /** Extension of the service's own files: `.ts` from source, `.js` once built. */
 export const sourceExtension = basename(import.meta.filename).endsWith('.ts') ? '.ts' : '.js';
 
-/** Migrations and sample data; shipped beside the sources. */
+/** Models and migrations; shipped beside the sources. */
 export const prismaDirectory = join(sourcesDirectory, '../prisma');
+
+/** Programs that bring a database up to date and fill it: beside the sources, or in the build. */
+export const programsDirectory = sourceExtension === '.ts' ? prismaDirectory : join(sourcesDirectory, 'prisma');
 
 let modules = join(sourcesDirectory, 'modules');
 

@@ -1,6 +1,7 @@
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Pool } from 'pg';
+import { sourceExtension, sourcesDirectory } from '../config/layout.ts';
 import { DatabaseUnavailableException } from '../errors/exceptions.ts';
 import { convertingErrors } from './convert-orm-errors.ts';
 import { fault } from './database-faults.ts';
@@ -132,8 +133,7 @@ function unreachable(description: string, error: unknown): DatabaseUnavailableEx
 
 /** The generated client lies beside the chassis, as .ts in the source and as .js in the build. */
 async function generatedClient(provider: DatabaseProvider): Promise<new (options: object) => BareClient> {
-  const applicationRoot = join(import.meta.dirname, '../..');
-  const file = join(applicationRoot, 'generated', provider, `client${extname(import.meta.filename)}`);
+  const file = join(sourcesDirectory, 'generated', provider, `client${sourceExtension}`);
   try {
     const generated = await import(pathToFileURL(file).href);
     return generated.PrismaClient;

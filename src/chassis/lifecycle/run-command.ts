@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { prismaDirectory } from '../config/layout.ts';
+import { programsDirectory, sourceExtension } from '../config/layout.ts';
 import { exitAfter, exitAtOnce, exitProcess } from './process-guards.ts';
 
 interface Command {
@@ -36,8 +36,7 @@ async function loadCommand(name: string): Promise<Command> {
   if (!commands.some((command) => command === name)) {
     throw new Error(`Expected no argument, for the service, or one of ${commands.join(', ')}; got "${name}".`);
   }
-  const file = join(prismaDirectory, `${name}.ts`);
-  if (!existsSync(file))
-    throw new Error(`Expected ${file}, found nothing. Ship the folder prisma/ beside the program.`);
+  const file = join(programsDirectory, `${name}${sourceExtension}`);
+  if (!existsSync(file)) throw new Error(`Expected ${file}, found nothing; write it, or build the service again.`);
   return import(pathToFileURL(file).href);
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { type Environment, environment } from '../config/environment.ts';
-import { prismaDirectory } from '../config/layout.ts';
+import { programsDirectory, sourceExtension } from '../config/layout.ts';
 import { isUnreachable } from '../database/database-faults.ts';
 import { closeOrm, databaseProvider, openOrm, orm } from '../database/orm.ts';
 import { noteLogged } from '../lifecycle/process-guards.ts';
@@ -70,6 +70,6 @@ async function pauseFor(ms: number, stop: AbortSignal | undefined): Promise<void
 /** Sample data belongs to the service, not to the chassis: it is found by its place, like a module. */
 async function seedDatabase({ DATABASE_SEED: size, NODE_ENV }: Environment): Promise<void> {
   if (size === 'none') return;
-  const { seed } = await import(pathToFileURL(join(prismaDirectory, 'seed.ts')).href);
+  const { seed } = await import(pathToFileURL(join(programsDirectory, `seed${sourceExtension}`)).href);
   await seed(orm(), { size, accounts: NODE_ENV !== 'production', onlyWhenEmpty: true });
 }

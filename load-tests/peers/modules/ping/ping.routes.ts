@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { sendData } from '../../../../dist/chassis/index.js';
+import { sendData } from '../../../../src/chassis/index.ts';
 
 const router = Router();
 router.get('/ping', (_request, response) => {

@@ -1,0 +1,38 @@
+import { Buffer } from 'node:buffer';
+import http from 'node:http';
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Plugin } from 'rolldown';
+
+/** Exports of node:http that load the client of `fetch` when they are read. */
+const ofFetch = ['WebSocket', 'CloseEvent', 'MessageEvent'];
+
+/** Imports node:http without what it has of the client of `fetch`. Node reads every export of its modules on import. */
+export const leanHttp: Plugin = {
+  name: 'lean-http',
+  resolveId: (id, _importer, { kind }) =>
+    kind === 'import-statement' && /^(node:)?http$/.test(id) ? '\0lean-http' : undefined,
+  load: (id) => {
+    if (id !== '\0lean-http') return undefined;
+    const names = Object.keys(http).filter((name) => name !== 'default' && !ofFetch.includes(name));
+    return `const http = process.getBuiltinModule('node:http');
+export default http;
+export const { ${names.join(', ')} } = http;`;
+  },
+};
+
+/**
+ * Reads the query compilers of the ORM from files. Its packages hold them as text, two million letters that would be
+ * compiled as a program at each start, to be turned into bytes.
+ */
+export const wasmFiles: Plugin = {
+  name: 'wasm-files',
+  async load(id) {
+    if (!id.endsWith('.wasm-base64.mjs')) return undefined;
+    const { wasm } = await import(pathToFileURL(id).href);
+    const name = basename(id).replace('-base64.mjs', '');
+    const file = this.emitFile({ type: 'asset', name, source: Buffer.from(wasm, 'base64') });
+    return `import { readFileSync } from 'node:fs';
+export const wasm = readFileSync(new URL(import.meta.ROLLUP_FILE_URL_${file}));`;
+  },
+};

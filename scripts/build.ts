@@ -1,0 +1,58 @@
+/**
+ * Builds the service into dist/: `npm run build`. Of its own files and those of its packages it makes a few, because Node
+ * needs longer to find and open a thousand files than to run what stands in them. What is loaded on demand stays apart.
+ */
+import { globSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { rolldown } from 'rolldown';
+import { leanHttp, wasmFiles } from './build-plugins.ts';
+import { unbundledPackages } from './unbundled-packages.ts';
+
+const root = join(import.meta.dirname, '..');
+/** Files that are found by their place, not by an import: each keeps its place in the build. */
+const placed = [
+  'src/main.ts',
+  'src/generated/*/client.ts',
+  'src/modules/**/{di,*.config,*.routes}.ts',
+  'prisma/{migrate,seed}.ts',
+];
+
+/** Where packages go: below a folder by which tools tell foreign frames of a stack from own ones. */
+const packages = 'node_modules/.bundled';
+
+/** Where to build, and what else. */
+export interface BuildOptions {
+  /** Default: dist/. What is there goes. */
+  outDir?: string;
+  /** More files that keep their place, as patterns from the root of the project. */
+  more?: readonly string[];
+}
+
+/** Bundles the service. Types are not checked; the clients of the databases must have been generated. */
+export async function build({ outDir = join(root, 'dist'), more = [] }: BuildOptions = {}): Promise<void> {
+  rmSync(outDir, { recursive: true, force: true });
+  const files = globSync([...placed, ...more], { cwd: root });
+  const bundle = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(files.map((file) => [file.replace(/^src\/|\.ts$/g, ''), file])),
+    platform: 'node',
+    // The database is a file; what speaks to servers of its kind stays out.
+    resolve: { alias: { '@libsql/client': '@libsql/client/sqlite3' } },
+    external: unbundledPackages.map((name) => new RegExp(`^${name}(/|$)`)),
+    plugins: [leanHttp, wasmFiles],
+  });
+  await bundle.write({
+    dir: outDir,
+    entryFileNames: '[name].js',
+    // config/layout.ts counts the folders.
+    chunkFileNames: ({ name }) => (name.startsWith('packages') ? `${packages}/[hash].mjs` : 'chassis/chunks/[name].js'),
+    codeSplitting: { groups: [{ name: 'packages', test: /node_modules/, entriesAware: true }] },
+    keepNames: true,
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+  });
+  // Stacks show packages as they are.
+  for (const map of globSync(`${packages}/*.map`, { cwd: outDir })) rmSync(join(outDir, map));
+}
+
+if (import.meta.main) await build();
