@@ -20,16 +20,13 @@ const placed = [
 /** Where packages go: below a folder by which tools tell foreign frames of a stack from own ones. */
 const packages = 'node_modules/.bundled';
 
-/** Where to build, and what else. */
-export interface BuildOptions {
-  /** Default: dist/. What is there goes. */
-  outDir?: string;
-  /** More files that keep their place, as patterns from the root of the project. */
-  more?: readonly string[];
-}
-
-/** Bundles the service. Types are not checked; the clients of the databases must have been generated. */
-export async function build({ outDir = join(root, 'dist'), more = [] }: BuildOptions = {}): Promise<void> {
+/**
+ * Bundles the service. Types are not checked; the clients of the databases must have been generated.
+ *
+ * @param more further files that keep their place, as patterns from the root of the project
+ */
+export async function build(more: readonly string[] = []): Promise<void> {
+  const outDir = join(root, 'dist');
   rmSync(outDir, { recursive: true, force: true });
   const files = globSync([...placed, ...more], { cwd: root });
   const bundle = await rolldown({

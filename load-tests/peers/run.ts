@@ -21,7 +21,7 @@ const requests = Number(values.requests);
 const connections = 32;
 const logs = mkdtempSync(join(tmpdir(), 'slipway-peers-'));
 
-await build({ more: ['load-tests/peers/entries/slipway.ts', 'load-tests/peers/modules/**/*.routes.ts'] });
+await build(['load-tests/peers/entries/slipway.ts', 'load-tests/peers/modules/**/*.routes.ts']);
 
 const collector = createServer((request, response) => {
   request.resume().on('end', () => response.end());

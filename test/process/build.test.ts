@@ -1,8 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { build } from '../../scripts/build.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
 
 const program = ['dist/main.js'];
@@ -13,8 +12,6 @@ const production = {
   DATABASE_URL: `file:${join(mkdtempSync(join(tmpdir(), 'slipway-build-')), 'service.db')}`,
   AUTH_JWT_SECRET: 'a secret of the tests, 32 letters or more',
 };
-
-beforeAll(() => build(), 60_000);
 
 afterAll(killSpawned);
 

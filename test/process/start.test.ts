@@ -1,30 +1,21 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { build } from '../../scripts/build.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
-
-const root = join(import.meta.dirname, '../..');
-
-/** Spawns the service from source. */
-function spawnService(env: Record<string, string>): SpawnedService {
-  return new SpawnedService({ env });
-}
 
 afterAll(killSpawned);
 
 describe('the process', () => {
   it('exits with code 1 and one message that lists every problem of the configuration', async () => {
-    const service = spawnService({ PORT: 'x', LOG_LEVEL: 'loud' });
+    const service = new SpawnedService({ env: { PORT: 'x', LOG_LEVEL: 'loud' } });
     expect((await service.closed).code).toBe(1);
     expect(service.lines).toHaveLength(1);
     expect(service.stdout).toMatch(/PORT: expected.*LOG_LEVEL: expected/);
   });
 
   it('logs a database that cannot be reached and exits with code 1 (spec.md: Handling, rule 6)', async () => {
-    const service = spawnService({ DATABASE_URL: 'postgresql://nobody:secret@127.0.0.1:1/nothing' });
+    const env = { DATABASE_URL: 'postgresql://nobody:secret@127.0.0.1:1/nothing' };
+    const service = new SpawnedService({ env });
     expect((await service.closed).code).toBe(1);
     expect(service.stdout).toContain('database connection failed');
     expect(service.stdout).not.toContain('secret');
@@ -34,14 +25,17 @@ describe('the process', () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
-    const service = spawnService({ PORT: String(port) });
+    const service = new SpawnedService({ env: { PORT: String(port) } });
     expect((await service.closed).code).toBe(1);
     expect(service.stdout).toContain(`Expected to listen on 127.0.0.1:${port}, found another process there`);
     taken.close();
   });
 
-  it('migrates, seeds, serves, and ends with code 0 on SIGTERM, in development with readable lines', async () => {
-    const service = spawnService({ NODE_ENV: 'development', DATABASE_SEED: 'small' });
+  it('migrates, seeds, serves, and ends with code 0 on SIGTERM, from source in development with readable lines', async () => {
+    const service = new SpawnedService({
+      program: ['src/main.ts'],
+      env: { NODE_ENV: 'development', DATABASE_SEED: 'small' },
+    });
     const url = await service.text(/ready at (http:\/\/\S+)/);
     const { total } = (await (await fetch(`${url}/api/v1/products/paginated`)).json()) as { total: number };
     expect(total).toBe(1000);
@@ -54,20 +48,14 @@ describe('the process', () => {
     expect(service.stderr).toBe('');
   });
 
-  it('does the same once it is built', { timeout: 60_000 }, async () => {
-    const cache = join(root, 'node_modules/.cache');
-    mkdirSync(cache, { recursive: true });
-    const home = mkdtempSync(join(cache, 'slipway-built-'));
-    onTestFinished(() => rmSync(home, { recursive: true }));
-    await build({ outDir: join(home, 'dist') });
-    for (const shipped of ['prisma', 'package.json']) symlinkSync(join(root, shipped), join(home, shipped));
+  it('migrates, is ready and not ready any more, and ends with code 0 in production', async () => {
     const env = {
       NODE_ENV: 'production',
       AUTH_JWT_SECRET: 'a secret of at least 32 characters',
       SHUTDOWN_ACCEPT_MS: '1500',
       DATABASE_MIGRATE: 'true',
     };
-    const service = new SpawnedService({ program: [join(home, 'dist/main.js')], env });
+    const service = new SpawnedService({ env });
     const { internalUrl } = await service.ready();
     expect((await fetch(`${internalUrl}/readyz`)).status).toBe(200);
     service.child.kill('SIGTERM');

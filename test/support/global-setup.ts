@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { TestProject } from 'vitest/node';
+import { build } from '../../scripts/build.ts';
 import { readEnvironment } from '../../src/chassis/config/environment.ts';
 import { applyMigrations } from '../../src/chassis/database/migrations.ts';
 import { closeOrm, openOrm, orm } from '../../src/chassis/database/orm.ts';
@@ -21,10 +22,10 @@ declare module 'vitest' {
 
 const templateName = `slipway_template_${process.pid}`;
 
-/** Brings a PostgreSQL server along and makes one migrated, seeded template per database, for all test files. */
+/** Builds the service, brings a PostgreSQL server along and makes one migrated, seeded template per database. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'slipway-test-'));
-  const postgres = await startPostgres();
+  const [postgres] = await Promise.all([startPostgres(), build(['test/fixtures/{relay,trouble}/**/*.ts'])]);
   const sqliteTemplate = join(directory, 'template.db');
   await prepare(`file:${sqliteTemplate}`);
   await prepare(await postgres.createDatabase(templateName));

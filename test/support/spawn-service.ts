@@ -14,7 +14,7 @@ export interface LogLine {
   [field: string]: unknown;
 }
 
-/** What to spawn, beside the service from its source. */
+/** What to spawn, beside the service as it is built. */
 export interface SpawnOptions {
   /** Environment variables beside those that every spawned service gets. */
   env?: Record<string, string>;
@@ -39,7 +39,7 @@ export class SpawnedService {
   stderr = '';
   #stdout = '';
 
-  constructor({ env, program = ['src/main.ts'], stdout }: SpawnOptions) {
+  constructor({ env, program = ['dist/main.js'], stdout }: SpawnOptions) {
     this.child = spawn(process.execPath, program, {
       cwd: root,
       env: { ...{ PATH: process.env['PATH'], NODE_ENV: 'test' }, ...loopback, DATABASE_URL: freshDatabase(), ...env },
