@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { environment, loadEnvFile } from '../src/chassis/config/environment.ts';
+import { hasDatabase } from '../src/chassis/database/database-url.ts';
 import { applyMigrations, markRolledBack } from '../src/chassis/database/migrations.ts';
 import { endWithMessage } from './end-with-message.ts';
 
@@ -14,6 +15,7 @@ export async function main(args?: string[]): Promise<void> {
   const { values } = parseArgs({ options, ...(args && { args }) });
   if (values.create !== undefined) return create(values.create);
   loadEnvFile();
+  if (!hasDatabase(environment().DATABASE_URL)) return console.log('There is no database: DATABASE_URL is none.');
   const undone = values['rolled-back'];
   if (undone !== undefined) await markRolledBack(environment(), undone);
   const applied = await applyMigrations(environment());

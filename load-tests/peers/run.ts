@@ -56,6 +56,11 @@ const peers: Peer[] = [
   { name: 'express bare', entry: 'entries/express-bare.js' },
   { name: 'express, database', entry: 'entries/express-database.js', env: { DATABASE_URL: service.DATABASE_URL } },
   { name: 'slipway, all off', entry: '../../dist/load-tests/peers/entries/slipway.js', env: { ...service, ...off } },
+  {
+    name: 'slipway, all off, no database',
+    entry: '../../dist/load-tests/peers/entries/slipway.js',
+    env: { ...service, ...off, DATABASE_URL: 'none' },
+  },
   { name: 'slipway, all on', entry: '../../dist/load-tests/peers/entries/slipway.js', env: { ...service, ...traced } },
   {
     name: 'fastify, same telemetry',

@@ -102,8 +102,7 @@ export async function startService(config: AppConfig, options: StartOptions = {}
       logger().info({ loader: loader.name, ms: Math.round(performance.now() - started) }, `${loader.name} done`);
     }
     answerFailures(app, [metrics.reporter, ...telemetry.reporters, ...(options.reporters ?? [])]);
-    addHealthCheck('database', probeOrm);
-    addHealthCheck('migrations', refuseLackingMigrations(migrationNames(databaseProvider())));
+    if (openOrmIfAny()) checkDatabase();
     options.stop?.throwIfAborted();
     const admits = openAdmission(settings, () => openOrmIfAny()?.pool);
     const server = createHttpServer(requestListener(app, admits), settings);
@@ -131,6 +130,12 @@ function openMetrics(): Metrics {
   });
   observeRequests(metrics.observer);
   return metrics;
+}
+
+/** A service is ready while its database answers and has what the migrations that it knows make. */
+function checkDatabase(): void {
+  addHealthCheck('database', probeOrm);
+  addHealthCheck('migrations', refuseLackingMigrations(migrationNames(databaseProvider())));
 }
 
 /** The names are those known at start: what another version adds later is not this one's. */

@@ -42,6 +42,14 @@ describe.skipIf(skipped('helm'))(`migrations${skipped('helm')}`, () => {
     expect(Buffer.from(secret.data.DATABASE_URL, 'base64').toString()).toBe(url);
   });
 
+  it.each(['hook', 'initContainer'])('do not run by %s for a service without a database', (mode) => {
+    const values = { database: { url: 'none' }, migrations: { mode }, networkPolicy: { enabled: true } };
+    expect(all('Job', values)).toEqual([]);
+    expect(servicePod(values).pod.initContainers).toBeUndefined();
+    expect(JSON.stringify(only('NetworkPolicy', values).spec.egress)).not.toContain('5432');
+    expect(Buffer.from(only('Secret', values).data.DATABASE_URL, 'base64').toString()).toBe('none');
+  });
+
   it('get the settings of the service', () => {
     const job = only('Job', { ...production, config: { LOG_LEVEL: 'debug' } });
     expect(variables(job.spec.template.spec.containers[0])).toMatchObject({

@@ -45,7 +45,7 @@ const contradictions: [what: string, values: Values, sentence: string][] = [
   [
     'a URL of another database',
     { database: { url: 'mysql://root@mysql/orders' } },
-    'database.url is not a PostgreSQL URL; write postgresql://user:password@host:5432/name, or leave it empty for the demo on embedded SQLite.',
+    'database.url is not a PostgreSQL URL; write postgresql://user:password@host:5432/name, or none for a service without a database, or leave it empty for the demo on embedded SQLite.',
   ],
   [
     'two sources of the database URL',

@@ -37,6 +37,17 @@ describe('the commands of the process', () => {
     expect(code).toBe(1);
   });
 
+  it('have nothing to do without a database: migrating ends well, seeding does not', async () => {
+    const without = { ...production, DATABASE_URL: 'none' };
+    const [migrated, seeded] = await Promise.all([
+      run(['migrate'], without),
+      run(['seed', '--size', 'small'], without),
+    ]);
+    expect(migrated).toEqual({ code: 0, output: 'There is no database: DATABASE_URL is none.\n' });
+    expect(seeded.output).toContain('Expected a database, found DATABASE_URL=none');
+    expect(seeded.code).toBe(1);
+  });
+
   it('are refused when unknown, with the names of those that are', async () => {
     const { code, output } = await run(['migrat']);
     expect(output).toContain('or one of migrate, seed; got');

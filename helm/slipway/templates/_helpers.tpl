@@ -70,12 +70,16 @@ app.kubernetes.io/component: {{ last . }}
 {{- if not (or .Values.database.url .Values.database.existingSecret) }}true{{ end }}
 {{- end }}
 
+{{- define "slipway.databaseServer" -}}
+{{- if not (or (include "slipway.embedded" .) (eq .Values.database.url "none")) }}true{{ end }}
+{{- end }}
+
 {{- define "slipway.recreated" -}}
 {{- if or (include "slipway.embedded" .) (eq .Values.strategy.type "Recreate") }}true{{ end }}
 {{- end }}
 
 {{- define "slipway.migratesByHook" -}}
-{{- if and (not (include "slipway.embedded" .)) (eq .Values.migrations.mode "hook") }}true{{ end }}
+{{- if and (include "slipway.databaseServer" .) (eq .Values.migrations.mode "hook") }}true{{ end }}
 {{- end }}
 
 {{- define "slipway.sentry" -}}

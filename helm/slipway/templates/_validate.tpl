@@ -39,8 +39,8 @@ nameOverride {{ $name | quote }} is no value of a label; write letters, digits a
 {{- if and $database.url $database.existingSecret }}
 database.url and database.existingSecret are both set; keep one.
 {{- end }}
-{{- if and $database.url (not (regexMatch "^postgres(ql)?://." $database.url)) }}
-database.url is not a PostgreSQL URL; write postgresql://user:password@host:5432/name, or leave it empty for the demo on embedded SQLite.
+{{- if and $database.url (not (regexMatch "^(none$|postgres(ql)?://.)" $database.url)) }}
+database.url is not a PostgreSQL URL; write postgresql://user:password@host:5432/name, or none for a service without a database, or leave it empty for the demo on embedded SQLite.
 {{- end }}
 {{- if and (include "slipway.embedded" .) .Values.autoscaling.enabled }}
 autoscaling.enabled needs a database that pods can share; set database.url or database.existingSecret, or turn it off.
@@ -48,7 +48,7 @@ autoscaling.enabled needs a database that pods can share; set database.url or da
 {{- $most := include "slipway.mostReplicas" . | int }}
 {{- $surge := include "slipway.surge" . | int }}
 {{- $needed := add 1 (mul (add $most $surge) $database.poolSize) }}
-{{- if and $database.maxConnections (not (include "slipway.embedded" .)) (gt $needed (int64 $database.maxConnections)) }}
+{{- if and $database.maxConnections (include "slipway.databaseServer" .) (gt $needed (int64 $database.maxConnections)) }}
 database.maxConnections is {{ $database.maxConnections }}, and ({{ $most }} pods + {{ $surge }} of a rollout) x database.poolSize {{ $database.poolSize }} + 1 for migrations is {{ $needed }}; lower database.poolSize or the number of pods, or raise max_connections of the server and this value.
 {{- end }}
 {{- if and .Values.redis.url .Values.redis.existingSecret }}

@@ -21,9 +21,9 @@ export const chassisSettings = {
     .describe('Whose X-Forwarded-For is believed: `false`, a number of hops, or a comma list of addresses'),
   DATABASE_URL: z
     .string()
-    .regex(/^(postgres(ql)?:\/\/|file:)./, 'expected postgresql://… or file:…')
+    .regex(/^(none$|(postgres(ql)?:\/\/|file:).)/, 'expected postgresql://…, file:… or none')
     .default('file:./data/slipway.db')
-    .describe('PostgreSQL URL or SQLite `file:` path')
+    .describe('PostgreSQL URL or SQLite `file:` path; `none` for a service without a database')
     .meta({ secret: true, requiredInProduction: true }),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000, 10).describe('Connections to PostgreSQL at most'),
   DATABASE_ACQUIRE_TIMEOUT_MS: wholeNumber(1, 600_000, 2000).describe(
@@ -46,7 +46,7 @@ export const chassisSettings = {
     .string()
     .min(16, 'expected at least 16 characters')
     .optional()
-    .describe('Signs paging cursors; derived from DATABASE_URL when unset')
+    .describe('Signs paging cursors; derived from DATABASE_URL when unset, made at each start without a database')
     .meta({ secret: true }),
   ENABLE_CORS: flag(true).describe('Cross-origin resource sharing'),
   CORS_ORIGINS: z

@@ -23,6 +23,11 @@ export type DatabaseTarget =
       readonly description: string;
     };
 
+/** Whether a service with this `DATABASE_URL` has a database; one of `none` has not. */
+export function hasDatabase(url: string): boolean {
+  return url !== 'none';
+}
+
 const expected =
   'DATABASE_URL must be "postgresql://user:password@host:5432/database" (also postgres://, ?schema=name) or "file:./data/slipway.db"';
 
@@ -31,6 +36,7 @@ const expected =
  * (spec.md: Loaders, connectOrm). Raises an Error that names the form expected and never repeats a password.
  */
 export function parseDatabaseUrl(url: string): DatabaseTarget {
+  if (!hasDatabase(url)) throw new Error('Expected a database, found DATABASE_URL=none. Change DATABASE_URL.');
   const scheme = /^([a-z][a-z\d+.-]*):/i.exec(url)?.[1]?.toLowerCase();
   if (scheme === 'file') return sqliteTarget(url);
   if (scheme === 'postgresql' || scheme === 'postgres') return postgresTarget(url);

@@ -121,7 +121,9 @@ async function connect(target: DatabaseTarget, settings: DatabaseSettings): Prom
 
 function opened(): OpenOrm {
   if (!current)
-    throw new Error('Expected an open database, got none. Await openOrm() (the loader openDatabase) first.');
+    throw new Error(
+      'Expected an open database, found none. Set DATABASE_URL, and await openOrm() (loader connectOrm) first.',
+    );
   return current;
 }
 

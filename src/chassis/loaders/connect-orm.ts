@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { type Environment, environment } from '../config/environment.ts';
 import { programsDirectory, sourceExtension } from '../config/layout.ts';
 import { isUnreachable } from '../database/database-faults.ts';
+import { hasDatabase } from '../database/database-url.ts';
 import { closeOrm, databaseProvider, openOrm, orm } from '../database/orm.ts';
 import { noteLogged } from '../lifecycle/process-guards.ts';
 import { logger } from '../telemetry/logger.ts';
@@ -14,13 +15,18 @@ const longestPauseMs = 2000;
 /**
  * Creates the ORM client for DATABASE_URL, opens the connection and logs the status (spec.md: Loaders). A database that
  * cannot be reached is waited for, up to DATABASE_CONNECT_TIMEOUT_MS; one that refuses the password is not. Where
- * DATABASE_MIGRATE and DATABASE_SEED say so, applies migrations and fills an empty database with sample data.
+ * DATABASE_MIGRATE and DATABASE_SEED say so, applies migrations and fills an empty database with sample data. A service
+ * whose DATABASE_URL is `none` has no database.
  *
  * @param stop ends the wait; its reason is raised
  * @throws the failure, after logging it; the process is expected to exit with code 1 (spec.md: Handling, rule 6)
  */
 export async function connectOrm(stop?: AbortSignal): Promise<void> {
   const settings = environment();
+  if (!hasDatabase(settings.DATABASE_URL)) {
+    logger().info('no database, because DATABASE_URL is none');
+    return;
+  }
   try {
     await openWhenReachable(settings, stop);
     if (settings.DATABASE_MIGRATE) await migrate(settings);

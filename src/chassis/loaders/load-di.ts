@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { asFunction, asValue } from 'awilix/browser';
 import { addModuleSettings, environment } from '../config/environment.ts';
 import { modulesDirectory, sourceExtension } from '../config/layout.ts';
+import { hasDatabase } from '../database/database-url.ts';
 import { orm } from '../database/orm.ts';
 import { container } from '../di/container.ts';
 import { recordFailure } from '../lifecycle/start-up-report.ts';
@@ -66,5 +68,5 @@ async function addSettingsOf(module: string): Promise<void> {
 /** The database's own address is a secret that all replicas share, so that one replica reads another's cursors. */
 function cursorSecret(): string {
   const { CURSOR_SECRET, DATABASE_URL } = environment();
-  return CURSOR_SECRET ?? `cursor of ${DATABASE_URL}`;
+  return CURSOR_SECRET ?? (hasDatabase(DATABASE_URL) ? `cursor of ${DATABASE_URL}` : randomUUID());
 }

@@ -50,7 +50,7 @@ describe('readEnvironment', () => {
     expect(read).toThrowErrorMatchingInlineSnapshot(`
       [ConfigurationError: The configuration has 4 problems:
         - PORT: expected a whole number from 0 to 65535; found "x"
-        - DATABASE_URL: expected postgresql://… or file:…
+        - DATABASE_URL: expected postgresql://…, file:… or none
         - ENABLE_CORS: expected true or false; found "maybe"
         - LOG_LEVEL: expected trace, debug, info, warn, error, fatal or silent; found "loud"
       Set the variables named above (the settings table in README.md lists all) and start again.]
@@ -102,6 +102,14 @@ describe('readEnvironment', () => {
     const moduleSettings = { TEST_KEY: z.string().min(3, 'expected 3 characters').meta({ secret: true }) };
     expect(readEnvironment(moduleSettings, { TEST_KEY: 'abc' })).toMatchObject({ TEST_KEY: 'abc' });
     expect(problemsOf({ TEST_KEY: 'a', PORT: '-1' }, moduleSettings)).toHaveLength(2);
+  });
+
+  it('takes a service without a database, and then no sample data for it', () => {
+    expect(readEnvironment({}, { NODE_ENV: 'production', DATABASE_URL: 'none' }).DATABASE_URL).toBe('none');
+    expect(problemsOf({ DATABASE_URL: 'none', DATABASE_SEED: 'small' })).toEqual([
+      'DATABASE_SEED: expected none, because DATABASE_URL is none; found small',
+    ]);
+    expect(problemsOf({ DATABASE_URL: 'none of them' })).toHaveLength(1);
   });
 
   it('tells where each setting came from', () => {

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { readEnvironment } from '../../../src/chassis/config/environment.ts';
-import { closeOrm, databaseProvider } from '../../../src/chassis/database/orm.ts';
+import { closeOrm, databaseProvider, orm } from '../../../src/chassis/database/orm.ts';
 import { connectOrm } from '../../../src/chassis/loaders/connect-orm.ts';
 import { createLogger, logger, setLogger } from '../../../src/chassis/telemetry/logger.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -30,6 +30,13 @@ function useDatabase(url: string, timeoutMs: number, onMessage: (message: string
 }
 
 describe('connectOrm', () => {
+  it('opens nothing where DATABASE_URL is none, and who asks for a database hears why', async () => {
+    const messages = useDatabase('none', 0);
+    await connectOrm();
+    expect(messages).toEqual(['no database, because DATABASE_URL is none']);
+    expect(() => orm()).toThrow('Expected an open database, found none. Set DATABASE_URL');
+  });
+
   it('waits for a database that cannot be reached and takes it when it is there', async () => {
     const port = await freePort();
     let forward: Server | undefined;

@@ -21,6 +21,9 @@ export function settingContradictions(settings: Environment): string[] {
       `OVERLOAD_MIN_CONCURRENCY: expected at most OVERLOAD_MAX_CONCURRENCY, which is ${maximum}; found ${minimum}`,
     );
   }
+  if (settings.DATABASE_URL === 'none' && settings.DATABASE_SEED !== 'none') {
+    problems.push(`DATABASE_SEED: expected none, because DATABASE_URL is none; found ${settings.DATABASE_SEED}`);
+  }
   if (sharePort(settings)) {
     problems.push(`INTERNAL_PORT: expected another port than PORT; found ${settings.PORT} for both`);
   }
