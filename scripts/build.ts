@@ -20,13 +20,16 @@ const placed = [
 /** Where packages go: below a folder by which tools tell foreign frames of a stack from own ones. */
 const packages = 'node_modules/.bundled';
 
-/**
- * Bundles the service. Types are not checked; the clients of the databases must have been generated.
- *
- * @param more further files that keep their place, as patterns from the root of the project
- */
-export async function build(more: readonly string[] = []): Promise<void> {
-  const outDir = join(root, 'dist');
+/** Where to build, and what else. */
+export interface BuildOptions {
+  /** Absolute path of a folder beside `prisma` and package.json; what is in it goes. Default: dist. */
+  outDir?: string;
+  /** Further files that keep their place, as patterns from the root of the project. */
+  more?: readonly string[];
+}
+
+/** Bundles the service. Types are not checked; the clients of the databases must have been generated. */
+export async function build({ outDir = join(root, 'dist'), more = [] }: BuildOptions = {}): Promise<void> {
   rmSync(outDir, { recursive: true, force: true });
   const files = globSync([...placed, ...more], { cwd: root });
   const bundle = await rolldown({

@@ -1,20 +1,23 @@
 import { enableCompileCache, setSourceMapsSupport } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
-import { guardProcess } from './chassis/lifecycle/process-guards.ts';
-import { runCommand } from './chassis/lifecycle/run-command.ts';
-import { runUntilSignal } from './chassis/lifecycle/shutdown.ts';
 
-// A later start finds what this one compiled. NODE_COMPILE_CACHE names another place, as the image does.
+// Both hold for what is loaded after them. A later start finds what this one compiled, and stacks name the sources where
+// the build made bundles of them. NODE_COMPILE_CACHE names another place, as the image does.
 enableCompileCache(join(import.meta.dirname, '../.cache/compiled'));
-// The files of the build are bundles; stacks in logs and monitors name the sources.
 setSourceMapsSupport(true);
+
+const { guardProcess } = await import('./chassis/lifecycle/process-guards.ts');
 guardProcess();
 
 const [command, ...args] = process.argv.slice(2);
-if (command !== undefined) await runCommand(command, args);
+if (command !== undefined) {
+  const { runCommand } = await import('./chassis/lifecycle/run-command.ts');
+  await runCommand(command, args);
+}
 
-// Imported when signals are listened for already: as the first process of a container nothing else would end this one.
+// Loaded before the rest: as the first process of a container nothing but a listener for signals would end this one.
+const { runUntilSignal } = await import('./chassis/lifecycle/shutdown.ts');
 await runUntilSignal(async (stop) => {
   const { loadEnvFile } = await import('./chassis/config/environment.ts');
   const { appConfig } = await import('./app.config.ts');

@@ -21,7 +21,10 @@ const requests = Number(values.requests);
 const connections = 32;
 const logs = mkdtempSync(join(tmpdir(), 'slipway-peers-'));
 
-await build(['load-tests/peers/entries/slipway.ts', 'load-tests/peers/modules/**/*.routes.ts']);
+await build({
+  outDir: join(import.meta.dirname, '../../dist-peers'),
+  more: ['load-tests/peers/entries/slipway.ts', 'load-tests/peers/modules/**/*.routes.ts'],
+});
 
 const collector = createServer((request, response) => {
   request.resume().on('end', () => response.end());
@@ -55,13 +58,21 @@ const off = {
 const peers: Peer[] = [
   { name: 'express bare', entry: 'entries/express-bare.js' },
   { name: 'express, database', entry: 'entries/express-database.js', env: { DATABASE_URL: service.DATABASE_URL } },
-  { name: 'slipway, all off', entry: '../../dist/load-tests/peers/entries/slipway.js', env: { ...service, ...off } },
+  {
+    name: 'slipway, all off',
+    entry: '../../dist-peers/load-tests/peers/entries/slipway.js',
+    env: { ...service, ...off },
+  },
   {
     name: 'slipway, all off, no database',
-    entry: '../../dist/load-tests/peers/entries/slipway.js',
+    entry: '../../dist-peers/load-tests/peers/entries/slipway.js',
     env: { ...service, ...off, DATABASE_URL: 'none' },
   },
-  { name: 'slipway, all on', entry: '../../dist/load-tests/peers/entries/slipway.js', env: { ...service, ...traced } },
+  {
+    name: 'slipway, all on',
+    entry: '../../dist-peers/load-tests/peers/entries/slipway.js',
+    env: { ...service, ...traced },
+  },
   {
     name: 'fastify, same telemetry',
     entry: 'entries/fastify-full.js',

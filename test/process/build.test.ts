@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
 
-const program = ['dist/main.js'];
+const program = ['dist-test/main.js'];
 const production = {
   NODE_ENV: 'production',
   LOG_LEVEL: 'info',
@@ -31,7 +31,8 @@ describe('the build', () => {
     const service = new SpawnedService({ program, env });
     expect((await service.closed).code).toBe(1);
     expect(service.stdout).toMatch(/at async openOrm \(\S+\/src\/chassis\/database\/orm\.ts:\d+/);
-    expect(service.stdout).toMatch(/handleRequestError \(\S+\/dist\/node_modules\/\S+\.mjs:\d+/);
+    expect(service.stdout).not.toMatch(/dist-test\/(?!node_modules|main\.js)/);
+    expect(service.stdout).toMatch(/handleRequestError \(\S+\/dist-test\/node_modules\/\S+\.mjs:\d+/);
   });
 
   it('migrates and seeds by its commands, then serves the modules and the API page', async () => {

@@ -7,7 +7,7 @@ const production = { NODE_ENV: 'production' };
 
 /** Runs a command of the process on a fresh SQLite database, and gives its exit code and output. */
 async function run(program: string[], env: Record<string, string> = production) {
-  const child = new SpawnedService({ program: ['dist/main.js', ...program], env });
+  const child = new SpawnedService({ program: ['dist-test/main.js', ...program], env });
   let output = '';
   child.child.stdout?.on('data', (text) => (output += text));
   const { code } = await child.closed;

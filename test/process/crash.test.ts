@@ -11,7 +11,7 @@ const lines = 20_000;
 
 /** The service of test/fixtures/trouble. */
 function spawnTrouble({ env, ...options }: SpawnOptions = {}): SpawnedService {
-  const program = ['dist/test/fixtures/trouble/main.js', 'trouble'];
+  const program = ['dist-test/test/fixtures/trouble/main.js', 'trouble'];
   return new SpawnedService({ ...options, program, env: { ENABLE_OPENAPI: 'false', ...env } });
 }
 

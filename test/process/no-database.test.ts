@@ -7,7 +7,7 @@ afterAll(killSpawned);
 
 describe('a service without a database', () => {
   it('serves, is ready, and measures no pool', async () => {
-    const service = new SpawnedService({ program: ['dist/test/fixtures/trouble/main.js', 'trouble'], env });
+    const service = new SpawnedService({ program: ['dist-test/test/fixtures/trouble/main.js', 'trouble'], env });
     const { url, internalUrl } = await service.ready();
     expect((await fetch(`${url}/wait/0`)).status).toBe(200);
     const readiness = await fetch(`${internalUrl}/readyz`);

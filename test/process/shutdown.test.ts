@@ -11,7 +11,7 @@ const quick = { SHUTDOWN_ACCEPT_MS: '1000', SHUTDOWN_DEADLINE_MS: '10000', ENABL
 
 /** The service of test/fixtures/trouble with these modules. */
 function spawnTrouble(modules: string[], { env, ...options }: SpawnOptions = {}): SpawnedService {
-  const program = ['dist/test/fixtures/trouble/main.js', ...modules];
+  const program = ['dist-test/test/fixtures/trouble/main.js', ...modules];
   return new SpawnedService({ ...options, program, env: { ...quick, ...env } });
 }
 

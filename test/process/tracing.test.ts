@@ -21,7 +21,7 @@ interface Line {
 /** Spawns a service that exports spans and prints warnings with their origin. */
 async function spawnRelay(name: string, collectorUrl: string) {
   const database = join(mkdtempSync(join(tmpdir(), 'slipway-relay-')), 'relay.db');
-  const child = spawn(process.execPath, ['--trace-warnings', 'dist/test/fixtures/relay/main.js'], {
+  const child = spawn(process.execPath, ['--trace-warnings', 'dist-test/test/fixtures/relay/main.js'], {
     cwd: root,
     env: {
       PATH: process.env.PATH,

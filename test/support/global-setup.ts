@@ -20,12 +20,14 @@ declare module 'vitest' {
   }
 }
 
+const builtForTests = join(import.meta.dirname, '../../dist-test');
 const templateName = `slipway_template_${process.pid}`;
 
 /** Builds the service, brings a PostgreSQL server along and makes one migrated, seeded template per database. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'slipway-test-'));
-  const [postgres] = await Promise.all([startPostgres(), build(['test/fixtures/{relay,trouble}/**/*.ts'])]);
+  const fixtures = ['test/fixtures/{relay,trouble}/**/*.ts'];
+  const [postgres] = await Promise.all([startPostgres(), build({ outDir: builtForTests, more: fixtures })]);
   const sqliteTemplate = join(directory, 'template.db');
   await prepare(`file:${sqliteTemplate}`);
   await prepare(await postgres.createDatabase(templateName));

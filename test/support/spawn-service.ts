@@ -39,7 +39,7 @@ export class SpawnedService {
   stderr = '';
   #stdout = '';
 
-  constructor({ env, program = ['dist/main.js'], stdout }: SpawnOptions) {
+  constructor({ env, program = ['dist-test/main.js'], stdout }: SpawnOptions) {
     this.child = spawn(process.execPath, program, {
       cwd: root,
       env: { ...{ PATH: process.env['PATH'], NODE_ENV: 'test' }, ...loopback, DATABASE_URL: freshDatabase(), ...env },

@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { PrismaLibSql } from '@prisma/adapter-libsql';
 import express from 'express';
-import { PrismaClient } from '../../../dist/generated/sqlite/client.js';
+import { PrismaClient } from '../../../dist-peers/generated/sqlite/client.js';
 
 const client = new PrismaClient({ adapter: new PrismaLibSql({ url: process.env.DATABASE_URL ?? '' }) });
 await client.$queryRaw`SELECT 1`;

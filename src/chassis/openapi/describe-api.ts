@@ -87,6 +87,6 @@ function tagsOf(paths: Json, written: readonly Json[]): Json[] {
 function lostReference(id: string): string {
   return (
     `Expected a zod schema with .meta({ id: '${id}' }), to which an @openapi comment refers, found none; ` +
-    'give a schema of an enabled module this id or correct the comment.'
+    'give a schema of an enabled module this id, import it for more than its type, or correct the comment.'
   );
 }
