@@ -82,7 +82,7 @@ row 'Drain under load' "$evicted pods evicted in $(since "$from") s, ${refusals}
 none_failed
 
 # The pods in service have their database; only the migration meets the one where it fails.
-k create secret generic obstructed --from-literal=DATABASE_URL="$(in_pod node --input-type=module --eval "$(<"$root/helm/e2e/obstructed-database.mjs")")" >/dev/null
+k create secret generic obstructed --from-literal=DATABASE_URL="$(obstructed_database)" >/dev/null
 third=("${values[@]}" --set-string rolloutToken=third --force-conflicts --wait)
 pods_before=$(pod_names)
 load_start migration

@@ -147,6 +147,17 @@ start_database() {
   fi
 }
 
+# Makes a database in which the first migration fails half-way, and prints its URL: the name of a table is taken.
+obstructed_database() {
+  if k get pod postgres >/dev/null 2>&1; then
+    k exec postgres -- psql --quiet --username slipway --command 'CREATE DATABASE obstructed' >&2
+    k exec postgres -- psql --quiet --username slipway --dbname obstructed --command 'CREATE DOMAIN products AS text' >&2
+    printf %s "${database_url%/*}/obstructed"
+  else
+    DATABASE_URL=$database_url node "$root/helm/e2e/obstructed-database.ts"
+  fi
+}
+
 # Kills the database; returns when it is back.
 kill_database() {
   local from
