@@ -46,6 +46,8 @@ COPY package.json ./
 COPY prisma/migrations prisma/migrations
 COPY scripts/image-health.mjs scripts/
 COPY --from=build /app/dist dist
+# Of these Sentry shows the lines around a frame.
+COPY src src
 # Places for volumes; all else is of root, and may be read-only.
 COPY --from=build --chown=65532:65532 /writable/data /data
 COPY --from=build --chown=65532:65532 /writable/uploads /uploads

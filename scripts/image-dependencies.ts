@@ -5,7 +5,7 @@
  * - of the rest, what `unused` names, each with its reason.
  * An entry of `unused` that matches nothing is an error, so the list cannot rot. Run in a copy: it deletes.
  */
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { unbundledPackages } from './unbundled-packages.ts';
@@ -33,7 +33,7 @@ const unused: { packages: [RegExp, string][]; files: [RegExp, string][] } = {
 };
 
 /** What stays of a bundled package. */
-const notice = /^(package\.json|(licen[cs]e|copying|notice).*)$/i;
+const notice = /^package\.json$|licen[cs]e|copying|notice/i;
 const root = process.argv[2] ?? process.cwd();
 const locked: Record<string, LockedPackage> = JSON.parse(
   readFileSync(join(root, 'package-lock.json'), 'utf8'),
@@ -77,13 +77,12 @@ function trim(place: string, folder = place): number {
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`;
     const inPackages = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
-    if (entry.name === 'node_modules') continue;
-    if (unbundled.has(place) ? matches(unused.files, inPackages) : !notice.test(entry.name)) {
-      rmSync(join(root, path), { recursive: true });
-    } else {
-      bytes += entry.isDirectory() ? trim(place, path) : statSync(join(root, path)).size;
-    }
+    const goes = unbundled.has(place) ? matches(unused.files, inPackages) : !notice.test(path.slice(place.length + 1));
+    if (entry.isDirectory()) bytes += entry.name === 'node_modules' ? 0 : trim(place, path);
+    else if (goes) rmSync(join(root, path));
+    else bytes += statSync(join(root, path)).size;
   }
+  if (readdirSync(join(root, folder)).length === 0) rmdirSync(join(root, folder));
   return bytes;
 }
 

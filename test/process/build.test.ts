@@ -13,6 +13,10 @@ const production = {
   AUTH_JWT_SECRET: 'a secret of the tests, 32 letters or more',
 };
 
+interface Described {
+  paths: Record<string, Record<string, { summary: string }>>;
+}
+
 afterAll(killSpawned);
 
 describe('the build', () => {
@@ -33,6 +37,14 @@ describe('the build', () => {
     expect(service.stdout).toMatch(/at async openOrm \(\S+\/src\/chassis\/database\/orm\.ts:\d+/);
     expect(service.stdout).not.toMatch(/dist-test\/(?!node_modules|main\.js)/);
     expect(service.stdout).toMatch(/handleRequestError \(\S+\/dist-test\/node_modules\/\S+\.mjs:\d+/);
+  });
+
+  it('keeps the comments of a route file wherever they stand', async () => {
+    const fixture = ['dist-test/test/fixtures/trouble/main.js', 'trouble'];
+    const service = new SpawnedService({ program: fixture, env: { ...production, DATABASE_URL: 'none' } });
+    const { paths } = (await (await fetch(`${(await service.ready()).url}/api-docs.json`)).json()) as Described;
+    expect(paths['/wait/{ms}']?.['get']?.summary).toBe('Wait');
+    await service.end();
   });
 
   it('migrates and seeds by its commands, then serves the modules and the API page', async () => {

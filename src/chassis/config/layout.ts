@@ -7,7 +7,7 @@ export const sourcesDirectory = join(import.meta.dirname, '../..');
 /** Extension of the service's own files: `.ts` from source, `.js` once built. */
 export const sourceExtension = basename(import.meta.filename).endsWith('.ts') ? '.ts' : '.js';
 
-/** Models and migrations; shipped beside the sources. */
+/** Migrations, and the models that they are written from; beside the sources, and beside the build. */
 export const prismaDirectory = join(sourcesDirectory, '../prisma');
 
 /** Programs that bring a database up to date and fill it: beside the sources, or in the build. */

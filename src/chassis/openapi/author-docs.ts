@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import swaggerJSDoc from 'swagger-jsdoc';
 import { deepMerge, isJson, type Json } from './deep-merge.ts';
 import { documentedPath, type RouteSource } from './route-source.ts';
@@ -40,7 +41,10 @@ export function readAuthorDocs({ file, prefix }: RouteSource): AuthorDocs {
   return { paths, tags: (written['tags'] ?? []) as Json[], components: (written['components'] ?? {}) as Json };
 }
 
-function parse(file: string): Json {
+function parse(routeFile: string): Json {
+  // The build writes the comments of a route file beside it.
+  const written = routeFile.replace(/\.js$/, '.openapi.js');
+  const file = existsSync(written) ? written : routeFile;
   // swagger-jsdoc takes patterns, so characters of a directory name that mean something in one are escaped.
   const pattern = file.replace(/[?*()[\]{}]/g, '[$&]');
   const definition = { openapi: '3.0.0', info: { title: '', version: '' } };
