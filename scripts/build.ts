@@ -43,8 +43,8 @@ export async function build({ outDir = join(root, 'dist'), more = [] }: BuildOpt
     resolve: { alias: { '@libsql/client': '@libsql/client/sqlite3' } },
     external: unbundledPackages.map((name) => new RegExp(`^${name}(/|$)`)),
     plugins: [leanHttp, wasmFiles],
-    // Such as an import of what is not there, which would end the service instead of the build.
-    onLog: (level, log, handle) => handle(level === 'warn' ? 'error' : level, log),
+    // It would end the service instead of the build.
+    onLog: (level, log, handle) => handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log),
   });
   await bundle.write({
     dir: outDir,
