@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { environment, loadEnvFile } from '../src/chassis/config/environment.ts';
-import { hasDatabase } from '../src/chassis/database/database-url.ts';
+import { hasDatabase } from '../src/chassis/config/has-database.ts';
 import { applyMigrations, markRolledBack } from '../src/chassis/database/migrations.ts';
 import { endWithMessage } from './end-with-message.ts';
 

@@ -10,8 +10,11 @@ export const sourceExtension = basename(import.meta.filename).endsWith('.ts') ? 
 /** Migrations, and the models that they are written from; beside the sources, and beside the build. */
 export const prismaDirectory = join(sourcesDirectory, '../prisma');
 
-/** Programs that bring a database up to date and fill it: beside the sources, or in the build. */
-export const programsDirectory = sourceExtension === '.ts' ? prismaDirectory : join(sourcesDirectory, 'prisma');
+/** Absolute path of a program of prisma/, such as `migrate`: beside the sources, or in the build. */
+export function databaseProgram(name: string): string {
+  const directory = sourceExtension === '.ts' ? prismaDirectory : join(sourcesDirectory, 'prisma');
+  return join(directory, `${name}${sourceExtension}`);
+}
 
 let modules = join(sourcesDirectory, 'modules');
 

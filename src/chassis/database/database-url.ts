@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
+import { hasDatabase } from '../config/has-database.ts';
 
 /** Names of the databases that a service can run on. */
 export type DatabaseProvider = 'postgresql' | 'sqlite';
@@ -22,11 +23,6 @@ export type DatabaseTarget =
       readonly path: string;
       readonly description: string;
     };
-
-/** Whether a service with this `DATABASE_URL` has a database; one of `none` has not. */
-export function hasDatabase(url: string): boolean {
-  return url !== 'none';
-}
 
 const expected =
   'DATABASE_URL must be "postgresql://user:password@host:5432/database" (also postgres://, ?schema=name) or "file:./data/slipway.db"';

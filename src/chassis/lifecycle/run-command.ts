@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
-import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { programsDirectory, sourceExtension } from '../config/layout.ts';
+import { databaseProgram } from '../config/layout.ts';
 import { exitAfter, exitAtOnce, exitProcess } from './process-guards.ts';
 
 interface Command {
@@ -36,7 +35,7 @@ async function loadCommand(name: string): Promise<Command> {
   if (!commands.some((command) => command === name)) {
     throw new Error(`Expected no argument, for the service, or one of ${commands.join(', ')}; got "${name}".`);
   }
-  const file = join(programsDirectory, `${name}${sourceExtension}`);
+  const file = databaseProgram(name);
   if (!existsSync(file)) throw new Error(`Expected ${file}, found nothing; write it, or build the service again.`);
   return import(pathToFileURL(file).href);
 }

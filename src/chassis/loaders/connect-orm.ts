@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { type Environment, environment } from '../config/environment.ts';
-import { programsDirectory, sourceExtension } from '../config/layout.ts';
+import { hasDatabase } from '../config/has-database.ts';
+import { databaseProgram } from '../config/layout.ts';
 import { isUnreachable } from '../database/database-faults.ts';
-import { hasDatabase } from '../database/database-url.ts';
 import { closeOrm, databaseProvider, openOrm, orm } from '../database/orm.ts';
 import { noteLogged } from '../lifecycle/process-guards.ts';
 import { logger } from '../telemetry/logger.ts';
@@ -76,6 +75,6 @@ async function pauseFor(ms: number, stop: AbortSignal | undefined): Promise<void
 /** Sample data belongs to the service, not to the chassis: it is found by its place, like a module. */
 async function seedDatabase({ DATABASE_SEED: size, NODE_ENV }: Environment): Promise<void> {
   if (size === 'none') return;
-  const { seed } = await import(pathToFileURL(join(programsDirectory, `seed${sourceExtension}`)).href);
+  const { seed } = await import(pathToFileURL(databaseProgram('seed')).href);
   await seed(orm(), { size, accounts: NODE_ENV !== 'production', onlyWhenEmpty: true });
 }

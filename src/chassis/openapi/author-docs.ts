@@ -42,9 +42,7 @@ export function readAuthorDocs({ file, prefix }: RouteSource): AuthorDocs {
 }
 
 function parse(routeFile: string): Json {
-  // The build writes the comments of a route file beside it.
-  const written = routeFile.replace(/\.js$/, '.openapi.js');
-  const file = existsSync(written) ? written : routeFile;
+  const file = commentsOf(routeFile);
   // swagger-jsdoc takes patterns, so characters of a directory name that mean something in one are escaped.
   const pattern = file.replace(/[?*()[\]{}]/g, '[$&]');
   const definition = { openapi: '3.0.0', info: { title: '', version: '' } };
@@ -53,6 +51,12 @@ function parse(routeFile: string): Json {
   } catch (error) {
     throw new Error(`Expected the @openapi comments of ${file} to be valid YAML; correct them.`, { cause: error });
   }
+}
+
+/** The build writes the comments of a route file beside it. */
+function commentsOf(routeFile: string): string {
+  const beside = routeFile.replace(/\.js$/, '.openapi.js');
+  return existsSync(beside) ? beside : routeFile;
 }
 
 function documentPath(written: Json): DocumentedPath {

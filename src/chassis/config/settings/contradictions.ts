@@ -1,4 +1,5 @@
 import type { Environment } from '../environment.ts';
+import { hasDatabase } from '../has-database.ts';
 
 /** Settings that hold each by itself and contradict each other, one sentence each. */
 export function settingContradictions(settings: Environment): string[] {
@@ -21,7 +22,7 @@ export function settingContradictions(settings: Environment): string[] {
       `OVERLOAD_MIN_CONCURRENCY: expected at most OVERLOAD_MAX_CONCURRENCY, which is ${maximum}; found ${minimum}`,
     );
   }
-  if (settings.DATABASE_URL === 'none' && settings.DATABASE_SEED !== 'none') {
+  if (!hasDatabase(settings.DATABASE_URL) && settings.DATABASE_SEED !== 'none') {
     problems.push(`DATABASE_SEED: expected none, because DATABASE_URL is none; found ${settings.DATABASE_SEED}`);
   }
   if (sharePort(settings)) {
