@@ -13,9 +13,11 @@ const chassis = {
   telemetry: { from: ['errors', 'context', 'config'] },
   http: { from: ['errors', 'context', 'query', 'telemetry'], types: ['config'] },
   database: { from: ['errors', 'context', 'query', 'telemetry', 'config'] },
-  overload: { from: ['errors', 'config', 'context', 'telemetry', 'http'] },
+  admission: { from: ['errors', 'config', 'context', 'telemetry', 'http'] },
+  uploads: { from: ['errors', 'context', 'http'] },
   resource: { from: ['errors', 'context', 'query', 'http'], types: ['database', 'di'] },
   openapi: { from: ['errors', 'config', 'query', 'http', 'resource'] },
+  internal: { from: ['errors', 'config', 'telemetry', 'database', 'http', 'lifecycle'] },
   lifecycle: { from: ['errors', 'config', 'context', 'telemetry', 'database', 'http'] },
 };
 
@@ -118,7 +120,7 @@ export default {
       '^src/chassis/start[.]ts$',
       {
         path: '^src/chassis/',
-        pathNot: '^src/chassis/(loaders|lifecycle|config|telemetry|errors|http|database|di|overload)/',
+        pathNot: '^src/chassis/(loaders|lifecycle|config|telemetry|errors|http|database|di|admission|internal)/',
       },
     ),
     forbid(

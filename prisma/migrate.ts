@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { environment, loadEnvFile } from '../src/chassis/config/environment.ts';
 import { hasDatabase } from '../src/chassis/config/has-database.ts';
-import { applyMigrations, markRolledBack } from '../src/chassis/database/migrations.ts';
+import { applyMigrations, markRolledBack } from '../src/chassis/database/migrations/apply-migrations.ts';
 import { endWithMessage } from './end-with-message.ts';
 
 /** What this program does with its arguments; the service's command `migrate` calls it. */
@@ -23,7 +23,7 @@ export async function main(args?: string[]): Promise<void> {
 }
 
 async function create(name: string): Promise<void> {
-  const { createMigration } = await import('../src/chassis/database/create-migration.ts');
+  const { createMigration } = await import('../src/chassis/database/migrations/create-migration.ts');
   const files = await createMigration(name);
   console.log(
     files.length > 0

@@ -5,7 +5,7 @@
 import { argon2Sync } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { environment, loadEnvFile } from '../src/chassis/config/environment.ts';
-import { openDatabase } from '../src/chassis/database/orm.ts';
+import { openDatabase } from '../src/chassis/database/client/orm.ts';
 import { endWithMessage } from './end-with-message.ts';
 import { progressBar } from './progress-bar.ts';
 import { categoryRecords, productRecords, profileRecords, userRecords } from './seed/records.ts';

@@ -40,7 +40,7 @@ export function readPage(answer: Answer, expected: Expected): Page {
       body.pageSize === expected.pageSize && (expected.page === undefined || body.page === expected.page),
     'total is that of the start': () => body.total === expected.total,
     'page is as full as it can be': () => body.data.length === lengthOf(body, expected),
-    'records are in order': () => inOrder(body.data, expected.order),
+    'records are in order': () => composeMiddleware(body.data, expected.order),
     'Link names the pages around': () => linksFit(answer.headers['Link'] ?? '', body, expected),
   });
   return body;
@@ -62,7 +62,7 @@ function lengthOf(body: Page, { page, pageSize, total }: Expected): number {
   return body.nextCursor === null ? body.data.length : pageSize;
 }
 
-function inOrder(data: Product[], order: Order): boolean {
+function composeMiddleware(data: Product[], order: Order): boolean {
   return data.every((record, index) => index === 0 || order(data[index - 1] as Product, record) < 0);
 }
 

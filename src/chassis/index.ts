@@ -2,6 +2,7 @@
 import './di/types.ts';
 
 export { z } from 'zod';
+export { addressOf, type RateLimitPolicy, rateLimit } from './admission/rate-limit.ts';
 export type { AppConfig, ModuleConfig, ServerConfig } from './config/app-config.ts';
 export { type Environment, environment } from './config/environment.ts';
 export { flag, wholeNumber } from './config/settings/setting-types.ts';
@@ -34,14 +35,12 @@ export {
 export { logReporter } from './errors/reporters/log-reporter.ts';
 export { type Monitor, monitorReporter } from './errors/reporters/monitor-reporter.ts';
 export type { Reporter } from './errors/reporters/reporter.ts';
-export { asyncHandler } from './http/async-handler.ts';
-export { parseBody } from './http/parse-body.ts';
-export { type QueryParameters, queryParameters } from './http/query-parameters.ts';
-export { receiveUpload, removeUpload, type UploadedFile, uploadedFile } from './http/receive-upload.ts';
-export { sendData, sendNothing, sendPage } from './http/responses.ts';
+export { sendData, sendNoContent, sendPage } from './http/answers/responses.ts';
+export { parseBody } from './http/bodies/parse-body.ts';
+export { asyncHandler } from './http/pipeline/async-handler.ts';
+export { type QueryParameters, queryParameters } from './http/pipeline/query-parameters.ts';
 export { addHealthCheck, type HealthCheck } from './lifecycle/health.ts';
 export { documented } from './openapi/documented.ts';
-export { addressOf, type RateLimitPolicy, rateLimit } from './overload/rate-limit.ts';
 export { buildFindOptions, buildSearchOptions, validateParam } from './query/build-options.ts';
 export { many } from './query/list-definition.ts';
 export { type AnyListPolicy, listPolicy } from './query/list-policy.ts';
@@ -50,7 +49,8 @@ export type { FindQuery, PageResult, SearchQuery, Selection } from './query/quer
 export { type SearchOptions, sanitizeSearchOptions } from './query/search-options.ts';
 export { defineRoutes } from './resource/define-routes.ts';
 export { ResourceController, type ResourceSchemas } from './resource/resource-controller.ts';
-export { anyone, handle, type ResourceAccess, resourceRouter } from './resource/resource-router.ts';
+export { handle, publicAccess, type ResourceAccess, resourceRouter } from './resource/resource-router.ts';
 export { ResourceService } from './resource/resource-service.ts';
 export type { Logger } from './telemetry/logger.ts';
 export { maskInLogs } from './telemetry/redact.ts';
+export { receiveUpload, removeUpload, type UploadedFile, uploadedFile } from './uploads/receive-upload.ts';

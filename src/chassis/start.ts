@@ -1,30 +1,31 @@
 import express, { type Express } from 'express';
+import { openAdmission } from './admission/admission.ts';
+import { closeRateLimits } from './admission/rate-limit-store.ts';
 import type { AppConfig } from './config/app-config.ts';
 import { buildInfo } from './config/build-info.ts';
 import { environment, settingSources } from './config/environment.ts';
-import { lackingMigrations } from './database/lacking-migrations.ts';
-import { migrationNames } from './database/migration-files.ts';
-import { closeOrm, databaseProvider, openOrmIfAny, orm, probeOrm } from './database/orm.ts';
+import { toDatabaseException } from './database/client/database-errors.ts';
+import { closeOrm, currentDatabase, databaseProvider, orm, probeOrm } from './database/client/orm.ts';
+import { migrationNames } from './database/migrations/migration-files.ts';
+import { pendingMigrations } from './database/migrations/pending-migrations.ts';
 import { disposeContainer } from './di/container.ts';
 import type { Reporter } from './errors/reporters/reporter.ts';
-import { requestListener } from './http/request-listener.ts';
-import { observeRequests, resetRequestObservers } from './http/request-observers.ts';
+import { mountErrorHandling } from './http/answers/error-handling.ts';
+import { requestListener } from './http/pipeline/request-listener.ts';
+import { observeRequests, resetRequestObservers } from './http/pipeline/request-observers.ts';
+import { startInternalServer } from './internal/internal-server.ts';
 import { Closers } from './lifecycle/closers.ts';
 import { Drain } from './lifecycle/drain.ts';
 import { addHealthCheck, enterPhase, resetHealthChecks } from './lifecycle/health.ts';
-import { startInternalServer } from './lifecycle/internal-server.ts';
 import { createHttpServer, listen } from './lifecycle/listen.ts';
 import { reportCrashesTo } from './lifecycle/process-guards.ts';
 import { closeService, type ShutdownReport } from './lifecycle/shutdown.ts';
 import { logStartUpReport, resetStartUpReport } from './lifecycle/start-up-report.ts';
-import { answerFailures } from './loaders/answer-failures.ts';
 import { connectOrm } from './loaders/connect-orm.ts';
 import { loadDI } from './loaders/load-di.ts';
 import { loadExpressApp } from './loaders/load-express-app.ts';
 import { loadOpenApi } from './loaders/load-open-api.ts';
 import { loadRoutes } from './loaders/load-routes.ts';
-import { openAdmission } from './overload/admission.ts';
-import { closeRateLimits } from './overload/rate-limit-store.ts';
 import { createLogger, type Logger, logger, setLogger } from './telemetry/logger.ts';
 import { type Metrics, startMetrics } from './telemetry/metrics/metrics.ts';
 import { startTelemetry } from './telemetry/start-telemetry.ts';
@@ -101,10 +102,14 @@ export async function startService(config: AppConfig, options: StartOptions = {}
       await loader.load(app, config, options.stop);
       logger().info({ loader: loader.name, ms: Math.round(performance.now() - started) }, `${loader.name} done`);
     }
-    answerFailures(app, [metrics.reporter, ...telemetry.reporters, ...(options.reporters ?? [])]);
-    if (openOrmIfAny()) checkDatabase();
+    mountErrorHandling(app, {
+      reporters: [metrics.reporter, ...telemetry.reporters, ...(options.reporters ?? [])],
+      production: settings.NODE_ENV === 'production',
+      converters: [toDatabaseException],
+    });
+    if (currentDatabase()) checkDatabase();
     options.stop?.throwIfAborted();
-    const admits = openAdmission(settings, () => openOrmIfAny()?.pool);
+    const admits = openAdmission(settings, () => currentDatabase()?.pool);
     const server = createHttpServer(requestListener(app, admits), settings);
     const drain = new Drain(server);
     const address = await listen(server, { host: settings.HOST, port: config.server.port });
@@ -126,7 +131,7 @@ function openMetrics(): Metrics {
   const metrics = startMetrics({
     seriesLimit: environment().METRICS_SERIES_LIMIT,
     build: buildInfo(),
-    pool: () => openOrmIfAny()?.pool,
+    pool: () => currentDatabase()?.pool,
   });
   observeRequests(metrics.observer);
   return metrics;
@@ -135,13 +140,13 @@ function openMetrics(): Metrics {
 /** A service is ready while its database answers and has what the migrations that it knows make. */
 function checkDatabase(): void {
   addHealthCheck('database', probeOrm);
-  addHealthCheck('migrations', refuseLackingMigrations(migrationNames(databaseProvider())));
+  addHealthCheck('migrations', refusePendingMigrations(migrationNames(databaseProvider())));
 }
 
 /** The names are those known at start: what another version adds later is not this one's. */
-function refuseLackingMigrations(names: readonly string[]): () => Promise<void> {
+function refusePendingMigrations(names: readonly string[]): () => Promise<void> {
   return async () => {
-    const lacking = await lackingMigrations({ client: orm() }, names);
+    const lacking = await pendingMigrations({ client: orm() }, names);
     if (lacking.length > 0) throw new Error(`Migrations not applied: ${lacking.join(', ')}; run npm run db:migrate.`);
   };
 }

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { AppConfig } from '../../src/chassis/config/app-config.ts';
 import { readEnvironment } from '../../src/chassis/config/environment.ts';
 import { useModulesDirectory } from '../../src/chassis/config/layout.ts';
-import { orm } from '../../src/chassis/database/orm.ts';
+import { orm } from '../../src/chassis/database/client/orm.ts';
 import { type Service, startService } from '../../src/chassis/start.ts';
 import { createLogger } from '../../src/chassis/telemetry/logger.ts';
 

@@ -28,10 +28,12 @@ const violations: Record<string, [file: string, source: string]> = {
   'chassis-http': ['src/chassis/http/up.ts', "import '../database/plain.ts';"],
   'chassis-http-types': ['src/chassis/http/side.ts', "import '../config/plain.ts';"],
   'chassis-database': ['src/chassis/database/up.ts', "import '../http/plain.ts';"],
-  'chassis-overload': ['src/chassis/overload/up.ts', "import '../database/plain.ts';"],
+  'chassis-admission': ['src/chassis/admission/up.ts', "import '../database/plain.ts';"],
   'chassis-resource': ['src/chassis/resource/up.ts', "import '../loaders/plain.ts';"],
   'chassis-resource-types': ['src/chassis/resource/side.ts', "import '../database/plain.ts';"],
   'chassis-openapi': ['src/chassis/openapi/up.ts', "import '../database/plain.ts';"],
+  'chassis-uploads': ['src/chassis/uploads/up.ts', "import '../database/plain.ts';"],
+  'chassis-internal': ['src/chassis/internal/up.ts', "import '../loaders/plain.ts';"],
   'chassis-lifecycle': ['src/chassis/lifecycle/up.ts', "import '../loaders/plain.ts';"],
   'module-door': ['src/modules/users/inside.ts', "import '../../chassis/http/plain.ts';"],
   'module-module': [

@@ -6,7 +6,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { scenarios } from '../../load-tests/run/k6.ts';
-import { orm } from '../../src/chassis/database/orm.ts';
+import { orm } from '../../src/chassis/database/client/orm.ts';
 import { root, skipped, tool } from '../chart/chart.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
 

@@ -2,10 +2,10 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createMigration } from '../../src/chassis/database/create-migration.ts';
-import { migrationsDirectory } from '../../src/chassis/database/migration-files.ts';
-import { applyMigrations } from '../../src/chassis/database/migrations.ts';
-import { type OpenOrm, openDatabase } from '../../src/chassis/database/orm.ts';
+import { type OpenOrm, openDatabase } from '../../src/chassis/database/client/orm.ts';
+import { applyMigrations } from '../../src/chassis/database/migrations/apply-migrations.ts';
+import { createMigration } from '../../src/chassis/database/migrations/create-migration.ts';
+import { migrationsDirectory } from '../../src/chassis/database/migrations/migration-files.ts';
 import { databaseProviders, emptyDatabase } from '../support/empty-database.ts';
 import { raised } from '../support/raised.ts';
 

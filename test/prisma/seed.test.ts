@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { productRecords } from '../../prisma/seed/records.ts';
 import { demoPassword, seed } from '../../prisma/seed.ts';
-import { applyMigrations } from '../../src/chassis/database/migrations.ts';
+import { applyMigrations } from '../../src/chassis/database/migrations/apply-migrations.ts';
 import { databaseProviders, emptyDatabase, openEmptyDatabase } from '../support/empty-database.ts';
 
 const program = join(import.meta.dirname, '../../prisma/seed.ts');

@@ -6,7 +6,7 @@ import type { Express } from 'express';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { appConfig } from '../../src/app.config.ts';
 import type { AppConfig } from '../../src/chassis/config/app-config.ts';
-import { orm } from '../../src/chassis/database/orm.ts';
+import { orm } from '../../src/chassis/database/client/orm.ts';
 import { type Service, type StartOptions, startService } from '../../src/chassis/start.ts';
 import { TestClient } from './test-client.ts';
 import { createTestDatabase } from './test-database.ts';

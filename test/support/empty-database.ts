@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import type { DatabaseProvider } from '../../src/chassis/database/database-url.ts';
-import { applyMigrations } from '../../src/chassis/database/migrations.ts';
-import { type DatabaseSettings, type OpenOrm, openDatabase } from '../../src/chassis/database/orm.ts';
+import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
+import { type DatabaseSettings, type OpenOrm, openDatabase } from '../../src/chassis/database/client/orm.ts';
+import { applyMigrations } from '../../src/chassis/database/migrations/apply-migrations.ts';
 
 /** Both databases, for `describe.each`. */
 export const databaseProviders: readonly DatabaseProvider[] = ['sqlite', 'postgresql'];

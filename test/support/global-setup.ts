@@ -6,8 +6,8 @@ import process from 'node:process';
 import type { TestProject } from 'vitest/node';
 import { build } from '../../scripts/build.ts';
 import { readEnvironment } from '../../src/chassis/config/environment.ts';
-import { applyMigrations } from '../../src/chassis/database/migrations.ts';
-import { closeOrm, openOrm, orm } from '../../src/chassis/database/orm.ts';
+import { closeOrm, openOrm, orm } from '../../src/chassis/database/client/orm.ts';
+import { applyMigrations } from '../../src/chassis/database/migrations/apply-migrations.ts';
 import { startPostgres } from './postgres.ts';
 
 declare module 'vitest' {

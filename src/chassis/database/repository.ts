@@ -1,10 +1,8 @@
 import { BaseException, NotFoundException } from '../errors/exceptions.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
-import { Coalescer } from './coalesce.ts';
-import { notFoundMessage } from './database-errors.ts';
-import type { DatabaseProvider } from './database-url.ts';
-import { freezeRecords } from './freeze-records.ts';
-import { providerOf } from './orm.ts';
+import { notFoundMessage } from './client/database-errors.ts';
+import type { DatabaseProvider } from './client/database-url.ts';
+import { providerOf } from './client/orm.ts';
 import type {
   CreateInput,
   DelegateName,
@@ -13,13 +11,15 @@ import type {
   RecordOf,
   TransactionClient,
   UpdateInput,
-} from './orm-types.ts';
-import { readPage } from './page.ts';
-import { TotalHints } from './page-total.ts';
-import { toProviderFilter, toProviderSelection } from './provider-filter.ts';
-import { readKey } from './read-key.ts';
-import { type SplitSelection, splitSelection, withRelated } from './related-records.ts';
-import { stopAbandoned } from './stop-abandoned.ts';
+} from './client/orm-types.ts';
+import { stopAbandoned } from './client/stop-abandoned.ts';
+import { Coalescer } from './reads/coalesce.ts';
+import { freezeRecords } from './reads/freeze-records.ts';
+import { readPage } from './reads/page.ts';
+import { TotalHints } from './reads/page-total.ts';
+import { toProviderFilter, toProviderSelection } from './reads/provider-filter.ts';
+import { readKey } from './reads/read-key.ts';
+import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
 
 /** The operations of a model that a repository uses, the same for every model. */
 interface Delegate {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Environment } from '../config/environment.ts';
-import { answerClientError } from '../http/client-error.ts';
-import { refuseExpectation } from '../http/request-listener.ts';
+import { answerClientError } from '../http/answers/client-error.ts';
+import { refuseExpectation } from '../http/pipeline/request-listener.ts';
 import { StartUpError } from './start-up-error.ts';
 
 const lateRequestCheckMs = 1000;

@@ -10,14 +10,14 @@ export interface LoadFailure {
 }
 
 /** A route file that configuration leaves out, and why. */
-export interface LeftOut {
+export interface SkippedRoute {
   module: string;
   file: string;
   reason: 'disabled' | 'not in includeRoutes' | 'in excludeRoutes';
 }
 
 const failures: LoadFailure[] = [];
-const leftOut: LeftOut[] = [];
+const leftOut: SkippedRoute[] = [];
 let mounted: readonly string[] = [];
 
 /** Forgets the last start. */
@@ -38,7 +38,7 @@ export function loadFailures(): readonly LoadFailure[] {
 }
 
 /** Keeps what the route loader mounted, as `METHOD /path`, and what it left out. */
-export function recordRoutes(routes: readonly string[], left: readonly LeftOut[]): void {
+export function recordRoutes(routes: readonly string[], left: readonly SkippedRoute[]): void {
   mounted = routes;
   leftOut.push(...left);
 }

@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { type Environment, environment } from '../config/environment.ts';
 import { hasDatabase } from '../config/has-database.ts';
 import { databaseProgram } from '../config/layout.ts';
-import { isUnreachable } from '../database/database-faults.ts';
-import { closeOrm, databaseProvider, openOrm, orm } from '../database/orm.ts';
+import { isUnreachable } from '../database/client/database-faults.ts';
+import { closeOrm, databaseProvider, openOrm, orm } from '../database/client/orm.ts';
 import { noteLogged } from '../lifecycle/process-guards.ts';
 import { logger } from '../telemetry/logger.ts';
 
@@ -41,7 +41,7 @@ export async function connectOrm(stop?: AbortSignal): Promise<void> {
 
 /** Loaded only where it is asked for, with the engine of five megabytes that it needs. */
 async function migrate(settings: Environment): Promise<void> {
-  const { applyMigrations } = await import('../database/migrations.ts');
+  const { applyMigrations } = await import('../database/migrations/apply-migrations.ts');
   const applied = await applyMigrations(settings);
   if (applied.length > 0) logger().info({ applied }, 'migrations applied');
 }

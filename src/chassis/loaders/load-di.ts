@@ -6,7 +6,7 @@ import { asFunction, asValue } from 'awilix/browser';
 import { addModuleSettings, environment } from '../config/environment.ts';
 import { hasDatabase } from '../config/has-database.ts';
 import { modulesDirectory, sourceExtension } from '../config/layout.ts';
-import { orm } from '../database/orm.ts';
+import { orm } from '../database/client/orm.ts';
 import { container } from '../di/container.ts';
 import { recordFailure } from '../lifecycle/start-up-report.ts';
 import { createCursorCodec } from '../query/cursor.ts';

@@ -1,25 +1,26 @@
 import { type Express, type RequestHandler, Router } from 'express';
+import { rateLimit } from '../admission/rate-limit.ts';
+import { openRateLimits } from '../admission/rate-limit-store.ts';
+import { timeOutRequests } from '../admission/time-out-requests.ts';
 import type { ServerConfig } from '../config/app-config.ts';
 import { type Environment, environment } from '../config/environment.ts';
 import { isProbePath, probePaths } from '../context/probe-paths.ts';
-import { compressResponses } from '../http/compress-responses.ts';
-import { crossOrigin } from '../http/cross-origin.ts';
-import { inOrder, onlyAt } from '../http/in-order.ts';
-import { logRequests } from '../http/log-requests.ts';
-import { nameRoute } from '../http/name-route.ts';
-import { parseBodies } from '../http/parse-bodies.ts';
-import { observeRequests } from '../http/request-observers.ts';
-import { requestPipeline } from '../http/request-pipeline.ts';
-import { requestSignal } from '../http/request-signal.ts';
-import { addKnownRoute } from '../http/route-table.ts';
-import { securityHeaders } from '../http/security-headers.ts';
-import { serveUploads } from '../http/serve-uploads.ts';
+import { toDatabaseException } from '../database/client/database-errors.ts';
+import { compressResponses } from '../http/answers/compress-responses.ts';
+import { crossOrigin } from '../http/answers/cross-origin.ts';
+import { ensureErrorHandling } from '../http/answers/error-handling.ts';
+import { securityHeaders } from '../http/answers/security-headers.ts';
+import { parseBodies } from '../http/bodies/read-bodies.ts';
+import { composeMiddleware, onlyAt } from '../http/pipeline/compose-middleware.ts';
+import { logRequests } from '../http/pipeline/log-requests.ts';
+import { nameRoute } from '../http/pipeline/name-route.ts';
+import { observeRequests } from '../http/pipeline/request-observers.ts';
+import { requestPipeline } from '../http/pipeline/request-pipeline.ts';
+import { requestSignal } from '../http/pipeline/request-signal.ts';
+import { addKnownRoute } from '../http/pipeline/route-table.ts';
 import { healthRoutes } from '../lifecycle/health.ts';
-import { rateLimit } from '../overload/rate-limit.ts';
-import { openRateLimits } from '../overload/rate-limit-store.ts';
-import { timeOutRequests } from '../overload/time-out-requests.ts';
 import { logger } from '../telemetry/logger.ts';
-import { answerFailuresAtLast } from './answer-failures.ts';
+import { serveUploads } from '../uploads/serve-uploads.ts';
 
 const uploadsPath = /^\/uploads(?:\/|$)/;
 
@@ -29,10 +30,11 @@ const uploadsPath = /^\/uploads(?:\/|$)/;
  */
 export async function loadExpressApp(app: Express, config: ServerConfig): Promise<void> {
   const settings = environment();
+  const production = settings.NODE_ENV === 'production';
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', proxyTrust(settings.TRUST_PROXY));
-  answerFailuresAtLast(app);
+  ensureErrorHandling(app, { production, converters: [toDatabaseException] });
   await openRateLimits(settings);
   requestSignal(app);
   const steps: (RequestHandler | false)[] = [
@@ -45,9 +47,9 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
     parseBodies({ limitBytes: settings.BODY_LIMIT_BYTES }),
     onlyAt((path) => uploadsPath.test(path), uploads(settings.LOCAL_UPLOAD_DIR)),
   ];
-  app.use(inOrder(steps.filter((step) => step !== false)));
+  app.use(composeMiddleware(steps.filter((step) => step !== false)));
   for (const path of probePaths) addKnownRoute(app, { method: 'GET', path });
-  observeRequests(timeOutRequests(settings.REQUEST_TIMEOUT_MS, settings.NODE_ENV === 'production'));
+  observeRequests(timeOutRequests(settings.REQUEST_TIMEOUT_MS, production));
   if (config.enableLogging ?? true) observeRequests(logRequests({ logger: logger() }));
 }
 

@@ -1,6 +1,6 @@
 import type { Express } from 'express';
 import { environment } from '../config/environment.ts';
-import { addKnownRoute } from '../http/route-table.ts';
+import { addKnownRoute } from '../http/pipeline/route-table.ts';
 import { logger } from '../telemetry/logger.ts';
 import { routersOn } from './load-routes.ts';
 

@@ -3,14 +3,14 @@ import { basename, join } from 'node:path';
 import type { ModuleConfig } from '../config/app-config.ts';
 import { sourceExtension } from '../config/layout.ts';
 import { StartUpError } from '../lifecycle/start-up-error.ts';
-import type { LeftOut } from '../lifecycle/start-up-report.ts';
+import type { SkippedRoute } from '../lifecycle/start-up-report.ts';
 
 const routeFile = new RegExp(`\\.routes\\${sourceExtension}$`);
 
 /** Route files to load, each with its module and its path below the module's directory, and those left out. */
 export interface RouteFileSelection {
   files: { module: ModuleConfig; file: string }[];
-  leftOut: LeftOut[];
+  leftOut: SkippedRoute[];
 }
 
 /**
@@ -84,6 +84,6 @@ function shortName(file: string): string {
     .replace(/\.routes$/, '');
 }
 
-function leave(module: ModuleConfig, file: string, reason: LeftOut['reason']): LeftOut {
+function leave(module: ModuleConfig, file: string, reason: SkippedRoute['reason']): SkippedRoute {
   return { module: module.name, file, reason };
 }

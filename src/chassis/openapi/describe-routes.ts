@@ -1,5 +1,5 @@
 import type { IRoute } from 'express';
-import { routesOf } from '../http/route-table.ts';
+import { routesOf } from '../http/pipeline/route-table.ts';
 import type { AuthorDocs } from './author-docs.ts';
 import { completeOperation } from './complete-operation.ts';
 import { deepMerge, type Json } from './deep-merge.ts';

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { type QueryInput, readPaging } from './paging.ts';
 import { parseJson } from './parse-json.ts';
 import { defaultQueryLimits } from './query-limits.ts';
+import { badParameter, inParameter } from './query-refusal.ts';
 import { defaultQuerySchemas, type QuerySchemas } from './query-schemas.ts';
-import { badParameter, inParameter } from './refusal.ts';
 import type { FindOptions } from './search-options.ts';
 
 const jsonParameters = ['include', 'orderBy', 'where'] as const;

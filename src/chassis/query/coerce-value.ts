@@ -1,5 +1,5 @@
 import type { FieldKind, FieldRule } from './field-kind.ts';
-import { type Path, Refusal, show } from './refusal.ts';
+import { type Path, Refusal, show } from './query-refusal.ts';
 
 const dateTime = /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 const wholeNumber = /^-?\d{1,19}$/;

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { BadRequestException } from '../errors/exceptions.ts';
-import { badParameter } from './refusal.ts';
+import { badParameter } from './query-refusal.ts';
 
 /** Seals positions in a list into opaque texts, and opens them again. */
 export interface CursorCodec {

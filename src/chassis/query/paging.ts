@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { maxSkip } from './query-limits.ts';
-import { badParameter } from './refusal.ts';
+import { badParameter } from './query-refusal.ts';
 
 /** Parameters of a request's query by name; a parameter that is repeated has no place here. */
 export type QueryInput = Readonly<Record<string, unknown>>;

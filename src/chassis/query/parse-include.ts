@@ -2,8 +2,8 @@ import { expectObject } from './parse-json.ts';
 import { parseOrder, toOrder } from './parse-order.ts';
 import { parseWhere } from './parse-where.ts';
 import type { PolicyRules, RelationRule } from './policy-rules.ts';
+import { Refusal, show } from './query-refusal.ts';
 import type { Selection } from './query-types.ts';
-import { Refusal, show } from './refusal.ts';
 import { checkDepth, refuseName, type Walk } from './walk.ts';
 
 const toOneOptions = ['include', 'select'];

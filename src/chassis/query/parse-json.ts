@@ -1,5 +1,5 @@
 import type { QueryLimits } from './query-limits.ts';
-import { type Path, Refusal, shorten } from './refusal.ts';
+import { type Path, Refusal, shorten } from './query-refusal.ts';
 
 type Bounds = Pick<QueryLimits, 'json' | 'nesting' | 'keys' | 'in' | 'string'>;
 

@@ -1,7 +1,7 @@
 import { expectObject } from './parse-json.ts';
 import type { PolicyRules } from './policy-rules.ts';
+import { Refusal, show } from './query-refusal.ts';
 import type { Order } from './query-types.ts';
-import { Refusal, show } from './refusal.ts';
 import type { OrderTerm } from './sort-rule.ts';
 import { refuseName, type Walk } from './walk.ts';
 

@@ -1,8 +1,8 @@
 import { coerceValue } from './coerce-value.ts';
 import { expectObject } from './parse-json.ts';
 import type { FieldFilter, PolicyRules, RelationRule } from './policy-rules.ts';
+import { Refusal, show } from './query-refusal.ts';
 import type { Filter } from './query-types.ts';
-import { Refusal, show } from './refusal.ts';
 import { checkDepth, countCost, refuseName, type Walk } from './walk.ts';
 
 const logical = ['AND', 'OR', 'NOT'];

@@ -5,8 +5,8 @@ import { checkBounds } from './parse-json.ts';
 import { parseOrder } from './parse-order.ts';
 import { parseWhere } from './parse-where.ts';
 import type { PolicyRules } from './policy-rules.ts';
+import { Refusal } from './query-refusal.ts';
 import type { QuerySchemas } from './query-schemas.ts';
-import { Refusal } from './refusal.ts';
 import { startWalk, type Walk } from './walk.ts';
 
 /**

@@ -7,6 +7,7 @@ import { checkBounds, parseJson } from './parse-json.ts';
 import { parseOrder, toOrder } from './parse-order.ts';
 import { parseWhere } from './parse-where.ts';
 import type { PolicyRules } from './policy-rules.ts';
+import { badParameter, inParameter, show } from './query-refusal.ts';
 import {
   type Filter,
   type FindQuery,
@@ -15,7 +16,6 @@ import {
   type SearchQuery,
   type Selection,
 } from './query-types.ts';
-import { badParameter, inParameter, show } from './refusal.ts';
 import { type SearchOptions, sanitizeSearchOptions } from './search-options.ts';
 import type { OrderTerm } from './sort-rule.ts';
 import { startWalk, type Walk } from './walk.ts';

@@ -1,5 +1,5 @@
 import type { QueryLimits } from './query-limits.ts';
-import { type Path, Refusal, shorten } from './refusal.ts';
+import { type Path, Refusal, shorten } from './query-refusal.ts';
 
 /** A walk through one parameter: the bounds it keeps and where it stands. */
 export interface Walk {

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import { parseBody } from '../http/parse-body.ts';
-import { queryParameters } from '../http/query-parameters.ts';
-import { sendData, sendNothing, sendPage } from '../http/responses.ts';
+import { sendData, sendNoContent, sendPage } from '../http/answers/responses.ts';
+import { parseBody } from '../http/bodies/parse-body.ts';
+import { queryParameters } from '../http/pipeline/query-parameters.ts';
 import type { CursorCodec } from '../query/cursor.ts';
 import type { AnyListPolicy } from '../query/list-policy.ts';
 import type { ResourceService } from './resource-service.ts';
@@ -72,7 +72,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   /** DELETE /<resources>/:id: 204. */
   async delete(request: Request, response: Response): Promise<void> {
     await this.service.delete(idOf(request));
-    sendNothing(response);
+    sendNoContent(response);
   }
 
   /** What this caller may ask for and see; replace it where that depends on who asks. */

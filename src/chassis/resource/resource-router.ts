@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express';
-import { asyncHandler } from '../http/async-handler.ts';
+import { asyncHandler } from '../http/pipeline/async-handler.ts';
 import type { ResourceController, ResourceSchemas } from './resource-controller.ts';
 
 /** Who may call the routes of a resource. A group that is left out is not mounted at all. */
@@ -24,7 +24,7 @@ type HandlerName<C> = {
 const descriptions = new WeakMap<Router, ResourceDescription>();
 
 /** Lets everybody in; written out, so that an open route is a decision that can be read. */
-export const anyone: RequestHandler = (_request, _response, next) => next();
+export const publicAccess: RequestHandler = (_request, _response, next) => next();
 
 /** One method of a controller as a route handler; what it raises or rejects with reaches the error handler. */
 export function handle<C extends object>(controller: C, method: HandlerName<C>): RequestHandler {

@@ -30,7 +30,7 @@ export function maskInLogs(...names: string[]): void {
  * argument is never changed.
  */
 export function redact<T extends object>(values: T): T {
-  return redactObject(toldOf(values) as Record<string, unknown>, 0) as T;
+  return redactObject(toLoggable(values) as Record<string, unknown>, 0) as T;
 }
 
 /** Of a request its method and URL: never the headers, the socket or the body. */
@@ -116,12 +116,12 @@ function redactValue(name: string, value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= maximumDepth) return '[too deep]';
   if (Array.isArray(value)) return redactList(value, depth + 1);
-  const told = toldOf(value);
+  const told = toLoggable(value);
   return typeof told === 'object' && isPlain(told) ? redactObject(told, depth + 1) : told;
 }
 
 /** What a log tells of things that hold others, such as a connection with the headers that came by it. */
-function toldOf(value: object): unknown {
+function toLoggable(value: object): unknown {
   if (Object.getPrototypeOf(value) === Object.prototype) return value;
   if (value instanceof Error) return describeError(value);
   if (value instanceof IncomingMessage) return describeRequest(value);

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { parseBody, sendData, sendNothing } from '../../chassis/index.ts';
+import { parseBody, sendData, sendNoContent } from '../../chassis/index.ts';
 import { login, refresh, register } from './auth.schema.ts';
 import type { AuthService } from './auth.service.ts';
 
@@ -31,6 +31,6 @@ export class AuthController {
   /** POST /logout: 204, also for a refresh token that nobody knows. */
   async logout(request: Request, response: Response): Promise<void> {
     await this.#service.logout(parseBody(refresh, request.body).refreshToken);
-    sendNothing(response);
+    sendNoContent(response);
   }
 }

@@ -1,9 +1,9 @@
-import { anyone, defineRoutes, resourceRouter } from '../../chassis/index.ts';
+import { defineRoutes, publicAccess, resourceRouter } from '../../chassis/index.ts';
 
 /**
  * @openapi
  * /categories: { x-resource: Category, tags: [Catalog] }
  */
 export default defineRoutes(({ categoryController, auth }) =>
-  resourceRouter('/categories', categoryController, { read: anyone, write: auth.role('admin') }),
+  resourceRouter('/categories', categoryController, { read: publicAccess, write: auth.role('admin') }),
 );

@@ -1,9 +1,9 @@
-import { anyone, defineRoutes, resourceRouter } from '../../chassis/index.ts';
+import { defineRoutes, publicAccess, resourceRouter } from '../../chassis/index.ts';
 
 /**
  * @openapi
  * /products: { x-resource: Product, tags: [Catalog] }
  */
 export default defineRoutes(({ productController, auth }) =>
-  resourceRouter('/products', productController, { read: anyone, write: auth.role('admin') }),
+  resourceRouter('/products', productController, { read: publicAccess, write: auth.role('admin') }),
 );

@@ -5,11 +5,11 @@ import {
   runOutsideRequest,
   runWithRequestContext,
 } from '../../../src/chassis/context/request-context.ts';
-import type { OpenOrm } from '../../../src/chassis/database/orm.ts';
+import type { OpenOrm } from '../../../src/chassis/database/client/orm.ts';
 import { BadRequestException } from '../../../src/chassis/errors/exceptions.ts';
 import type { Reporter } from '../../../src/chassis/errors/reporters/reporter.ts';
-import { parseBodies } from '../../../src/chassis/http/parse-bodies.ts';
-import { requestPipeline } from '../../../src/chassis/http/request-pipeline.ts';
+import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
+import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { openEmptyDatabase } from '../../support/empty-database.ts';
 import { bareApp } from '../http/bare-app.ts';
 

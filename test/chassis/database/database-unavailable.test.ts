@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../src/chassis/database/orm.ts';
+import { openDatabase } from '../../../src/chassis/database/client/orm.ts';
 import { databaseSettings, onServer, openEmptyDatabase } from '../../support/empty-database.ts';
 import { raised } from '../../support/raised.ts';
 

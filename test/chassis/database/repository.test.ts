@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { OpenOrm } from '../../../src/chassis/database/orm.ts';
+import type { OpenOrm } from '../../../src/chassis/database/client/orm.ts';
 import { Repository } from '../../../src/chassis/database/repository.ts';
 import type { FindQuery, SearchQuery } from '../../../src/chassis/query/query-types.ts';
 import { databaseProviders, openEmptyDatabase } from '../../support/empty-database.ts';

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { ErrorConverter } from '../../../src/chassis/errors/convert-error.ts';
 import { logReporter } from '../../../src/chassis/errors/reporters/log-reporter.ts';
 import type { Reporter } from '../../../src/chassis/errors/reporters/reporter.ts';
-import { errorHandler } from '../../../src/chassis/http/error-handler.ts';
+import { errorHandler } from '../../../src/chassis/http/answers/error-handler.ts';
 import { createLogger } from '../../../src/chassis/telemetry/logger.ts';
 
 /** A line of a log, parsed. */

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { readEnvironment } from '../../../src/chassis/config/environment.ts';
-import { closeOrm, databaseProvider, orm } from '../../../src/chassis/database/orm.ts';
+import { closeOrm, databaseProvider, orm } from '../../../src/chassis/database/client/orm.ts';
 import { connectOrm } from '../../../src/chassis/loaders/connect-orm.ts';
 import { createLogger, logger, setLogger } from '../../../src/chassis/telemetry/logger.ts';
 import { freePort } from '../../support/free-port.ts';

@@ -2,10 +2,10 @@ import express from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { errorHandler } from '../../../src/chassis/http/error-handler.ts';
+import { errorHandler } from '../../../src/chassis/http/answers/error-handler.ts';
 import { createCursorCodec } from '../../../src/chassis/query/cursor.ts';
 import { ResourceController } from '../../../src/chassis/resource/resource-controller.ts';
-import { anyone, type ResourceAccess, resourceRouter } from '../../../src/chassis/resource/resource-router.ts';
+import { publicAccess, type ResourceAccess, resourceRouter } from '../../../src/chassis/resource/resource-router.ts';
 import { ResourceService } from '../../../src/chassis/resource/resource-service.ts';
 import { category, categoryList, createCategory, updateCategory } from '../../../src/modules/catalog/catalog.schema.ts';
 import type { CategoryService } from '../../../src/modules/catalog/category.service.ts';
@@ -50,8 +50,8 @@ describe('resourceRouter', () => {
   });
 
   it('mounts no route of a group that is left out', async () => {
-    expect((await appWith({ read: anyone }).post('/categories').send({ name: 'x' })).status).toBe(404);
-    expect((await appWith({ write: anyone }).get('/categories')).status).toBe(404);
+    expect((await appWith({ read: publicAccess }).post('/categories').send({ name: 'x' })).status).toBe(404);
+    expect((await appWith({ write: publicAccess }).get('/categories')).status).toBe(404);
     expect((await appWith({}).get('/categories/1')).status).toBe(404);
   });
 
@@ -59,7 +59,7 @@ describe('resourceRouter', () => {
     ['post', '/categories', 201],
     ['put', '/categories/1', 200],
   ] as const)('lets only fields of the record leave: %s', async (method, path, status) => {
-    const { body, status: actual } = await appWith({ write: anyone })[method](path).send({ name: 'Audio' });
+    const { body, status: actual } = await appWith({ write: publicAccess })[method](path).send({ name: 'Audio' });
     expect(actual).toBe(status);
     expect(body.data).toEqual({ id: '1', name: 'Audio' });
   });

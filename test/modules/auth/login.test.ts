@@ -28,7 +28,7 @@ describe('POST /auth/login', () => {
   });
 
   it('answers 401 to a user whose stored hash is none', async () => {
-    const { orm } = await import('../../../src/chassis/database/orm.ts');
+    const { orm } = await import('../../../src/chassis/database/client/orm.ts');
     const data = { email: 'broken@example.com', name: 'Broken', passwordHash: 'none' };
     await orm().user.create({ data });
     await app.post('/auth/login', { email: data.email, password: 'none' }).expectError(401, /wrong/);

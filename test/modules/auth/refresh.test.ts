@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { environment } from '../../../src/chassis/config/environment.ts';
-import { orm } from '../../../src/chassis/database/orm.ts';
+import { orm } from '../../../src/chassis/database/client/orm.ts';
 import { RefreshTokenRepository } from '../../../src/modules/auth/refresh-token.repository.ts';
 import { RefreshTokenService } from '../../../src/modules/auth/refresh-token.service.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { orm } from '../../../src/chassis/database/orm.ts';
+import { orm } from '../../../src/chassis/database/client/orm.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp();

@@ -1,6 +1,6 @@
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { orm } from '../../../src/chassis/database/orm.ts';
+import { orm } from '../../../src/chassis/database/client/orm.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp({ env: { UPLOAD_MAX_BYTES: '5000' } });

@@ -18,7 +18,7 @@ import {
 import { isProbePath } from '../../context/probe-paths.ts';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
-import { passTraceOn } from './pass-trace-on.ts';
+import { propagateTrace } from './propagate-trace.ts';
 import { activateSpan, serverSpanOf } from './request-context-manager.ts';
 
 const knownMethods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE']);
@@ -33,7 +33,7 @@ export function serverSpans(tracer: Tracer): RequestObserver {
   return {
     opened(context, req, res) {
       if (isProbePath(context.url)) {
-        passTraceOn.opened?.(context, req, res);
+        propagateTrace.opened?.(context, req, res);
         return;
       }
       const parent = isTraced(req.headers) ? propagation.extract(ROOT_CONTEXT, req.headers) : ROOT_CONTEXT;

@@ -1,6 +1,6 @@
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
-import { passTraceOn } from './pass-trace-on.ts';
+import { propagateTrace } from './propagate-trace.ts';
 import { sendContextOnFetch } from './send-context-on-fetch.ts';
 import { type TracingSettings, tracesUrl } from './tracing-settings.ts';
 
@@ -32,7 +32,7 @@ export async function startTracing(settings: TracingSettings): Promise<Tracing> 
   const url = tracesUrl(settings);
   if (url === undefined) {
     const describe = (): TracingDescription => ({ exportsTo: undefined, tracerProvider: 'none' });
-    return { observer: passTraceOn, reporters: [], describe, close: async () => stopHeaders() };
+    return { observer: propagateTrace, reporters: [], describe, close: async () => stopHeaders() };
   }
   try {
     const { exportSpans } = await import('./export-spans.ts');

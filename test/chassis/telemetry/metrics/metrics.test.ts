@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import type { Response } from 'express';
 import { describe, expect, it } from 'vitest';
 import { BaseException, BusinessException } from '../../../../src/chassis/errors/exceptions.ts';
-import { requestPipeline } from '../../../../src/chassis/http/request-pipeline.ts';
+import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { metricsText, startMetrics } from '../../../../src/chassis/telemetry/metrics/metrics.ts';
 import { bareApp } from '../../http/bare-app.ts';
 import { listening } from '../../http/listening.ts';

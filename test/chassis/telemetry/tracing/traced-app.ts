@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import express, { type IRoute, type RequestHandler } from 'express';
 import { onTestFinished } from 'vitest';
 import type { Environment } from '../../../../src/chassis/config/environment.ts';
-import { errorHandler } from '../../../../src/chassis/http/error-handler.ts';
-import { requestPipeline } from '../../../../src/chassis/http/request-pipeline.ts';
-import { rememberTemplate } from '../../../../src/chassis/http/route-table.ts';
+import { errorHandler } from '../../../../src/chassis/http/answers/error-handler.ts';
+import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { rememberTemplate } from '../../../../src/chassis/http/pipeline/route-table.ts';
 import { startTelemetry, type Telemetry } from '../../../../src/chassis/telemetry/start-telemetry.ts';
 
 /** A listening app of one route, `/things/:id`, with the telemetry that the settings ask for; closed with the test. */

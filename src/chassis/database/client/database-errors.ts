@@ -1,0 +1,68 @@
+import {
+  BadRequestException,
+  BaseException,
+  ConflictException,
+  DatabaseException,
+  DatabaseUnavailableException,
+  NotFoundException,
+} from '../../errors/exceptions.ts';
+import { type Fault, type FaultKind, fault } from './database-faults.ts';
+
+/** The operation that raised an error; it makes the message name the model. */
+export interface FailedOperation {
+  readonly model?: string | undefined;
+  readonly operation: string;
+}
+
+type Conversion = (fault: Fault, operation: FailedOperation | undefined) => BaseException;
+
+const conversions: Record<FaultKind, Conversion> = {
+  duplicate: ({ error, model, fields }) => {
+    const what = fields ? `this ${fields.join(' and ')}` : 'one of these values';
+    return new ConflictException(`Another ${noun(model)} has ${what} already`, fields && { fields }, { cause: error });
+  },
+  reference: ({ error, model, fields }, operation) => {
+    const message = operation?.operation.startsWith('delete')
+      ? `Other records still refer to this ${noun(model)}`
+      : `A record that this ${noun(model)} refers to does not exist`;
+    return new ConflictException(message, fields && { fields }, { cause: error });
+  },
+  missing: ({ error, model }) => new NotFoundException(notFoundMessage(model), undefined, { cause: error }),
+  invalid: ({ error }) => new BadRequestException('Invalid request data', undefined, { cause: error, ...hint(error) }),
+  unavailable: ({ error, reason }) =>
+    new DatabaseUnavailableException(reason && `Database Unavailable: ${reason}`, undefined, { cause: error }),
+  failed: ({ error }) => new DatabaseException(undefined, undefined, { cause: error }),
+};
+
+/**
+ * Turns an error of Prisma or of its drivers into an exception, with the error as its cause; undefined for any other
+ * error, so that it serves as a converter of the error handler (spec.md: Errors, body rules 3, 5 and 7). A duplicate and
+ * a broken reference become 409, a missing record 404, unusable data 400, a database that cannot be reached or has no
+ * time or connection left 503, and everything else 500. Given the operation, the error is the database's whatever it is.
+ */
+export function toDatabaseException(error: unknown, operation?: FailedOperation): BaseException | undefined {
+  if (error instanceof BaseException) return error;
+  const found = fault(error) ?? (operation && { kind: 'failed' as const, error });
+  if (!found) return undefined;
+  const model = operation?.model ?? found.model;
+  return conversions[found.kind](model === undefined ? found : { ...found, model }, operation);
+}
+
+/**
+ * What the client itself says of arguments that it refuses, such as a field that the model lacks: a mistake of the
+ * program, which the log has to name. Only the last line of its text holds no values.
+ */
+function hint(error: unknown): { context: Record<string, unknown> } | undefined {
+  if (!(error instanceof Error) || error.name !== 'PrismaClientValidationError') return undefined;
+  return { context: { reason: error.message.trimEnd().split('\n').at(-1) } };
+}
+
+/** What a NotFoundException says about a model, e.g. `Product not found`. */
+export function notFoundMessage(model: string | undefined): string {
+  const name = noun(model);
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)} not found`;
+}
+
+function noun(model: string | undefined): string {
+  return model === undefined ? 'record' : model.replace(/(?<=[a-z\d])[A-Z]/g, ' $&').toLowerCase();
+}

@@ -1,0 +1,80 @@
+import { isAbsolute, resolve } from 'node:path';
+import { hasDatabase } from '../../config/has-database.ts';
+
+/** Names of the databases that a service can run on. */
+export type DatabaseProvider = 'postgresql' | 'sqlite';
+
+/** What `DATABASE_URL` says, taken apart. */
+export type DatabaseTarget =
+  | {
+      readonly provider: 'postgresql';
+      /** The URL without the parameters that are Prisma's own, as the driver takes it. */
+      readonly connectionString: string;
+      /** The PostgreSQL schema of the tables; undefined leaves it to the server, which means `public`. */
+      readonly schema: string | undefined;
+      /** True behind a pgbouncer in transaction mode, where prepared statements cannot be named. */
+      readonly pgbouncer: boolean;
+      /** Host, port and database, safe to show. */
+      readonly description: string;
+    }
+  | {
+      readonly provider: 'sqlite';
+      /** Absolute path of the database file. */
+      readonly path: string;
+      readonly description: string;
+    };
+
+const expected =
+  'DATABASE_URL must be "postgresql://user:password@host:5432/database" (also postgres://, ?schema=name) or "file:./data/slipway.db"';
+
+/**
+ * Reads a `DATABASE_URL`: a PostgreSQL URL or a `file:` path for SQLite, relative to the working directory
+ * (spec.md: Loaders, connectOrm). Raises an Error that names the form expected and never repeats a password.
+ */
+export function parseDatabaseUrl(url: string): DatabaseTarget {
+  if (!hasDatabase(url)) throw new Error('Expected a database, found DATABASE_URL=none. Change DATABASE_URL.');
+  const scheme = /^([a-z][a-z\d+.-]*):/i.exec(url)?.[1]?.toLowerCase();
+  if (scheme === 'file') return sqliteTarget(url);
+  if (scheme === 'postgresql' || scheme === 'postgres') return postgresTarget(url);
+  throw new Error(
+    `${expected}; got ${scheme ? `the scheme "${scheme}:"` : 'a text without a scheme'}. Change DATABASE_URL.`,
+  );
+}
+
+function sqliteTarget(url: string): DatabaseTarget {
+  const written = decodeURIComponent(
+    url
+      .slice('file:'.length)
+      .replace(/[?#].*$/s, '')
+      .replace(/^\/\/(?=\/)/, ''),
+  );
+  if (written === '' || written === ':memory:' || written.startsWith('//')) {
+    throw new Error(
+      `${expected}; got "${url}", which names no file on this machine. Put the path of a file after "file:".`,
+    );
+  }
+  const path = isAbsolute(written) ? written : resolve(written);
+  return { provider: 'sqlite', path, description: path };
+}
+
+function postgresTarget(text: string): DatabaseTarget {
+  if (!URL.canParse(text)) {
+    throw new Error(
+      `${expected}; got a PostgreSQL URL that cannot be read. Percent-encode special characters in its password.`,
+    );
+  }
+  const url = new URL(text);
+  const schema = url.searchParams.get('schema') ?? undefined;
+  if (schema && !/^[\w-]+$/.test(schema)) {
+    throw new Error(`Expected ?schema= in DATABASE_URL to be letters, digits, "_" and "-"; got "${schema}".`);
+  }
+  const pgbouncer = url.searchParams.get('pgbouncer') === 'true';
+  for (const name of ['schema', 'pgbouncer', 'connection_limit', 'pool_timeout']) url.searchParams.delete(name);
+  return {
+    provider: 'postgresql',
+    connectionString: url.href,
+    schema: schema === '' ? undefined : schema,
+    pgbouncer,
+    description: `${url.host}${url.pathname}`,
+  };
+}

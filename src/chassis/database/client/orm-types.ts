@@ -1,0 +1,46 @@
+import type { ModelName, Scalars } from '../../query/model-types.ts';
+
+/** The ORM client of this service, typed by what `npm run generate` declared in `Slipway.Orm`. */
+export type OrmClient = Slipway.Orm extends { client: infer Client extends object } ? Client : UntypedClient;
+
+/** The client inside an interactive transaction: the same models, without the means to open or close anything. */
+export type TransactionClient = Omit<
+  OrmClient,
+  '$connect' | '$disconnect' | '$on' | '$use' | '$extends' | '$transaction'
+>;
+
+// biome-ignore lint/suspicious/noExplicitAny: without a generated client every model is allowed
+type UntypedClient = Record<string, any>;
+
+/** Name of a model's accessor on the client, e.g. `'product'`. */
+export type DelegateName = Uncapitalize<ModelName>;
+
+/** The model behind an accessor, e.g. `'Product'` of `'product'`. */
+export type ModelOf<D extends DelegateName> = Extract<ModelName, Capitalize<D>>;
+
+/** A stored record: its scalar fields. Relations and a `select` change what a read really gives. */
+export type RecordOf<D extends DelegateName> = Scalars<ModelOf<D>>;
+
+type Operations<D extends DelegateName> = Slipway.Orm extends { models: infer Models }
+  ? ModelOf<D> extends keyof Models
+    ? Models[ModelOf<D>] extends { operations: infer All }
+      ? All
+      : never
+    : never
+  : never;
+
+type CreateManyData<D extends DelegateName> =
+  Operations<D> extends { createMany: { args: infer Args } }
+    ? Args extends { data: infer Data }
+      ? Exclude<Data, readonly unknown[]>
+      : never
+    : Record<string, unknown>;
+
+/** Optional properties may also be given as undefined, as zod's optional fields are. */
+type UndefinedAllowed<T> = { [K in keyof T]: T extends Record<K, T[K]> ? T[K] : T[K] | undefined };
+
+/** The fields that a create takes: those without a default are required. */
+export type CreateInput<D extends DelegateName> = UndefinedAllowed<CreateManyData<D>>;
+
+/** The fields that an update takes: any of them; undefined leaves a field as it is. */
+export type UpdateInput<D extends DelegateName> = { [K in keyof CreateManyData<D>]?: CreateManyData<D>[K] | undefined };

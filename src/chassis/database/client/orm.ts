@@ -1,0 +1,150 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Pool } from 'pg';
+import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
+import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
+import { convertingErrors } from './convert-orm-errors.ts';
+import { fault } from './database-faults.ts';
+import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
+import type { OrmClient } from './orm-types.ts';
+
+/** The part of the environment that the database reads. Times are milliseconds. */
+export interface DatabaseSettings {
+  /** `postgres://...`, `postgresql://...` or `file:...` (spec.md: Loaders, connectOrm). */
+  readonly DATABASE_URL: string;
+  /** Most connections at once; PostgreSQL only. */
+  readonly DATABASE_POOL_SIZE: number;
+  /** How long a request waits for a connection; PostgreSQL only. */
+  readonly DATABASE_ACQUIRE_TIMEOUT_MS: number;
+  /** How long one statement may run; PostgreSQL only. */
+  readonly DATABASE_STATEMENT_TIMEOUT_MS: number;
+  /** After how long an unused connection closes; PostgreSQL only. */
+  readonly DATABASE_IDLE_TIMEOUT_MS: number;
+}
+
+/** An open database: its client and what belongs to it. */
+export interface OpenOrm {
+  readonly client: OrmClient;
+  readonly provider: DatabaseProvider;
+  /** The pool of connections, for its counts; undefined on SQLite. */
+  readonly pool: Pool | undefined;
+  close(): Promise<void>;
+}
+
+/** The untyped core of a generated client, of which nothing is known here but what all of them have. */
+interface BareClient {
+  $queryRawUnsafe(sql: string): Promise<unknown>;
+  $disconnect(): Promise<void>;
+}
+
+const providers = new WeakMap<object, DatabaseProvider>();
+let current: OpenOrm | undefined;
+
+/**
+ * Opens the database that `DATABASE_URL` names and keeps it for `orm()`. Raises an Error for a URL of another form or a
+ * client that was not generated, and DatabaseUnavailableException when the database does not answer; a second call
+ * without `closeOrm()` between is an Error.
+ */
+export async function openOrm(settings: DatabaseSettings): Promise<void> {
+  if (current) throw new Error('The database is open already. Call closeOrm() before openOrm() is called again.');
+  current = await openDatabase(settings);
+}
+
+/** The open ORM client. Its errors are exceptions of the chassis (spec.md: Errors, body rule 7). */
+export function orm(): OrmClient {
+  return opened().client;
+}
+
+/** Which database is open. */
+export function databaseProvider(): DatabaseProvider {
+  return opened().provider;
+}
+
+/** The open database, or undefined when none is open. */
+export function currentDatabase(): OpenOrm | undefined {
+  return current;
+}
+
+/** Asks the open database for a sign of life. Raises DatabaseUnavailableException when there is none. */
+export async function probeOrm(): Promise<void> {
+  await (opened().client as BareClient).$queryRawUnsafe('SELECT 1');
+}
+
+/** Closes the database; does nothing when none is open. */
+export async function closeOrm(): Promise<void> {
+  const closing = current;
+  current = undefined;
+  await closing?.close();
+}
+
+/** Which database a client of `openDatabase` speaks to. */
+export function providerOf(client: object): DatabaseProvider {
+  const provider = providers.get(client);
+  if (!provider) throw new Error('Expected an ORM client of openOrm() or openDatabase(), got another object.');
+  return provider;
+}
+
+/** Opens a database of one's own, which `orm()` does not know of. Raises what `openOrm` raises. */
+export async function openDatabase(settings: DatabaseSettings): Promise<OpenOrm> {
+  const target = parseDatabaseUrl(settings.DATABASE_URL);
+  const { adapter, pool } = await connect(target, settings);
+  const Client = await generatedClient(target.provider);
+  // Its messages would hold the values that it was called with, and go to logs and monitors.
+  const bare = new Client({ adapter, errorFormat: 'minimal' });
+  try {
+    await bare.$queryRawUnsafe('SELECT 1');
+  } catch (error) {
+    await bare.$disconnect();
+    throw unreachable(target.description, error);
+  }
+  const client = convertingErrors(bare);
+  providers.set(client, target.provider);
+  return { client, provider: target.provider, pool, close: () => bare.$disconnect() };
+}
+
+/** Loads the driver of one database and not that of the other. */
+async function connect(target: DatabaseTarget, settings: DatabaseSettings): Promise<{ adapter: object; pool?: Pool }> {
+  if (target.provider === 'sqlite') {
+    const { connectSqlite } = await import('../sqlite/connect-sqlite.ts');
+    return { adapter: connectSqlite(target.path) };
+  }
+  const { connectPostgresql } = await import('./connect-postgresql.ts');
+  return connectPostgresql(target, {
+    max: settings.DATABASE_POOL_SIZE,
+    connectionTimeoutMillis: settings.DATABASE_ACQUIRE_TIMEOUT_MS,
+    idleTimeoutMillis: settings.DATABASE_IDLE_TIMEOUT_MS,
+    statement_timeout: settings.DATABASE_STATEMENT_TIMEOUT_MS,
+    // The server ends a statement in time; this ends the wait for a server that is gone without a word.
+    query_timeout: settings.DATABASE_STATEMENT_TIMEOUT_MS + 2000,
+  });
+}
+
+function opened(): OpenOrm {
+  if (!current)
+    throw new Error(
+      'Expected an open database, found none. Set DATABASE_URL, and await openOrm() (loader connectOrm) first.',
+    );
+  return current;
+}
+
+function unreachable(description: string, error: unknown): DatabaseUnavailableException {
+  const reason = fault(error)?.reason ?? (error instanceof Error ? error.message.trim() : String(error));
+  const message = `No answer from the database at ${description}: ${reason}. Check DATABASE_URL and that the database runs.`;
+  return new DatabaseUnavailableException(message, undefined, { cause: error });
+}
+
+/** The generated client lies beside the chassis, as .ts in the source and as .js in the build. */
+async function generatedClient(provider: DatabaseProvider): Promise<new (options: object) => BareClient> {
+  const file = join(sourcesDirectory, 'generated', provider, `client${sourceExtension}`);
+  try {
+    const generated = await import(pathToFileURL(file).href);
+    return generated.PrismaClient;
+  } catch (error) {
+    throw new Error(
+      `Expected the ORM client for ${provider} in ${file}, which cannot be loaded. Run "npm run generate".`,
+      {
+        cause: error,
+      },
+    );
+  }
+}

@@ -1,0 +1,64 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PrismaLibSql } from '@prisma/adapter-libsql';
+import { prismaDirectory } from '../../config/layout.ts';
+import type { DatabaseProvider } from '../client/database-url.ts';
+import { migrationsDirectory } from './migration-files.ts';
+import { datamodel, schemaFilters, withSchemaEngine } from './schema-engine.ts';
+
+const providers: readonly DatabaseProvider[] = ['postgresql', 'sqlite'];
+
+/** Where migrations are made from, and where they go. */
+export interface MigrationSources {
+  /** The models as they shall be. Default prisma/models.prisma. */
+  models?: string;
+  /** Default prisma/migrations; its file models.prisma holds the models as of the last migration. */
+  directory?: string;
+}
+
+/**
+ * Writes one migration per database that leads from the models of the last migration to those of now, and returns the
+ * files; none when nothing changed. Needs no database. `name` becomes part of the folder's name. Read what it wrote before
+ * it is applied: what cannot be derived from models, such as values for a new required field, must be added by hand.
+ */
+export async function createMigration(name: string, sources: MigrationSources = {}): Promise<string[]> {
+  const { models = join(prismaDirectory, 'models.prisma'), directory = migrationsDirectory } = sources;
+  if (!/^[a-z0-9]+(_[a-z0-9]+)*$/.test(name)) {
+    throw new Error(
+      `Expected a name of lower-case words joined by "_", got "${name}". For example: add_product_weight.`,
+    );
+  }
+  const snapshot = join(directory, 'models.prisma');
+  const [before, after] = await Promise.all([
+    readFile(snapshot, 'utf8').catch(emptyWhenMissing),
+    readFile(models, 'utf8'),
+  ]);
+  const folder = `${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}_${name}`;
+  const written: string[] = [];
+  for (const provider of providers) {
+    const sql = await difference(provider, before, after);
+    if (sql === undefined) continue;
+    await mkdir(join(directory, provider, folder), { recursive: true });
+    const file = join(directory, provider, folder, 'migration.sql');
+    await writeFile(file, sql);
+    written.push(file);
+  }
+  await writeFile(snapshot, after);
+  return written;
+}
+
+/** The SQL that leads from one set of models to another; undefined when it would do nothing. */
+async function difference(provider: DatabaseProvider, before: string, after: string): Promise<string | undefined> {
+  const from = { tag: 'schemaDatamodel' as const, files: [datamodel(provider, before)] };
+  const to = { tag: 'schemaDatamodel' as const, files: [datamodel(provider, after)] };
+  const params = { from, to, script: true, exitCode: true, filters: schemaFilters };
+  // The engine asks for a database although it needs none to compare two sets of models.
+  const unused = new PrismaLibSql({ url: ':memory:' });
+  const { exitCode, stdout } = await withSchemaEngine(provider, unused, (engine) => engine.diff(params));
+  return exitCode === 2 && stdout ? stdout : undefined;
+}
+
+function emptyWhenMissing(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return '';
+  throw error;
+}

@@ -1,0 +1,76 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { uninterrupted } from '../../context/uninterrupted.ts';
+import { countCoalescedRead } from '../../telemetry/metrics/metrics.ts';
+
+interface Waiting {
+  readonly promise: Promise<unknown>;
+  readonly start: () => Promise<void>;
+}
+
+/** One key's work: at most one run is under way, and at most one is waiting to start. */
+interface Lane {
+  running: boolean;
+  waiting: Waiting | undefined;
+}
+
+/**
+ * Shares equal reads. A caller joins only a run that starts after the call, so it sees everything that was written
+ * before it asked. Runs start at the end of the event loop's turn, where all requests read in that turn meet; a run that
+ * is asked for while one of its key is under way starts when that one has ended.
+ *
+ * A run takes place in the asynchronous context of the caller that asked for it first; the others keep theirs and see
+ * nothing of it. It goes to its end when that caller's client goes, because others may wait for it. Everyone who shares a run gets the very same result, and the very same error.
+ */
+export class Coalescer {
+  readonly #lanes = new Map<string, Lane>();
+  #asked = 0;
+  #started = 0;
+
+  /** How many reads were asked for and how many were run. */
+  get counts(): { asked: number; started: number } {
+    return { asked: this.#asked, started: this.#started };
+  }
+
+  /** How many keys have a run under way or waiting; 0 when all is quiet. */
+  get size(): number {
+    return this.#lanes.size;
+  }
+
+  /** Joins the next run of `key`, which is `work` when no other is waiting. Equal keys must mean equal work. */
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    this.#asked += 1;
+    let lane = this.#lanes.get(key);
+    if (!lane) {
+      lane = { running: false, waiting: undefined };
+      this.#lanes.set(key, lane);
+    }
+    if (lane.waiting) countCoalescedRead();
+    else lane.waiting = this.#plan(key, lane, work);
+    return lane.waiting.promise as Promise<T>;
+  }
+
+  #plan(key: string, lane: Lane, work: () => Promise<unknown>): Waiting {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const inContext = AsyncLocalStorage.snapshot();
+    const attempt = () => uninterrupted(async () => work());
+    const start = async () => {
+      lane.waiting = undefined;
+      lane.running = true;
+      this.#started += 1;
+      try {
+        resolve(await inContext(attempt));
+      } catch (error) {
+        reject(error);
+      }
+      lane.running = false;
+      this.#next(key, lane);
+    };
+    if (!lane.running) setImmediate(start);
+    return { promise, start };
+  }
+
+  #next(key: string, lane: Lane): void {
+    if (lane.waiting) setImmediate(lane.waiting.start);
+    else this.#lanes.delete(key);
+  }
+}

@@ -1,0 +1,120 @@
+import type { ErrorRequestHandler, Request, Response } from 'express';
+import type { RequestContext } from '../../context/request-context.ts';
+import { type ErrorConverter, toException } from '../../errors/convert-error.ts';
+import { errorBody } from '../../errors/error-body.ts';
+import { type BaseException, RequestAbandonedException } from '../../errors/exceptions.ts';
+import { logReporter } from '../../errors/reporters/log-reporter.ts';
+import type { Reporter } from '../../errors/reporters/reporter.ts';
+import { logger } from '../../telemetry/logger.ts';
+import { requestContextOf } from '../pipeline/request-pipeline.ts';
+import { routeTemplate } from '../pipeline/route-table.ts';
+import { undoRequest } from './request-failure.ts';
+import { sendJsonResponse } from './responses.ts';
+
+/** What a failed handler may have set for the answer that it did not give. */
+const headersOfSuccess = [
+  'Content-Encoding',
+  'Content-Disposition',
+  'Content-Language',
+  'Content-Range',
+  'ETag',
+  'Last-Modified',
+  'Link',
+  'Location',
+  'X-Result-Limit',
+];
+
+/** How failures are answered. */
+export interface ErrorHandlerOptions {
+  /** Each receives the exception and the request context. Default: one that logs all to the service's logger. */
+  reporters?: readonly Reporter[];
+  /** Hides the text of failures with status 500 and above (spec.md: Errors, body rule 1). */
+  production: boolean;
+  /** Convert errors of other origins, such as the database's. */
+  converters?: readonly ErrorConverter[];
+}
+
+/**
+ * The last step of an app: turns any thrown value into an exception with the request's context, answers with the one
+ * error body and reports it (spec.md: Handling, rules 1, 2 and 4). When the answer has begun already the connection is
+ * cut, because the client must not take a part for the whole.
+ */
+export function errorHandler({ reporters, production, converters }: ErrorHandlerOptions): ErrorRequestHandler {
+  const receivers = reporters ?? [logReporter(logger())];
+  // Express knows an error handler by its four parameters.
+  return function handleError(error, req, res, _next) {
+    const context = requestContextOf(req);
+    const exception = answerTooLate(error, context) ?? toException(error, converters);
+    addRoute(context, req);
+    addContext(exception, context);
+    respond(res, exception, production);
+    for (const reporter of receivers) report(reporter, exception, context);
+    undoRequest(req).catch((failure: unknown) => logFailure(failure, 'undoing a failed request failed'));
+  };
+}
+
+/** A handler that goes on after its request was given up is no fault: its answer comes too late. */
+function answerTooLate(error: unknown, { abortReason }: RequestContext): BaseException | undefined {
+  if (abortReason === undefined || (error as NodeJS.ErrnoException | null)?.code !== 'ERR_HTTP_HEADERS_SENT') return;
+  return new RequestAbandonedException(abortReason, undefined, { cause: error });
+}
+
+function addRoute(context: RequestContext, req: Request): void {
+  const route = routeTemplate(req);
+  if (route !== undefined) context.route = route;
+}
+
+/** Fields of the request stand over those of the same name, so that an exception thrown twice tells the truth. */
+function addContext(exception: BaseException, context: RequestContext): void {
+  const { requestId, traceId, method, url, userAgent, ipAddress } = context;
+  Reflect.set(exception, 'context', {
+    ...exception.context,
+    requestId,
+    ...(traceId !== undefined && { traceId }),
+    method,
+    url,
+    ...(userAgent !== undefined && { userAgent }),
+    ...(ipAddress !== undefined && { ipAddress }),
+  });
+}
+
+function respond(res: Response, exception: BaseException, production: boolean): void {
+  if (res.headersSent) {
+    if (!res.writableEnded) res.destroy();
+    return;
+  }
+  try {
+    for (const name of headersOfSuccess) res.removeHeader(name);
+    res.setHeader('Cache-Control', 'no-store');
+    for (const [name, value] of Object.entries(exception.headers ?? {})) res.setHeader(name, value);
+    sendJsonResponse(res, exception.statusCode, errorBody(exception, production));
+  } catch (failure) {
+    logFailure(failure, 'rendering an error failed');
+    respondAtLast(res);
+  }
+}
+
+/** Details that cannot be written as JSON, or a header that is none: nothing of the exception is touched again. */
+function respondAtLast(res: Response): void {
+  if (res.headersSent) return void res.destroy();
+  const timestamp = new Date().toISOString();
+  sendJsonResponse(res, 500, { success: false, message: 'Internal Server Error', statusCode: 500, timestamp });
+}
+
+function report(reporter: Reporter, exception: BaseException, context: RequestContext): void {
+  try {
+    const outcome: unknown = reporter.report(exception, context);
+    if (outcome instanceof Promise) outcome.catch((failure: unknown) => logFailure(failure, 'a reporter failed'));
+  } catch (failure) {
+    logFailure(failure, 'a reporter failed');
+  }
+}
+
+function logFailure(failure: unknown, message: string): void {
+  try {
+    logger().error({ err: failure }, message);
+  } catch {
+    // The logger may be what failed.
+    process.emitWarning(message);
+  }
+}

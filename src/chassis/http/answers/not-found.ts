@@ -1,0 +1,46 @@
+import { type RequestHandler, type Response, Router } from 'express';
+import { MethodNotAllowedException, NotFoundException } from '../../errors/exceptions.ts';
+
+const maximumPathLength = 200;
+
+/** A route as it is mounted: an upper-case method and a full path template. */
+export interface KnownRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
+/**
+ * Answers what no route took: 404, or 405 with `Allow` where the path has routes for other methods.
+ */
+export function notFound(routes: readonly KnownRoute[]): RequestHandler {
+  const lookup = methodLookup(routes);
+  return function refuse(req, res, next) {
+    lookup(req, res, (error?: unknown) => {
+      if (error) return next(error);
+      const path = req.originalUrl.split('?', 1)[0]?.slice(0, maximumPathLength);
+      const allow = allowedMethods(res);
+      if (allow === undefined) return next(new NotFoundException(`No route ${req.method} ${path}`));
+      const message = `${path} does not take ${req.method}, only ${allow}`;
+      next(new MethodNotAllowedException(message, undefined, { headers: { Allow: allow } }));
+    });
+  };
+}
+
+/** A router of its own, so that a path matches here exactly when it matches where it is mounted. */
+function methodLookup(routes: readonly KnownRoute[]): Router {
+  const lookup = Router();
+  for (const [path, found] of Map.groupBy(routes, (route) => route.path)) {
+    const methods = found.map(({ method }) => method);
+    if (methods.includes('GET')) methods.push('HEAD');
+    lookup.all(path, (_req, res, next) => {
+      res.locals.allowedMethods = [...(res.locals.allowedMethods ?? []), ...methods];
+      next();
+    });
+  }
+  return lookup;
+}
+
+function allowedMethods(res: Response): string | undefined {
+  const methods: string[] | undefined = res.locals.allowedMethods;
+  return methods && [...new Set(methods)].sort().join(', ');
+}

@@ -1,0 +1,34 @@
+import type { Request, Response } from 'express';
+import { paginationLinks } from '../../query/pagination-links.ts';
+import type { PageResult } from '../../query/query-types.ts';
+
+/** Answers `{"success":true,"data":…}`. */
+export function sendData(res: Response, status: number, data: unknown): void {
+  sendJsonResponse(res, status, { success: true, data });
+}
+
+/**
+ * Answers a page: `data`, `page`, `pageSize` and `total` beside `success` (spec.md: Paginated result), `nextCursor` on
+ * cursor paging, and a `Link` header (RFC 8288) to the pages around it.
+ */
+export function sendPage(req: Request, res: Response, page: PageResult): void {
+  const links = paginationLinks(req.originalUrl, page);
+  if (links !== '') res.setHeader('Link', links);
+  const { data, page: number, pageSize, total, nextCursor } = page;
+  sendJsonResponse(res, 200, { success: true, data, page: number, pageSize, total, nextCursor });
+}
+
+/** Answers 204 without a body. */
+export function sendNoContent(res: Response): void {
+  res.statusCode = 204;
+  res.end();
+}
+
+/** Writes a JSON body in one piece, with its length, without an etag. */
+export function sendJsonResponse(res: Response, status: number, body: object): void {
+  const text = JSON.stringify(body);
+  res.statusCode = status;
+  res.setHeader('content-type', 'application/json; charset=utf-8');
+  res.setHeader('content-length', Buffer.byteLength(text));
+  res.end(text);
+}

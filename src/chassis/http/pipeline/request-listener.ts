@@ -1,0 +1,67 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Express, NextFunction, Request, Response } from 'express';
+import { errorBody } from '../../errors/error-body.ts';
+import { BadRequestException, BaseException, InternalServerErrorException } from '../../errors/exceptions.ts';
+import { logger } from '../../telemetry/logger.ts';
+import { sendJsonResponse } from '../answers/responses.ts';
+import { requestIdOf } from './request-id.ts';
+
+/** Whether a request is let in; one that is not has been answered. */
+export type Gate = (req: IncomingMessage, res: ServerResponse) => boolean;
+
+const wholeTarget = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * An app as a listener of `createServer`. Express hands a request whose target it cannot parse, such as `http://[`, to
+ * no step at all and would answer it with an HTML page; here it gets a 400 in the one error body, and what the error
+ * handler of the app passed on gets a 500. Of a target with scheme and host, as sent to proxies, the path counts, so
+ * that no link of an answer leads to a host that the client made up.
+ *
+ * @param admits sees each request before the app does; by default all are let in
+ */
+export function requestListener(app: Express, admits: Gate = () => true): RequestListener {
+  const handle = app as unknown as (req: IncomingMessage, res: ServerResponse, next: NextFunction) => void;
+  return (req, res) => {
+    const next = (error?: unknown) => answer(res as Response, req as Request, error);
+    if (req.headers.host === undefined && req.httpVersion === '1.1') return next();
+    if (hasSecondHost(req)) return next();
+    if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
+    if (admits(req, res)) handle(req, res, next);
+  };
+}
+
+/** For `server.on('checkExpectation', …)`: an expectation that nobody fulfils is a 417 in the one error body. */
+export function refuseExpectation(req: IncomingMessage, res: ServerResponse): void {
+  send(res as Response, req as Request, new BaseException('Only the expectation 100-continue is met', 417));
+}
+
+/** Whom a request is for must not depend on which of two a proxy reads (RFC 9112, 3.2). Node keeps the first. */
+function hasSecondHost({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
+}
+
+function pathOf(target: string): string {
+  const rest = target.replace(wholeTarget, '');
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+function answer(res: Response, req: Request, error: unknown): void {
+  const exception: BaseException = error
+    ? new InternalServerErrorException(undefined, undefined, { cause: error })
+    : new BadRequestException('The request has no Host header or two, or its target is not a valid URL');
+  send(res, req, exception, error);
+}
+
+function send(res: Response, req: Request, exception: BaseException, error?: unknown): void {
+  const requestId = res.getHeader('X-Request-Id') ?? requestIdOf(req);
+  logger()[error ? 'error' : 'warn']({ requestId, method: req.method, err: error }, exception.message);
+  if (res.headersSent) return void res.destroy();
+  res.setHeader('X-Request-Id', requestId);
+  res.setHeader('Connection', 'close');
+  sendJsonResponse(res, exception.statusCode, errorBody(exception, true));
+}

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { toException } from '../errors/convert-error.ts';
+import { errorBody } from '../errors/error-body.ts';
+import { MethodNotAllowedException, NotFoundException } from '../errors/exceptions.ts';
+import { answerClientError } from '../http/answers/client-error.ts';
+import { type ListenAddress, listen } from '../lifecycle/listen.ts';
+import { logger } from '../telemetry/logger.ts';
+import { type InternalAnswer, type InternalRoute, internalRoutes, json } from './internal-routes.ts';
+
+/** What the internal server needs to know of the service. */
+export interface InternalServerOptions {
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  /** Names of the enabled modules, for /info. */
+  modules: readonly string[];
+}
+
+/** An internal server that listens. */
+export interface InternalServer {
+  readonly address: ListenAddress;
+  /** Lets requests in flight finish, for at most half a second. Close it after the public server, so that probes are answered to the end. */
+  close(): Promise<void>;
+}
+
+/** A request that came and went slower than this would hold a connection of the operators' own port. */
+const limits = { requestTimeout: 5_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
+const silenceMs = 10_000;
+/** Longer than the time between two scrapes, so that Prometheus keeps its connection. */
+const keepAliveMs = 65_000;
+const closeMs = 500;
+
+/**
+ * Starts the server for those who operate the service: `/livez`, `/readyz`, `/metrics`, `/info` and `/log-level`, on a
+ * port of its own that no client reaches. Open it before anything else and close it last.
+ *
+ * @throws StartUpError when the address cannot be taken
+ */
+export async function startInternalServer({ host, port, modules }: InternalServerOptions): Promise<InternalServer> {
+  const routes = internalRoutes(modules);
+  const server = createServer(limits, (req, res) => void answer(routes, req, res)).on('clientError', answerClientError);
+  server.timeout = silenceMs;
+  server.keepAliveTimeout = keepAliveMs;
+  const address = await listen(server, { host, port }, { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT' });
+  return { address, close: () => closeServer(server) };
+}
+
+/** Answers are ready in a moment; a connection that is silent, or read by nobody, is not waited for. */
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), closeMs);
+  await closed;
+  clearTimeout(cut);
+}
+
+async function answer(
+  routes: ReadonlyMap<string, InternalRoute>,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  try {
+    send(res, await handlerOf(routes, req)(req));
+  } catch (error) {
+    const exception = toException(error);
+    if (exception.statusCode >= 500) logger().error({ err: error, url: req.url }, 'internal request failed');
+    for (const [name, value] of Object.entries(exception.headers ?? {})) res.setHeader(name, value);
+    // What is left of a refused body is not waited for.
+    if (!req.complete) res.setHeader('Connection', 'close');
+    send(res, json(exception.statusCode, errorBody(exception, true)));
+  }
+}
+
+/** The handler of a request; HEAD is GET, whose body Node leaves out. */
+function handlerOf(routes: ReadonlyMap<string, InternalRoute>, req: IncomingMessage) {
+  const path = req.url?.split('?', 1)[0]?.slice(0, 200) ?? '';
+  const route = routes.get(path);
+  if (!route) throw new NotFoundException(`No route ${req.method} ${path}`);
+  const handler = req.method === 'PUT' ? route.put : ['GET', 'HEAD'].includes(req.method ?? '') ? route.get : undefined;
+  if (handler) return handler;
+  const allow = route.put ? 'GET, HEAD, PUT' : 'GET, HEAD';
+  throw new MethodNotAllowedException(`${path} does not take ${req.method}, only ${allow}`, undefined, {
+    headers: { Allow: allow },
+  });
+}
+
+function send(res: ServerResponse, { status, contentType, text }: InternalAnswer): void {
+  res.writeHead(status, {
+    'Content-Type': contentType,
+    'Content-Length': Buffer.byteLength(text),
+    'Cache-Control': 'no-store',
+  });
+  res.end(text);
+}

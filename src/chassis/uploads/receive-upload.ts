@@ -1,0 +1,118 @@
+import { join, resolve } from 'node:path';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { toException } from '../errors/convert-error.ts';
+import {
+  BadRequestException,
+  BaseException,
+  InternalServerErrorException,
+  PayloadTooLargeException,
+} from '../errors/exceptions.ts';
+import { onRequestFailure } from '../http/answers/request-failure.ts';
+import { type ImageType, imageExtensions } from './image-type.ts';
+import {
+  type HiddenFile,
+  orStorageFailure,
+  publishUpload,
+  removeAbandoned,
+  removeFile,
+  uploadStorage,
+} from './upload-storage.ts';
+
+/** What a route takes. */
+export interface ReceiveUploadOptions {
+  /** The form field that holds the file. */
+  field: string;
+  /** Size of the file at most, in bytes. */
+  maxBytes: number;
+  /** Where the file is stored; made when missing. */
+  directory: string;
+  /** Which types of image are taken, by content and not by name. Default: PNG, JPEG, WebP and GIF. */
+  types?: readonly ImageType[];
+}
+
+/** An image that was received and stored. */
+export interface UploadedFile {
+  /** Made by the server; the file is served at `/uploads/<name>`. */
+  name: string;
+  /** In bytes. */
+  size: number;
+  type: ImageType;
+}
+
+const uploads = new WeakMap<Request, UploadedFile>();
+const allTypes = Object.keys(imageExtensions) as ImageType[];
+
+/**
+ * Receives one image of a multipart form; the handler after it finds it by `uploadedFile(req)`. A file appears in the
+ * directory whole or not at all, and is removed again when the request fails later on.
+ *
+ * @throws BadRequestException for a missing file or a malformed form (spec.md: Errors, body rule 4) and, with message
+ * `Failed to upload <field>`, when it cannot be stored (body rule 6); PayloadTooLargeException above `maxBytes`;
+ * UnsupportedMediaTypeException for another content
+ */
+export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
+  const { field, maxBytes, types = allTypes } = options;
+  const storage = { field, types, directory: resolve(options.directory) };
+  const limits = { fileSize: maxBytes, files: 1, fields: 20, fieldSize: 65_536, parts: 21 };
+  let receive: RequestHandler | undefined;
+  async function open(): Promise<RequestHandler> {
+    // Most services take no uploads, and their start need not load this.
+    const { default: multer } = await import('multer');
+    await orStorageFailure(field, removeAbandoned(storage.directory));
+    return multer({ storage: uploadStorage(storage), limits }).single(field);
+  }
+  return async function receiveFile(req, res, next) {
+    try {
+      receive ??= await open();
+      await readForm(receive, req, res);
+      if (req.file === undefined) throw missingFile(field);
+      const hidden = req.file as unknown as HiddenFile;
+      const name = await publishUpload(hidden, storage);
+      onRequestFailure(req, () => removeFile(join(storage.directory, name)));
+      uploads.set(req, { name, size: hidden.size, type: hidden.imageType });
+    } catch (error) {
+      return next(uploadException(error, field, maxBytes));
+    }
+    next();
+  };
+}
+
+/** The image that `receiveUpload` stored for this request. */
+export function uploadedFile(req: Request): UploadedFile {
+  const upload = uploads.get(req);
+  if (upload) return upload;
+  throw new InternalServerErrorException(
+    `Expected receiveUpload() before this handler, found none; add it to the route ${req.method} ${req.path}`,
+  );
+}
+
+/** Removes a stored image, such as one that another has replaced; a name with a path in it is refused. */
+export async function removeUpload(directory: string, name: string): Promise<void> {
+  if (!/^[\w-]+\.\w+$/.test(name)) {
+    throw new InternalServerErrorException(`Expected the name of an uploaded file, found ${JSON.stringify(name)}`);
+  }
+  await removeFile(join(directory, name));
+}
+
+function readForm(receive: RequestHandler, req: Request, res: Response): Promise<void> {
+  return new Promise((done, fail) => {
+    const next: NextFunction = (error?: unknown) => (error ? fail(error) : done());
+    receive(req, res, next);
+  });
+}
+
+function missingFile(field: string): BadRequestException {
+  return new BadRequestException(`Expected a file in field "${field}" of a multipart/form-data body, found none`);
+}
+
+/** Everything that is neither ours nor multer's comes from the parser of the form or from the connection. */
+function uploadException(error: unknown, field: string, maxBytes: number): BaseException {
+  if (error instanceof BaseException) return error;
+  if (!(error instanceof Error)) return toException(error);
+  if ((error as { code?: unknown }).code === 'LIMIT_FILE_SIZE') {
+    const message = `The file in field "${field}" is larger than ${maxBytes} bytes`;
+    return new PayloadTooLargeException(message, undefined, { cause: error });
+  }
+  if (error.name === 'MulterError') return toException(error);
+  return new BadRequestException('The multipart body is malformed or incomplete', undefined, { cause: error });
+}

@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import type { Express, Response } from 'express';
+import { describe, expect, it } from 'vitest';
+import { concurrencyGate } from '../../../src/chassis/admission/concurrency-gate.ts';
+import { ConcurrencyLimit } from '../../../src/chassis/admission/concurrency-limit.ts';
+import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
+import { requestListener } from '../../../src/chassis/http/pipeline/request-listener.ts';
+import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { bareApp } from '../http/bare-app.ts';
+import { listening } from '../http/listening.ts';
+
+/** A server that works on one request at a time; `/hold` is answered by the test. */
+async function oneAtATime(production = false) {
+  const limit = new ConcurrencyLimit({ minimum: 1, maximum: 1, congested: () => false });
+  const held: Response[] = [];
+  const arrivals: (() => void)[] = [];
+  const app = bareApp([
+    requestPipeline([]),
+    parseBodies({ limitBytes: 100 }),
+    (req, res) => {
+      if (req.path !== '/hold') return void res.json({ ok: true });
+      held.push(res);
+      arrivals.shift()?.();
+    },
+  ]);
+  const server = await listening(
+    createServer(requestListener(app as Express, concurrencyGate(limit, { production, keepAliveMs: 65_000 }))),
+  );
+  const url = `http://127.0.0.1:${server.port}`;
+  const hold = async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    arrivals.push(resolve);
+    const answer = fetch(`${url}/hold`);
+    await promise;
+    return { answer, release: () => held.shift()?.json({ ok: true }) };
+  };
+  return Object.assign(server, { url, limit, hold });
+}
+
+describe('concurrencyGate', () => {
+  it('answers what is too much at once with 503, Retry-After and the one error body', async () => {
+    await using server = await oneAtATime();
+    const { answer, release } = await server.hold();
+    const refused = await fetch(server.url);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    const body = (await refused.json()) as { timestamp: string };
+    expect(body).toEqual({
+      success: false,
+      message: 'The service is overloaded; try again in a moment',
+      statusCode: 503,
+      timestamp: expect.any(String),
+    });
+    expect(new Date(body.timestamp).toISOString()).toBe(body.timestamp);
+    release();
+    expect((await answer).status).toBe(200);
+    expect((await fetch(server.url)).status).toBe(200);
+  });
+
+  it('answers with the id that the request brings, and lets health pass', async () => {
+    await using server = await oneAtATime();
+    const { answer, release } = await server.hold();
+    const refused = await fetch(server.url, { headers: { 'x-request-id': 'mine-1' } });
+    expect([refused.status, refused.headers.get('x-request-id')]).toEqual([503, 'mine-1']);
+    const statuses = await Promise.all(
+      ['/livez', '/readyz?full', '/livezz'].map(async (path) => (await fetch(`${server.url}${path}`)).status),
+    );
+    expect(statuses).toEqual([200, 200, 503]);
+    release();
+    await answer;
+  });
+
+  it('gives back the place of a request that no step of the app takes', async () => {
+    await using server = await oneAtATime();
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('GET http://[ HTTP/1.1\r\nHost: a\r\n\r\n');
+    const [refused] = (await once(socket, 'data')) as [Buffer];
+    expect(String(refused)).toMatch(/^HTTP\/1.1 400 /);
+    await expect.poll(() => server.limit.atWork).toBe(0);
+    socket.destroy();
+  });
+
+  it('hides its reason in production (spec.md: Errors, body rule 1)', async () => {
+    await using server = await oneAtATime(true);
+    const { answer, release } = await server.hold();
+    expect(await (await fetch(server.url)).json()).toMatchObject({ message: 'Internal Server Error', statusCode: 503 });
+    release();
+    await answer;
+  });
+
+  it('gives back the place of a client that went away', async () => {
+    await using server = await oneAtATime();
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('GET /hold HTTP/1.1\r\nHost: a\r\n\r\n');
+    await expect.poll(() => server.limit.atWork).toBe(1);
+    socket.destroy();
+    await expect.poll(() => server.limit.atWork).toBe(0);
+    expect((await fetch(server.url)).status).toBe(200);
+  });
+
+  it.each(['POST', 'GET', 'DELETE', 'PROPFIND'])(
+    'counts a %s once its body has come, so that slow clients take no place',
+    async (method) => {
+      await using server = await oneAtATime();
+      const slow = connect(server.port, '127.0.0.1');
+      slow.write(`${method} / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{`);
+      await once(slow, 'connect');
+      for (let index = 0; index < 3; index += 1) expect((await fetch(server.url)).status).toBe(200);
+      slow.write('}');
+      const [answer] = (await once(slow, 'data')) as [Buffer];
+      expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
+      expect(server.limit.atWork).toBe(0);
+      slow.destroy();
+    },
+  );
+
+  it.each(['Content-Length: 1', 'Transfer-Encoding: chunked'])(
+    'counts a GET with a body at once (%s)',
+    async (body) => {
+      await using server = await oneAtATime();
+      const socket = connect(server.port, '127.0.0.1');
+      socket.write(`GET /hold HTTP/1.1\r\nHost: a\r\n${body}\r\n\r\n`);
+      await expect.poll(() => server.limit.atWork).toBe(1);
+      expect((await fetch(server.url)).status).toBe(503);
+      socket.destroy();
+      await expect.poll(() => server.limit.atWork).toBe(0);
+    },
+  );
+
+  it('exempts health and not what looks like it', async () => {
+    await using server = await oneAtATime();
+    const { answer, release } = await server.hold();
+    const status = async (path: string, method = 'GET') => (await fetch(server.url + path, { method })).status;
+    expect([await status('/readyz?full'), await status('/livez', 'HEAD')]).toEqual([200, 200]);
+    expect([await status('/livez/more'), await status('/livez', 'POST')]).toEqual([503, 503]);
+    release();
+    await answer;
+  });
+
+  it('counts nothing for a body that was refused', async () => {
+    await using server = await oneAtATime();
+    const headers = { 'content-type': 'application/json' };
+    const tooLarge = await fetch(server.url, { method: 'POST', headers, body: JSON.stringify('x'.repeat(1000)) });
+    expect([tooLarge.status, server.limit.atWork]).toEqual([413, 0]);
+  });
+});

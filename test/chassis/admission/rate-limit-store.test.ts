@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { closeRateLimits, openRateLimits, rateLimiterFor } from '../../../src/chassis/admission/rate-limit-store.ts';
+import { logger, setLogger } from '../../../src/chassis/telemetry/logger.ts';
+import { TestRedis, withoutRedis } from '../../support/redis.ts';
+import { type LogLine, memoryLog } from '../http/bare-app.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const redis = withoutRedis === '' ? await TestRedis.start() : undefined;
+const standard = logger();
+let lines: LogLine[];
+let made = 0;
+
+beforeEach(() => {
+  const log = memoryLog();
+  lines = log.lines;
+  setLogger(log.logger);
+});
+afterEach(async () => {
+  await closeRateLimits();
+  setLogger(standard);
+});
+afterAll(() => redis?.stop());
+
+const open = () => openRateLimits({ RATE_LIMIT_ENABLED: true, REDIS_URL: redis?.url });
+const messages = () => lines.map(({ msg }) => msg).filter((msg) => msg.startsWith('Redis'));
+const away = 'Redis is away: each replica counts its rate limits by itself';
+const back = 'Redis is back: replicas share their rate limits again';
+
+/** A counter of ten requests a minute, and what is left of it after one more. */
+function counter(name = `test-${process.pid}-${++made}`) {
+  const limiter = rateLimiterFor({ name, points: 10, seconds: 60 });
+  const left = async () => (await limiter?.consume('client'))?.remainingPoints;
+  return { name, left };
+}
+
+describe.skipIf(!redis)(`rate limits in Redis${withoutRedis}`, () => {
+  it('are not shared with another service', async () => {
+    const inService = async (OTEL_SERVICE_NAME: string) => {
+      await closeRateLimits();
+      await openRateLimits({ RATE_LIMIT_ENABLED: true, REDIS_URL: redis?.url, OTEL_SERVICE_NAME });
+    };
+    await inService('orders');
+    const orders = counter();
+    await expect.poll(async () => (messages().length === 0 ? await orders.left() : 'away')).toBeLessThan(9);
+    await inService('stock');
+    expect(await counter(orders.name).left()).toBe(9);
+  });
+
+  it('are shared by all replicas', async () => {
+    await open();
+    const one = counter();
+    // The first request may come before the connection is there.
+    await expect.poll(async () => (messages().length === 0 ? await one.left() : 'away')).toBeLessThan(10);
+    await expect.poll(one.left).toBeLessThan(9);
+    const before = (await one.left()) ?? 0;
+    await closeRateLimits();
+    await open();
+    const other = counter(one.name);
+    await expect.poll(other.left, { interval: 20 }).toBeLessThan(before);
+  });
+
+  it('are counted in memory while it is away, which is said once, and shared again when it is back', async () => {
+    await open();
+    const { left } = counter();
+    await expect.poll(left).toBeLessThan(9);
+    await redis?.stop();
+    await expect.poll(messages).toEqual([away]);
+    for (let request = 9; request >= 5; request -= 1) {
+      const started = performance.now();
+      expect(await left()).toBeLessThanOrEqual(request);
+      expect(performance.now() - started).toBeLessThan(200);
+    }
+    await redis?.start();
+    await expect.poll(messages, { timeout: 10_000 }).toEqual([away, back]);
+    // It came back empty, so the count begins anew.
+    expect(await left()).toBe(9);
+  });
+
+  it('wait a moment for one that hangs, once, and not at every request', async () => {
+    await open();
+    const { left } = counter();
+    await expect.poll(left).toBeLessThan(9);
+    redis?.freeze();
+    expect(await left()).toBeTypeOf('number');
+    await expect.poll(messages).toEqual([away]);
+    const started = performance.now();
+    for (let request = 0; request < 5; request += 1) await left();
+    expect(performance.now() - started).toBeLessThan(200);
+    redis?.thaw();
+    await expect.poll(messages, { timeout: 10_000 }).toEqual([away, back]);
+  });
+
+  it('refuse over the limit without asking each time', async () => {
+    await open();
+    const limiter = rateLimiterFor({ name: `test-${process.pid}-${++made}`, points: 1, seconds: 60 });
+    const refused = async () =>
+      limiter?.consume('client').then(
+        () => false,
+        ({ msBeforeNext }) => msBeforeNext > 0,
+      );
+    await expect.poll(refused).toBe(true);
+    await expect.poll(refused).toBe(true);
+  });
+});
+
+describe('openRateLimits', () => {
+  it('does not wait for a Redis that is not there', async () => {
+    const started = performance.now();
+    await openRateLimits({ RATE_LIMIT_ENABLED: true, REDIS_URL: 'redis://127.0.0.1:1' });
+    expect(await counter().left()).toBe(9);
+    expect(performance.now() - started).toBeLessThan(2000);
+    await expect.poll(messages).toEqual([away]);
+  });
+
+  it.each([
+    ['nothing', 'false', '', [false, false]],
+    ['no Redis client', 'true', '', [true, false]],
+    ['what is used', 'true', 'redis://127.0.0.1:1', [true, true]],
+  ])('loads %s with RATE_LIMIT_ENABLED=%s REDIS_URL=%s', (_what, enabled, url, loaded) => {
+    const script = `
+      import { registerHooks } from 'node:module';
+      const found = { 'rate-limiter-flexible': false, ioredis: false };
+      registerHooks({ resolve(name, context, next) { if (name in found) found[name] = true; return next(name, context); } });
+      const { openRateLimits, closeRateLimits } = await import(process.argv[1]);
+      await openRateLimits({ RATE_LIMIT_ENABLED: ${enabled}, REDIS_URL: ${JSON.stringify(url)} || undefined });
+      await closeRateLimits();
+      console.log(JSON.stringify(Object.values(found)));`;
+    const store = pathToFileURL(join(root, 'src/chassis/admission/rate-limit-store.ts')).href;
+    const text = execFileSync(process.execPath, ['--input-type=module', '--eval', script, store], {
+      cwd: root,
+      env: { ...process.env, LOG_LEVEL: 'silent' },
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(text)).toEqual(loaded);
+  });
+});

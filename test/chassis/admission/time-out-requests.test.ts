@@ -1,0 +1,89 @@
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { connect, Socket } from 'node:net';
+import type { RequestHandler } from 'express';
+import { describe, expect, it } from 'vitest';
+import { timeOutRequests } from '../../../src/chassis/admission/time-out-requests.ts';
+import { getRequestContext, type RequestContext } from '../../../src/chassis/context/request-context.ts';
+import type { Reporter } from '../../../src/chassis/errors/reporters/reporter.ts';
+import { sendData } from '../../../src/chassis/http/answers/responses.ts';
+import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
+import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { bareApp } from '../http/bare-app.ts';
+import { listening } from '../http/listening.ts';
+
+/** A server whose requests time out after 100 ms. */
+async function impatient(handler: RequestHandler, reporter?: Reporter) {
+  const pipeline = requestPipeline([timeOutRequests(100, false)]);
+  const app = bareApp([pipeline, parseBodies({ limitBytes: 100 }), handler], reporter && { reporters: [reporter] });
+  const server = await listening(createServer(app));
+  return Object.assign(server, { url: `http://127.0.0.1:${server.port}` });
+}
+
+const aborted = () => {
+  const signal = getRequestContext()?.signal;
+  return new Promise<Event>((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
+};
+
+describe('timeOutRequests', () => {
+  it('answers a request that waits too long with 503 and has its work end', async () => {
+    const { promise: ended, resolve } = Promise.withResolvers<string | undefined>();
+    await using server = await impatient(async () => {
+      const context = getRequestContext();
+      await aborted();
+      resolve(context?.abortReason);
+    });
+    const answer = await fetch(server.url);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await answer.json()).toMatchObject({ success: false, statusCode: 503 });
+    expect(await ended).toBe('The request took longer than REQUEST_TIMEOUT_MS');
+  });
+
+  it('takes an answer that comes too late for no fault', async () => {
+    const reported = Promise.withResolvers<string>();
+    await using server = await impatient(
+      async (_req, res) => {
+        await aborted();
+        sendData(res, 200, 'late');
+      },
+      { report: ({ name }) => reported.resolve(name) },
+    );
+    expect((await fetch(server.url)).status).toBe(503);
+    expect(await reported.promise).toBe('RequestAbandonedException');
+  });
+
+  it('cuts no answer that has begun', async () => {
+    await using server = await impatient(async (_req, res) => {
+      res.write('begun, ');
+      const { promise, resolve } = Promise.withResolvers<void>();
+      setTimeout(resolve, 300);
+      await promise;
+      res.end('done');
+    });
+    expect(await (await fetch(server.url)).text()).toBe('begun, done');
+  });
+
+  it('does not count the time in which the client still sends', async () => {
+    await using server = await impatient((_req, res) => void res.json({}));
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(
+      'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{',
+    );
+    setTimeout(() => socket.write('}'), 300);
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it('lets go of the neighbours of a request that is answered', () => {
+    const observer = timeOutRequests(100, false);
+    const responses = Array.from({ length: 3 }, () => new ServerResponse(new IncomingMessage(new Socket())));
+    const context = {} as RequestContext;
+    for (const res of responses) observer.opened?.(context, res.req, res);
+    const places = responses.map((res) => Object.getOwnPropertySymbols(res).map((key) => Reflect.get(res, key)));
+    const [, second] = places.map((values) => values.find((value) => value?.context === context));
+    expect(second.before).not.toBe(second);
+    for (const res of responses)
+      observer.closed?.(context, res.req, res, { seconds: 0, aborted: false, route: undefined });
+    expect([second.before, second.after]).toEqual([second, second]);
+  });
+});

@@ -1,0 +1,120 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toDatabaseException } from '../../../../src/chassis/database/client/database-errors.ts';
+import type { OpenOrm } from '../../../../src/chassis/database/client/orm.ts';
+import { databaseProviders, openEmptyDatabase } from '../../../support/empty-database.ts';
+import { raised } from '../../../support/raised.ts';
+
+const nobody = '00000000-0000-4000-8000-000000000000';
+
+const product = { sku: 'A', name: 'A', description: '', price: 1 };
+
+describe.each(databaseProviders)('errors of %s', (provider) => {
+  let open: OpenOrm;
+  let categoryId: string;
+
+  beforeAll(async () => {
+    open = await openEmptyDatabase(provider);
+    ({ id: categoryId } = await open.client.category.create({ data: { name: 'Books' } }));
+    await open.client.product.create({ data: { ...product, categoryId } });
+  });
+
+  afterAll(() => open.close());
+
+  it('turns a duplicate into a ConflictException that names the field but not its value', async () => {
+    const error = await raised(() => open.client.category.create({ data: { name: 'Books' } }));
+    expect(error).toMatchObject({ name: 'ConflictException', statusCode: 409, details: { fields: ['name'] } });
+    expect(error.message).toBe('Another category has this name already');
+    expect(error.cause).toMatchObject({ code: 'P2002' });
+    const sku = await raised(() => open.client.product.createMany({ data: [{ ...product, categoryId }] }));
+    expect(sku).toMatchObject({ statusCode: 409, message: 'Another product has this sku already' });
+  });
+
+  it('turns a duplicate in raw SQL into a ConflictException', async () => {
+    const sql = `INSERT INTO categories ("id", "name", "updatedAt") VALUES ('x', 'Books', CURRENT_TIMESTAMP)`;
+    const error = await raised(() => open.client.$executeRawUnsafe(sql));
+    expect(error).toMatchObject({ statusCode: 409, details: { fields: ['name'] } });
+  });
+
+  it('turns an update or a delete of a missing record into a NotFoundException', async () => {
+    const update = await raised(() => open.client.product.update({ where: { id: nobody }, data: { name: 'x' } }));
+    expect(update).toMatchObject({ name: 'NotFoundException', statusCode: 404, message: 'Product not found' });
+    const remove = await raised(() => open.client.refreshToken.delete({ where: { id: nobody } }));
+    expect(remove).toMatchObject({ statusCode: 404, message: 'Refresh token not found' });
+    const find = await raised(() => open.client.product.findUniqueOrThrow({ where: { id: nobody } }));
+    expect(find).toMatchObject({ statusCode: 404 });
+  });
+
+  it('turns a reference to a missing record into a ConflictException', async () => {
+    const data = { ...product, sku: 'B', categoryId: nobody };
+    const error = await raised(() => open.client.product.create({ data }));
+    expect(error).toMatchObject({ name: 'ConflictException', statusCode: 409 });
+    expect(error.message).toBe('A record that this product refers to does not exist');
+    if (provider === 'postgresql') expect(error.details).toEqual({ fields: ['categoryId'] });
+  });
+
+  it('turns the delete of a record that others refer to into a ConflictException', async () => {
+    const error = await raised(() => open.client.category.delete({ where: { id: categoryId } }));
+    expect(error).toMatchObject({ name: 'ConflictException', statusCode: 409 });
+    expect(error.message).toBe('Other records still refer to this category');
+    const many = await raised(() => open.client.category.deleteMany());
+    expect(many).toMatchObject({ statusCode: 409, message: 'Other records still refer to this category' });
+  });
+
+  it('turns arguments that the ORM refuses into a BadRequestException without its text', async () => {
+    const attempts: (() => Promise<unknown>)[] = [
+      () => open.client.product.findMany({ where: { nothing: 1 } as object }),
+      () => open.client.product.create({ data: { ...product, sku: 'B', price: 'dear', categoryId } as never }),
+    ];
+    // SQLite stores any integer, whatever the column's type.
+    if (provider === 'postgresql') {
+      attempts.push(() => open.client.product.create({ data: { ...product, sku: 'B', price: 2 ** 40, categoryId } }));
+    }
+    for (const attempt of attempts) {
+      const error = await raised(attempt);
+      expect(error).toMatchObject({ name: 'BadRequestException', statusCode: 400, message: 'Invalid request data' });
+      expect(error.details).toBeUndefined();
+      expect(error.cause).toBeInstanceOf(Error);
+    }
+  });
+
+  it('turns a text with a NUL character, which it cannot hold, into a BadRequestException', async () => {
+    const invalid = { name: 'BadRequestException', statusCode: 400, message: 'Invalid request data' };
+    const data = { ...product, sku: 'a\0b', categoryId };
+    expect(await raised(() => open.client.product.create({ data }))).toMatchObject(invalid);
+    expect(await raised(() => open.client.product.findUnique({ where: { sku: 'A\0' } }))).toMatchObject(invalid);
+    const inTransaction = () => open.client.$transaction((transaction) => transaction.product.create({ data }));
+    expect(await raised(inTransaction)).toMatchObject(invalid);
+  });
+
+  it('turns a transaction that takes too long into a DatabaseUnavailableException', async () => {
+    const error = await raised(() =>
+      open.client.$transaction(
+        async (transaction) => {
+          // A query on SQLite never leaves the event loop, so its timers get their turn here.
+          while (true) await Promise.all([transaction.product.count(), setImmediate()]);
+        },
+        { timeout: 30 },
+      ),
+    );
+    expect(error).toMatchObject({ statusCode: 503, headers: { 'Retry-After': '1' } });
+  });
+
+  it('turns a failed statement into a DatabaseException with the error as its cause', async () => {
+    const error = await raised(() => open.client.$queryRawUnsafe('SELECT * FROM nowhere'));
+    expect(error).toMatchObject({ name: 'DatabaseException', statusCode: 500, isOperational: true });
+    expect(error.message).toBe('Database Operation Failed');
+    expect(error.cause).toMatchObject({ code: 'P2010' });
+  });
+
+  it('leaves what the program itself raises in a transaction as it is', async () => {
+    const own = new RangeError('mine');
+    const error = await raised(() => open.client.$transaction(() => Promise.reject(own)));
+    expect(error).toBe(own);
+    expect(toDatabaseException(own)).toBeUndefined();
+    expect(
+      toDatabaseException(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })),
+    ).toBeUndefined();
+    for (const value of [null, undefined, 'text', 1, {}]) expect(toDatabaseException(value)).toBeUndefined();
+  });
+});

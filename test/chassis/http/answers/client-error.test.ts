@@ -1,0 +1,50 @@
+import { createServer } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerClientError } from '../../../../src/chassis/http/answers/client-error.ts';
+import { logger, setLogger } from '../../../../src/chassis/telemetry/logger.ts';
+import { bareApp, echoBody, type LogLine, memoryLog } from '../bare-app.ts';
+import { listening, sendRaw } from '../listening.ts';
+
+const standard = logger();
+let lines: LogLine[];
+beforeEach(() => {
+  const log = memoryLog();
+  lines = log.lines;
+  setLogger(log.logger);
+});
+afterEach(() => setLogger(standard));
+
+async function answerTo(bytes: string, options: object = {}): Promise<{ status: number; body: unknown }> {
+  const server = createServer(options, bareApp([echoBody])).on('clientError', answerClientError);
+  await using address = await listening(server);
+  const answer = await sendRaw(address.port, bytes);
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  expect(head).toContain('Content-Type: application/json');
+  expect(head).toContain(`Content-Length: ${body.length}`);
+  return { status: Number(head.split(' ')[1]), body: JSON.parse(body) };
+}
+
+describe('answerClientError', () => {
+  it.each([
+    ['bytes that are no HTTP', 'hello\r\n\r\n', 400],
+    ['a malformed request target', 'GET ?x HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+    ['headers that are too large', `GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
+  ])('answers %s in the one body', async (_what, bytes, status) => {
+    const answer = await answerTo(bytes);
+    expect(answer).toEqual({
+      status,
+      body: { success: false, message: expect.any(String), statusCode: status, timestamp: expect.any(String) },
+    });
+    expect(lines).toMatchObject([{ level: 'warn', statusCode: status }]);
+  });
+
+  it('answers a request that comes too slowly with 408', async () => {
+    const options = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 20 };
+    expect((await answerTo('GET / HTTP/1.1\r\nHost', options)).status).toBe(408);
+  });
+
+  it('does not log the bytes', async () => {
+    await answerTo('GET /?token=hunter2 HTTP/9.9\r\n\r\n');
+    expect(JSON.stringify(lines)).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,27 @@
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { InternalServerErrorException } from '../../../../src/chassis/errors/exceptions.ts';
+import { onRequestFailure } from '../../../../src/chassis/http/answers/request-failure.ts';
+import { bareApp } from '../bare-app.ts';
+
+describe('onRequestFailure', () => {
+  it('undoes what the failed request has done, last first', async () => {
+    const undone: string[] = [];
+    const done = Promise.withResolvers<void>();
+    const app = bareApp([
+      (req) => {
+        onRequestFailure(req, async () => {
+          undone.push('first');
+          done.resolve();
+        });
+        onRequestFailure(req, async () => {
+          undone.push('second');
+        });
+        throw new InternalServerErrorException();
+      },
+    ]);
+    await request(app).get('/');
+    await done.promise;
+    expect(undone).toEqual(['second', 'first']);
+  });
+});

@@ -1,0 +1,41 @@
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { sendData, sendNoContent, sendPage } from '../../../../src/chassis/http/answers/responses.ts';
+import { bareApp } from '../bare-app.ts';
+
+const page = { data: [{ id: 1 }], page: 2, pageSize: 1, total: 3 };
+
+describe('responses', () => {
+  it('carry data with its length and without an etag', async () => {
+    const { status, headers, text } = await request(bareApp([(_req, res) => sendData(res, 201, { name: 'ü' })])).post(
+      '/',
+    );
+    expect(status).toBe(201);
+    expect(text).toBe('{"success":true,"data":{"name":"ü"}}');
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
+    expect(headers).not.toHaveProperty('etag');
+  });
+
+  it('carry a page with its four values and links to the pages around it', async () => {
+    const app = bareApp([(req, res) => sendPage(req, res, page)]);
+    const { headers, text } = await request(app).get('/products/paginated?page=2&pageSize=1');
+    expect(text).toBe('{"success":true,"data":[{"id":1}],"page":2,"pageSize":1,"total":3}');
+    for (const relation of ['first', 'prev', 'next', 'last']) expect(headers.link).toContain(`rel="${relation}"`);
+  });
+
+  it('carry the next cursor of cursor paging, also when it is null', async () => {
+    const app = bareApp([(req, res) => sendPage(req, res, { ...page, total: null, nextCursor: null })]);
+    expect((await request(app).get('/x?cursor=')).body).toMatchObject({ total: null, nextCursor: null });
+  });
+
+  it('carry nothing at all with 204', async () => {
+    const { status, text } = await request(bareApp([(_req, res) => sendNoContent(res)])).delete('/');
+    expect([status, text]).toEqual([204, '']);
+  });
+
+  it('are a failure when the data cannot be written as JSON', async () => {
+    const { status, body } = await request(bareApp([(_req, res) => sendData(res, 200, 1n)])).get('/');
+    expect([status, body.success]).toEqual([500, false]);
+  });
+});

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseBodies } from '../../../../src/chassis/http/bodies/read-bodies.ts';
+import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { bareApp } from '../bare-app.ts';
+import { listening } from '../listening.ts';
+
+const limitBytes = 100_000;
+
+/** A server that answers with the length of what it got, and holds 300,000 bytes of bodies at most. */
+async function server() {
+  const app = bareApp([
+    requestPipeline([]),
+    parseBodies({ limitBytes, budgetBytes: 300_000 }),
+    (req, res) => void res.json({ length: JSON.stringify(req.body).length }),
+  ]);
+  return listening(createServer(app));
+}
+
+/** A client that sends all of a body but its last byte. */
+async function unfinished(port: number, headers = '', body: Buffer = Buffer.from(JSON.stringify('a'.repeat(90_000)))) {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${headers}`);
+  socket.write(`Content-Length: ${body.length}\r\n\r\n`);
+  socket.write(body.subarray(0, -1));
+  // Clients that are still waiting at the end of a test are cut off.
+  const answer = text(socket).catch(() => 'cut off');
+  return { socket, answer, finish: () => socket.write(body.subarray(-1)) };
+}
+
+const isOpen = (socket: Socket) => !socket.readableEnded;
+
+describe('bodies that come in at once', () => {
+  it('are all read while they hold less than the budget', async () => {
+    await using service = await server();
+    const clients = await Promise.all([1, 2, 3].map(() => unfinished(service.port)));
+    for (const { finish, socket } of clients) {
+      finish();
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
+    }
+  });
+
+  it('give way, the oldest first, with 503 and a closed connection', async () => {
+    await using service = await server();
+    const oldest = await unfinished(service.port);
+    const others = [];
+    for (let index = 0; index < 3; index += 1) others.push(await unfinished(service.port));
+    expect(await oldest.answer).toMatch(/^HTTP\/1.1 503 .*Retry-After: 1.*"statusCode":503/is);
+    expect(others.map(({ socket }) => isOpen(socket))).toEqual([true, true, true]);
+    const quick = await fetch(`http://127.0.0.1:${service.port}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"fine":true}',
+    });
+    expect(quick.status).toBe(200);
+  });
+
+  it('count in full from the beginning where they are compressed', async () => {
+    await using service = await server();
+    const body = gzipSync(JSON.stringify('a'.repeat(90_000)));
+    const clients = [];
+    for (let index = 0; index < 4; index += 1) {
+      clients.push(await unfinished(service.port, 'Content-Encoding: gzip\r\n', body));
+    }
+    expect(await clients[0]?.answer).toMatch(/^HTTP\/1.1 503 /);
+  });
+});

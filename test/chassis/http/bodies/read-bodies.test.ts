@@ -1,0 +1,138 @@
+import { createServer } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { parseBodies } from '../../../../src/chassis/http/bodies/read-bodies.ts';
+import { bareApp, echoBody } from '../bare-app.ts';
+import { listening, sendRaw } from '../listening.ts';
+
+const app = bareApp([parseBodies({ limitBytes: 1_000 }), echoBody]);
+const form = 'application/x-www-form-urlencoded';
+
+function post(type: string, body: string | Buffer) {
+  return request(app)
+    .post('/')
+    .set('content-type', type)
+    .serialize((text) => text)
+    .send(body as string);
+}
+
+describe('parseBodies', () => {
+  it.each([
+    ['application/json', '{"a":[1,"x"]}', { a: [1, 'x'] }],
+    ['application/json; charset=utf-8', '{"a":"ü"}', { a: 'ü' }],
+    ['application/merge-patch+json', '{"a":null}', { a: null }],
+    ['APPLICATION/JSON', '{}', {}],
+    [form, 'a=1&b=x+y%26z&c', { a: '1', b: 'x y&z', c: '' }],
+  ])('reads %s', async (type, body, parsed) => {
+    const response = await post(type, body);
+    expect(response.body).toEqual({ body: parsed });
+  });
+
+  it.each([
+    ['JSON that ends early', 'application/json', '{"a":', 400, /^The request body is not valid JSON/],
+    ['JSON that is none', 'application/json', 'hello', 400, /^The request body is not valid JSON/],
+    ['a form with malformed percent-encoding', form, 'a=%zz', 400, /malformed percent-encoding/],
+    ['a body that is too large', 'application/json', `"${'x'.repeat(1_000)}"`, 413, /larger than 1000 bytes/],
+    ['a form that is too large', form, 'x'.repeat(1_001), 413, /larger than 1000 bytes/],
+    ['an unknown charset', 'application/json; charset=klingon', '{}', 415, /Character set "klingon" is not supported/],
+    ['an unknown charset of a form', `${form}; charset=klingon`, 'a=1', 415, /Character set "klingon"/],
+    ['another type', 'text/plain', 'hello', 415, /found "text\/plain"/],
+    ['a type that is none', '???', 'hello', 415, /found "\?\?\?"/],
+    ['XML', 'application/xml', '<a/>', 415, /found "application\/xml"/],
+  ])('refuses %s', async (_what, type, body, status, message) => {
+    const response = await post(type, body);
+    expect(response.status).toBe(status);
+    expect(response.body).toMatchObject({
+      success: false,
+      statusCode: status,
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it.each([
+    ['{"__proto__":{"admin":true}}'],
+    ['{"a":[{"__proto__":1}]}'],
+    ['{"\\u005f_proto__":1}'],
+    ['{"constructor":{"prototype":{"a":1}}}'],
+    ['['.repeat(60) + ']'.repeat(60)],
+    [`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`],
+  ])('refuses the poisoned or too deep JSON %s', async (body) => {
+    const response = await post('application/json', body);
+    expect(response.status).toBe(400);
+    expect(response.body.message).toMatch(/refused|nests deeper/);
+  });
+
+  it('takes a field that is called constructor', async () => {
+    expect((await post('application/json', '{"constructor":"x"}')).status).toBe(200);
+  });
+
+  it.each([['__proto__=1'], ['a=1&a=2'], ['%5f_proto__=1']])('refuses the form %s', async (body) => {
+    const response = await post(form, body);
+    expect(response.status).toBe(400);
+    expect(response.body.message).toBe('Invalid request data');
+  });
+
+  it('reads compressed bodies, counts them decompressed, and refuses damaged and unknown encodings', async () => {
+    const send = (body: Buffer, encoding: string) => post('application/json', body).set('content-encoding', encoding);
+    expect((await send(gzipSync('{"a":1}'), 'gzip')).body).toEqual({ body: { a: 1 } });
+    expect((await send(gzipSync(`"${'x'.repeat(100_000)}"`), 'gzip')).status).toBe(413);
+    const damaged = await send(Buffer.from('no gzip'), 'gzip');
+    expect([damaged.status, damaged.body.message]).toEqual([400, 'The request body cannot be decompressed']);
+    const unknown = await send(Buffer.from('{}'), 'rot13');
+    expect([unknown.status, unknown.body.message]).toEqual([415, expect.stringContaining('"rot13" is not supported')]);
+  });
+
+  it('lets requests without a body pass whatever their type', async () => {
+    expect((await request(app).post('/').set('content-type', 'text/plain')).body).toEqual({ body: null });
+    expect((await request(app).get('/')).body).toEqual({ body: null });
+  });
+
+  it('lets multipart bodies pass to the routes that take uploads, and bodies of GET and DELETE unread', async () => {
+    expect((await post('multipart/form-data; boundary=x', '--x--')).body).toEqual({ body: null });
+    expect((await request(app).delete('/').set('content-type', 'text/plain').send('x')).status).toBe(200);
+  });
+
+  it('refuses a body without a type', async () => {
+    await using server = await listening(createServer(app));
+    const answer = await sendRaw(
+      server.port,
+      'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}',
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 415 .*found no Content-Type/s);
+  });
+
+  it('never quotes the body in its answer', async () => {
+    const response = await post('application/json', '{"password": hunter2}');
+    expect(response.status).toBe(400);
+    expect(response.text).not.toContain('hunter2');
+  });
+
+  it('answers any bytes of any readable type with 200 or a 4xx', async () => {
+    const types = fc.constantFrom(
+      'application/json',
+      'application/json;charset=utf-16',
+      'application/json;charset="',
+      form,
+      `${form};charset=latin1`,
+    );
+    await using server = await listening(createServer(app));
+    await fc.assert(
+      fc.asyncProperty(
+        types,
+        fc.oneof(fc.json(), fc.string({ unit: 'binary' }), fc.uint8Array()),
+        async (type, body) => {
+          const url = `http://127.0.0.1:${server.port}/`;
+          const { status } = await fetch(url, {
+            method: 'POST',
+            body: body as string,
+            headers: { 'content-type': type },
+          });
+          expect(status === 200 || (status >= 400 && status < 500)).toBe(true);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});

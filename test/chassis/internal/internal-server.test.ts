@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { readEnvironment } from '../../../src/chassis/config/environment.ts';
+import { startInternalServer } from '../../../src/chassis/internal/internal-server.ts';
+import { logLevel } from '../../../src/chassis/telemetry/logger.ts';
+import { bootTestApp } from '../../support/boot-test-app.ts';
+import { memoryLog } from '../http/bare-app.ts';
+
+const log = memoryLog('silent');
+const app = await bootTestApp({ env: { SOURCE_REVISION: 'abc1234' }, logger: log.logger });
+const { internal } = app;
+
+describe('the internal server', () => {
+  it('tells that the process lives and that the service is ready', async () => {
+    expect((await internal.get('/livez')).body).toEqual({ status: 'ok' });
+    const { status, body } = await internal.get('/readyz');
+    expect(body).toMatchObject({ status: 'ok', checks: { database: 'ok', migrations: 'ok' } });
+    expect(status).toBe(200);
+  });
+
+  it('says what runs here, and no setting that could be secret', async () => {
+    const { body } = await internal.get('/info');
+    expect(body).toEqual({
+      name: 'slipway',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      revision: 'abc1234',
+      node: process.version,
+      environment: 'test',
+      started: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      uptimeSeconds: expect.any(Number),
+      modules: ['auth', 'users', 'catalog'],
+      database: 'sqlite',
+    });
+  });
+
+  it('answers HEAD as GET, without the body', async () => {
+    for (const path of ['/livez', '/readyz', '/metrics', '/info', '/log-level']) {
+      const { status, text, headers } = await internal.send((server) => server.head(path));
+      expect([path, status, text]).toEqual([path, 200, undefined]);
+      expect(Number(headers['content-length'])).toBeGreaterThan(10);
+    }
+  });
+
+  it('answers what it does not know with 404, other methods with 405 and Allow, in the one error body', async () => {
+    await internal.get('/').expectError(404, 'No route GET /');
+    await internal.get('/api/v1/products').expectError(404, 'No route GET /api/v1/products');
+    await internal.get('/__proto__').expectError(404, 'No route GET /__proto__');
+    const refused = await internal.post('/livez', {}).expectError(405, '/livez does not take POST, only GET, HEAD');
+    expect(refused.headers['allow']).toBe('GET, HEAD');
+    const { headers } = await internal.delete('/log-level').expectError(405, /only GET, HEAD, PUT/);
+    expect(headers['allow']).toBe('GET, HEAD, PUT');
+  });
+
+  it('is not on the public port, which has the two probes alone', async () => {
+    expect((await app.get('/livez')).status).toBe(200);
+    expect((await app.get('/readyz')).status).toBe(200);
+    for (const path of ['/metrics', '/info', '/log-level']) expect((await app.get(path)).status).toBe(404);
+  });
+
+  it('ends a connection that is not HTTP with the one error body', async () => {
+    const socket = connect(Number(new URL(app.internalUrl).port), '127.0.0.1').setEncoding('utf8');
+    socket.write('nonsense\r\n\r\n');
+    const [text] = await once(socket, 'data');
+    expect(text).toMatch(/^HTTP\/1.1 400 .*"success":false,.*"statusCode":400/s);
+  });
+});
+
+describe('/log-level', () => {
+  it('tells the level and changes it for all lines from then on', async () => {
+    await internal.put('/log-level', { level: 'debug' });
+    expect((await internal.get('/log-level')).body).toEqual({ level: 'debug' });
+    expect(logLevel()).toBe('debug');
+    expect(log.lines.find(({ msg }) => msg === 'log level changed')).toMatchObject({
+      level: 'warn',
+      from: 'silent',
+      to: 'debug',
+    });
+    expect((await internal.put('/log-level', { level: 'silent' })).body).toEqual({ level: 'silent' });
+    expect(logLevel()).toBe('silent');
+  });
+
+  it('refuses a level that does not exist, other fields and what is no JSON object, and changes nothing', async () => {
+    const levels = 'expected trace, debug, info, warn, error, fatal or silent';
+    const refuse = (body: object | string, message: string, details?: object) =>
+      internal.put('/log-level', body).expectError(400, message, details);
+    await refuse({ level: 'loud' }, 'Validation Failed', { errors: { level: [levels] } });
+    await refuse({}, 'Validation Failed', { errors: { level: [levels] } });
+    await refuse({ level: 'info', for: 'ever' }, 'Validation Failed', { errors: { for: ['Unknown field'] } });
+    await refuse('level=debug', 'Expected a JSON body such as {"level":"debug"}');
+    await internal
+      .send((server) => server.put('/log-level'))
+      .expectError(400, 'Validation Failed', { errors: { body: ['Expected a JSON object, found no body'] } });
+    expect(logLevel()).toBe('silent');
+  });
+
+  it('refuses a body that is too long while it comes, and does not wait for its end', async () => {
+    const endless = request(`${app.internalUrl}/log-level`, { method: 'PUT' });
+    endless.write(`{"level":"${'x'.repeat(5000)}`);
+    const [response] = await once(endless, 'response');
+    expect([response.statusCode, response.headers.connection]).toEqual([413, 'close']);
+    response.resume();
+    await once(response, 'close');
+    endless.destroy();
+  });
+});
+
+describe('startInternalServer', () => {
+  readEnvironment({}, { NODE_ENV: 'test' });
+  const options = { host: '127.0.0.1', port: 0, modules: [] };
+
+  it('names INTERNAL_PORT where the port is taken', async () => {
+    const first = await startInternalServer(options);
+    const second = startInternalServer({ ...options, port: first.address.port });
+    await expect(second).rejects.toThrow(/found another process there; stop it or set INTERNAL_PORT and INTERNAL_HOST/);
+    await first.close();
+  });
+
+  it('closes within a second though clients keep connections open and silent', async () => {
+    const { address, close } = await startInternalServer(options);
+    const silent = connect(address.port, '127.0.0.1').on('error', () => undefined);
+    await once(silent, 'connect');
+    await (await fetch(`${address.url}/livez`)).text();
+    const started = performance.now();
+    await close();
+    expect(performance.now() - started).toBeLessThan(1000);
+    await expect(fetch(`${address.url}/livez`)).rejects.toThrow();
+  });
+});

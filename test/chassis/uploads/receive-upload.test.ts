@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RequestHandler } from 'express';
+import request from 'supertest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { BaseException } from '../../../src/chassis/errors/exceptions.ts';
+import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
+import { receiveUpload, removeUpload, uploadedFile } from '../../../src/chassis/uploads/receive-upload.ts';
+import { bareApp } from '../http/bare-app.ts';
+import { listening } from '../http/listening.ts';
+
+const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 1)]);
+const images: [type: string, extension: string, content: Buffer][] = [
+  ['image/png', 'png', png],
+  ['image/jpeg', 'jpg', Buffer.concat([Buffer.from('ffd8ffe0', 'hex'), Buffer.alloc(100)])],
+  ['image/gif', 'gif', Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(100)])],
+  ['image/webp', 'webp', Buffer.concat([Buffer.from('RIFF\n\n\n\nWEBPVP8 '), Buffer.alloc(100)])],
+];
+const answer: RequestHandler = (req, res) => void res.json(uploadedFile(req));
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'receive-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+function appWith(last: RequestHandler = answer, reported: (exception: BaseException) => void = () => undefined) {
+  const upload = receiveUpload({ field: 'avatar', maxBytes: 100_000, directory });
+  return bareApp([parseBodies({ limitBytes: 1_000 }), upload, last], { reporters: [{ report: reported }] });
+}
+
+function send(content: Buffer, field = 'avatar', name = 'me.png') {
+  return request(appWith()).post('/').attach(field, content, name);
+}
+
+describe('receiveUpload', () => {
+  it.each(images)('stores an %s under a name of its own with the extension .%s', async (type, extension, content) => {
+    const { body } = await send(content, 'avatar', '../../evil.html');
+    expect(body).toEqual({
+      name: expect.stringMatching(new RegExp(`^[0-9a-f-]{36}\\.${extension}$`)),
+      size: content.length,
+      type,
+    });
+    expect(await readdir(directory)).toEqual([body.name]);
+    expect(await readFile(join(directory, body.name))).toEqual(content);
+  });
+
+  it('removes what a killed process left half written an hour ago, and nothing else', async () => {
+    const [abandoned, recent, other] = [`.${randomUUID()}.part`, `.${randomUUID()}.part`, '.hidden.part'] as const;
+    for (const name of [abandoned, recent, other]) await writeFile(join(directory, name), 'half');
+    const twoHoursAgo = Date.now() / 1000 - 7200;
+    for (const name of [abandoned, other]) await utimes(join(directory, name), twoHoursAgo, twoHoursAgo);
+    const { body } = await send(png);
+    expect((await readdir(directory)).sort()).toEqual([recent, other, body.name].sort());
+  });
+
+  it('stores a file that comes in many pieces whole', async () => {
+    const content = Buffer.concat([png, Buffer.alloc(99_000, 'abc')]);
+    const { body } = await send(content);
+    expect(await readFile(join(directory, body.name))).toEqual(content);
+  });
+
+  it.each([
+    ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
+    ['HTML', Buffer.from('<html><script>alert(1)</script></html>')],
+    ['an empty file', Buffer.alloc(0)],
+    ['a file shorter than a signature', Buffer.from('GIF89a')],
+  ])('refuses %s with 415 whatever its name says', async (_what, content) => {
+    const response = await send(content);
+    expect(response.status).toBe(415);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('takes only the types that it is told to', async () => {
+    const upload = receiveUpload({ field: 'avatar', maxBytes: 1_000, directory, types: ['image/gif'] });
+    expect(
+      (
+        await request(bareApp([upload, answer]))
+          .post('/')
+          .attach('avatar', png, 'a.png')
+      ).status,
+    ).toBe(415);
+  });
+
+  it('answers a missing file with 400', async () => {
+    const app = appWith();
+    const responses = [
+      await request(app).post('/').field('other', 'x'),
+      await request(app).post('/').send({ avatar: 'x' }),
+      await request(app).post('/'),
+    ];
+    for (const { status, body } of responses) {
+      expect([status, body.message]).toEqual([400, expect.stringContaining('Expected a file in field "avatar"')]);
+    }
+  });
+
+  it('answers a file that is too large with 413 and leaves nothing behind', async () => {
+    const response = await send(Buffer.concat([png, Buffer.alloc(100_000)]));
+    expect([response.status, response.body.message]).toEqual([
+      413,
+      'The file in field "avatar" is larger than 100000 bytes',
+    ]);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('takes a file of exactly the largest size', async () => {
+    expect((await send(Buffer.concat([png, Buffer.alloc(100_000 - png.length)]))).status).toBe(200);
+  });
+
+  it('refuses files in other fields and second files, and leaves nothing behind', async () => {
+    expect((await send(png, 'other')).status).toBe(400);
+    const twice = await request(appWith()).post('/').attach('avatar', png, 'a.png').attach('avatar', png, 'b.png');
+    expect(twice.status).toBe(400);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it.each([
+    ['no boundary', 'multipart/form-data', 'x'],
+    [
+      'no end',
+      'multipart/form-data; boundary=x',
+      '--x\r\nContent-Disposition: form-data; name="avatar"; filename="a"\r\n\r\n',
+    ],
+    ['nothing', 'multipart/form-data; boundary=x', ''],
+  ])('answers a form with %s with 400', async (_what, type, body) => {
+    const response = await request(appWith()).post('/').set('content-type', type).send(body);
+    expect(response.status).toBe(400);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('answers a failure of the storage with 400, its cause in details and no path of the server', async () => {
+    const file = join(directory, 'a-file');
+    await writeFile(file, '');
+    const upload = receiveUpload({ field: 'avatar', maxBytes: 1_000, directory: join(file, 'below') });
+    const response = await request(bareApp([upload, answer]))
+      .post('/')
+      .attach('avatar', png, 'a.png');
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({
+      message: 'Failed to upload avatar',
+      details: { cause: 'ENOTDIR: not a directory' },
+    });
+    expect(response.text).not.toContain(directory);
+  });
+
+  it('removes the file when the request fails later on', async () => {
+    const stored: string[][] = [];
+    const app = appWith(async () => {
+      stored.push(await readdir(directory));
+      throw new Error('the database is gone');
+    });
+    expect((await request(app).post('/').attach('avatar', png, 'a.png')).status).toBe(500);
+    expect(stored[0]).toHaveLength(1);
+    await expect.poll(() => readdir(directory)).toEqual([]);
+  });
+
+  it('leaves nothing behind when the client goes away half-way', async () => {
+    const failed = Promise.withResolvers<BaseException>();
+    await using server = await listening(createServer(appWith(answer, failed.resolve)));
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 50000\r\n\r\n' +
+        '--x\r\nContent-Disposition: form-data; name="avatar"; filename="a.png"\r\n\r\n',
+    );
+    socket.write(png);
+    await expect.poll(() => readdir(directory)).toEqual([expect.stringMatching(/^\..*\.part$/)]);
+    socket.destroy();
+    await once(socket, 'close');
+    expect((await failed.promise).statusCode).toBe(400);
+    await expect.poll(() => readdir(directory)).toEqual([]);
+  });
+});
+
+describe('uploadedFile', () => {
+  it('says what is missing on a route without receiveUpload', async () => {
+    const { status, body } = await request(bareApp([answer])).post('/a');
+    expect([status, body.message]).toEqual([500, expect.stringContaining('add it to the route POST /a')]);
+  });
+});
+
+describe('removeUpload', () => {
+  it('removes a stored file, and takes one that is gone for removed', async () => {
+    await writeFile(join(directory, 'a.png'), '');
+    await removeUpload(directory, 'a.png');
+    await removeUpload(directory, 'a.png');
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it.each(['../a.png', '/etc/passwd', '.hidden', 'a/b.png', ''])('refuses the name "%s"', async (name) => {
+    await expect(removeUpload(directory, name)).rejects.toThrow('Expected the name of an uploaded file');
+  });
+});
