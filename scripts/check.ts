@@ -25,7 +25,7 @@ const stages: Record<string, string>[] = [
     types: 'tsc -p . --incremental --tsBuildInfoFile .cache/tsc.tsbuildinfo',
     'types of load tests': 'tsc -p load-tests',
     'lint, format': 'biome ci --error-on-warnings .',
-    'import rules': 'depcruise src --config .dependency-cruiser.mjs',
+    'import rules': 'depcruise src --config .dependency-cruiser.mjs --output-type err-long',
   },
   { 'house rules, tests': 'npm test -- --reporter=default --reporter=json --outputFile.json=.cache/vitest.json' },
 ];

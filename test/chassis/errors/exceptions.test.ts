@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { errorCatalogue } from '../../../src/chassis/errors/catalogue.ts';
 import * as exceptions from '../../../src/chassis/errors/exceptions.ts';
 
-const { BadRequestException, BaseException, BusinessException, DatabaseException } = exceptions;
+const { BadRequestException, BusinessException, DatabaseException } = exceptions;
 const { InternalServerErrorException, NotFoundException, ValidationException } = exceptions;
 
 describe('exceptions', () => {
@@ -50,12 +49,5 @@ describe('exceptions', () => {
       message: 'rule',
     });
     expect(new BusinessException('rule')).toBeInstanceOf(BadRequestException);
-  });
-
-  it('are each in the catalogue', () => {
-    const names = Object.values(exceptions).map((Exception) => Exception.name);
-    expect(errorCatalogue.map(({ name }) => name).toSorted()).toEqual(
-      names.filter((name) => name !== BaseException.name).toSorted(),
-    );
   });
 });

@@ -1,12 +1,13 @@
 import { captureException, getCurrentScope, type Scope, withIsolationScope } from '@sentry/node';
 import type { RequestContext } from '../../context/request-context.ts';
-import { BaseException } from '../../errors/exceptions.ts';
+import { BaseException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import { maskText, redact } from '../redact.ts';
-import { causeChain } from './cause-chain.ts';
 import { faultFingerprint } from './fault-fingerprint.ts';
-import { isRepeated } from './is-repeated.ts';
 
 const maximumThrownLength = 500;
+const maximumChainLength = 6;
+/** Each error that was reported, and the request in which it was last. */
+const reported = new WeakMap<Error, string | undefined>();
 /** What the error handler adds to the context of an exception; here it stands in a context of its own. */
 const requestFields = new Set(['requestId', 'traceId', 'spanId', 'method', 'url', 'userAgent', 'ipAddress']);
 
@@ -19,11 +20,13 @@ export interface CaptureOptions {
 }
 
 /**
- * Sends a fault to Sentry with the request that it happened in, once. All that is said of the request stays in a scope
- * of this one event, so that requests under way at the same time never mix.
+ * Sends a fault to Sentry with the request that it happened in, once. Its title is the bug itself: an exception that only
+ * wraps what was thrown is left out. All that is said of the request stays in a scope of this one event, so that requests
+ * under way at the same time never mix.
  */
 export function captureFault(fault: Error, context: RequestContext | undefined, options: CaptureOptions): void {
-  const chain = causeChain(fault);
+  const thrown = unwrapped(fault);
+  const chain = causeChain(thrown);
   if (isRepeated(chain, context?.requestId)) return;
   const route = context === undefined ? 'no request' : `${context.method} ${context.route ?? '(no route)'}`;
   withIsolationScope((scope) => {
@@ -31,11 +34,41 @@ export function captureFault(fault: Error, context: RequestContext | undefined, 
     scope.setFingerprint(faultFingerprint(chain, route));
     scope.setLevel(options.crash ? 'fatal' : 'error');
     if (context !== undefined) addRequest(scope, context, options.sendAddress);
-    addFault(scope, chain);
-    captureException(standIn(fault), {
+    addFault(scope, fault, chain);
+    captureException(standIn(thrown), {
       mechanism: { type: options.crash ? 'uncaught_exception' : 'error_handler', handled: !options.crash },
     });
   });
+}
+
+/** What was thrown, where the exception says no more than that: Sentry takes its title from the outermost error. */
+function unwrapped(fault: Error): Error {
+  const { cause, message } = fault;
+  if (fault.constructor !== InternalServerErrorException || !(cause instanceof Error)) return fault;
+  return cause.message === message || cause.message === '' ? cause : fault;
+}
+
+/** An error and its causes that are errors too, outermost first, at most six. */
+function causeChain(error: Error): Error[] {
+  const chain = [error];
+  for (let next = error.cause; next instanceof Error && chain.length < maximumChainLength; next = next.cause) {
+    if (chain.includes(next)) break;
+    chain.push(next);
+  }
+  return chain;
+}
+
+/**
+ * Whether a fault was reported before: the same error, or one that has a cause in common with it, in the same request
+ * or, for a crash outside a request, in any. An error that fails many requests, such as a connection that was refused
+ * once and is waited for by all, counts for each of them.
+ */
+function isRepeated(chain: readonly Error[], requestId: string | undefined): boolean {
+  const repeated = chain.some(
+    (error) => reported.has(error) && (requestId === undefined || reported.get(error) === requestId),
+  );
+  for (const error of chain) reported.set(error, requestId);
+  return repeated;
 }
 
 /** Sentry marks what it has captured and takes it once only, but an error that fails two requests is two events. */
@@ -69,8 +102,7 @@ function addRequest(scope: Scope, context: RequestContext, sendAddress: boolean)
   }
 }
 
-function addFault(scope: Scope, chain: readonly Error[]): void {
-  const [fault] = chain;
+function addFault(scope: Scope, fault: Error, chain: readonly Error[]): void {
   const thrown = chain.at(-1)?.cause;
   if (thrown !== undefined && !(thrown instanceof Error)) scope.setContext('thrown', { value: describeThrown(thrown) });
   if (!(fault instanceof BaseException)) return;

@@ -1,5 +1,6 @@
 import {
   contextLinesIntegration,
+  type ErrorEvent,
   eventFiltersIntegration,
   functionToStringIntegration,
   init,
@@ -16,10 +17,10 @@ import { getRequestContext, runOutsideRequest } from '../../context/request-cont
 import { toException } from '../../errors/convert-error.ts';
 import type { Monitor } from '../../errors/reporters/monitor-reporter.ts';
 import { logger } from '../logger.ts';
+import { maskText } from '../redact.ts';
 import { boundedTransport } from './bounded-transport.ts';
 import { captureFault } from './capture-fault.ts';
-import { maskMessages } from './mask-messages.ts';
-import { parseOwnFrames } from './own-frames.ts';
+import { parseOwnFrames } from './fault-fingerprint.ts';
 
 /** The settings that Sentry is started with. */
 export type SentrySettings = Pick<
@@ -133,6 +134,17 @@ function clientOptions(settings: SentrySettings, release: string): NodeOptions {
   };
 }
 
+/**
+ * Masks, in the messages of an event, the secrets that libraries put there: user and password of a connection string,
+ * query parameters that bear a secret's name, and authorization values.
+ */
+function maskMessages(event: ErrorEvent): ErrorEvent {
+  for (const exception of event.exception?.values ?? []) {
+    if (exception.value !== undefined) exception.value = maskText(exception.value);
+  }
+  return event;
+}
+
 /** One line when events begin to be lost and one when they arrive again, however many there are between. */
 function watchDeliveries(client: NodeClient): () => void {
   let delivered = true;
@@ -142,8 +154,8 @@ function watchDeliveries(client: NodeClient): () => void {
     delivered = arrived;
     // The request that happens to be under way has no part in it.
     runOutsideRequest(() => {
-      if (arrived) logger().info('Sentry takes events again');
-      else logger().warn({ status: statusCode ?? 'no answer' }, 'Sentry takes no events: they are lost until it does');
+      if (arrived) logger().info('Sentry delivery recovered');
+      else logger().warn({ status: statusCode ?? 'no answer' }, 'Sentry delivery failing; dropping events');
     });
   });
 }

@@ -105,7 +105,16 @@ describe('a fault of a request in Sentry', () => {
       'faults/faults.routes.ts noRate',
       'GET /faults/chain',
     ]);
-    expect(bug.fingerprint[0]).toBe('InternalServerErrorException < TypeError');
+    expect(bug.fingerprint[0]).toBe('TypeError');
+  });
+
+  it('is titled by the bug itself, not by the exception that the answer was made of', async () => {
+    const { exception, contexts } = await eventOf(() => app.get('/faults/bug'));
+    expect(exception.values.map(({ type, value }) => `${type}: ${value}`)).toEqual([
+      'TypeError: undefined is not a function',
+    ]);
+    expect(exception.values[0]?.stacktrace?.frames.at(-1)?.filename).toMatch(/faults\.routes\.ts$/);
+    expect(contexts.response).toEqual({ status_code: 500 });
   });
 
   it('carries neither body, cookies, authorization, details nor the address of the client', async () => {

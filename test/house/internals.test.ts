@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import express, { Router } from 'express';
+import { pino, symbols } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { connectSqlite } from '../../src/chassis/database/sqlite/connect-sqlite.ts';
+import { PrismaClient } from '../../src/generated/sqlite/client.ts';
+import { read } from './repository.ts';
+
+/** Packages of which the chassis uses more than they promise; another version may lack it. */
+const pinned = ['@prisma/client', 'express', 'pino', 'zod', 'node'];
+
+describe('what the chassis uses of packages beyond their interface', () => {
+  it.each(pinned)('is that of one version of %s', (name) => {
+    const { dependencies, devDependencies } = JSON.parse(read('package.json'));
+    expect({ ...dependencies, ...devDependencies }[name]).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  it('Prisma tells the models and relations of a client', async () => {
+    const client = new PrismaClient({ adapter: connectSqlite(':memory:') });
+    const { models } = (client as unknown as { _runtimeDataModel: { models: Record<string, { fields: object[] }> } })
+      ._runtimeDataModel;
+    await client.$disconnect();
+    expect(models['Product']?.fields).toContainEqual(
+      expect.objectContaining({ name: 'category', type: 'Category', relationName: expect.any(String) }),
+    );
+  });
+
+  it('zod keeps registered schemas by their id', () => {
+    const schema = z.object({}).meta({ id: 'InternalsProbe' });
+    expect(z.globalRegistry._idmap.get('InternalsProbe')).toBe(schema);
+    z.globalRegistry.remove(schema);
+  });
+
+  it('pino keeps the stream of a logger', () => {
+    const stream = { write: () => undefined };
+    expect((pino({}, stream) as unknown as Record<symbol, unknown>)[symbols.streamSym]).toBe(stream);
+  });
+
+  it('Express keeps the layers of a router and of its routes', () => {
+    const router = Router().get('/things', (_req, res) => void res.end());
+    const [layer] = router.stack;
+    expect(layer?.route?.path).toBe('/things');
+    expect(layer?.route?.stack[0]?.handle).toBeTypeOf('function');
+    expect((express() as unknown as { handle: unknown }).handle).toBeTypeOf('function');
+  });
+
+  it('Node tells the answer that a connection is waiting for', async () => {
+    const server = createServer((_req, res) => {
+      res.end(String((res.socket as unknown as { _httpMessage: unknown })._httpMessage === res));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.end('GET / HTTP/1.0\r\n\r\n');
+    let answer = '';
+    for await (const chunk of socket.setEncoding('utf8')) answer += chunk;
+    server.close();
+    expect(answer).toMatch(/true$/);
+  });
+});
