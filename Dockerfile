@@ -67,7 +67,7 @@ EXPOSE 3000 9464
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=3s --start-period=60s --retries=3 CMD ["node", "scripts/image-health.mjs"]
 # Without arguments it serves; `migrate` and `seed --size small` are the other ones.
-ENTRYPOINT ["node", "dist/main.js"]
+ENTRYPOINT ["node", "--disable-sigusr1", "dist/main.js"]
 CMD []
 ARG VERSION=unknown
 ARG REVISION=unknown

@@ -49,9 +49,9 @@ describe('Dockerfile', () => {
 
   it('makes BuildKit fetch no frontend', () => expect(read('Dockerfile')).not.toMatch(/^#\s*syntax\s*=/im));
 
-  it('ends in a user without a name and a process without a shell', () => {
+  it('ends in a user without a name and a process without a shell, whose debugger no signal opens', () => {
     expect(all('USER', lastStage)).toEqual(['65532:65532']);
-    expect(all('ENTRYPOINT', lastStage)).toEqual(['["node", "dist/main.js"]']);
+    expect(all('ENTRYPOINT', lastStage)).toEqual(['["node", "--disable-sigusr1", "dist/main.js"]']);
     expect(all('HEALTHCHECK', lastStage)[0]).toMatch(/CMD \["node", "[^"]+"\]$/);
     const inRuntime = instructions.slice(instructions.indexOf(`FROM ${runtime} AS service`));
     expect(all('RUN', inRuntime).filter((command) => !command.startsWith('["'))).toEqual([]);

@@ -117,6 +117,19 @@ describe.concurrent('SIGTERM', () => {
     expect(await hanging).toBeInstanceOf(Error);
   });
 
+  it('comes with SIGHUP too: requests finish and the debugger of SIGUSR1 never opens', async () => {
+    const service = spawnTrouble(['trouble'], { env: { SHUTDOWN_ACCEPT_MS: '0' } });
+    const { url } = await service.ready();
+    service.child.kill('SIGUSR1');
+    await service.line('SIGUSR1 ignored');
+    const inFlight = fetch(`${url}/wait/500`);
+    await fetch(`${url}/wait/0`);
+    expect((await service.end('SIGHUP')).code).toBe(0);
+    expect((await inFlight).status).toBe(200);
+    expect(await service.line('shut down in')).toMatchObject({ signal: 'SIGHUP', finished: 1, cut: 0 });
+    expect(service.stderr).not.toContain('Debugger');
+  });
+
   it('closes the rest in time when something cannot be closed, and exits with code 1', async () => {
     const service = spawnTrouble(['trouble', 'clinging'], { env: { SHUTDOWN_CLOSER_TIMEOUT_MS: '200' } });
     await service.ready();

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { z } from 'zod';
+import { readSettingFile } from './read-setting-file.ts';
 import { settingContradictions } from './settings/contradictions.ts';
 import { chassisSettings, derivedDefaults } from './settings.ts';
 
@@ -62,8 +63,8 @@ export function addModuleSettings(moduleSettings: z.ZodRawShape): void {
 }
 
 /**
- * Reads every setting and remembers the result for `environment()`. An empty variable counts as unset;
- * `NAME_FILE` reads the value of `NAME` from a file, without its last line break.
+ * Reads every setting and remembers the result for `environment()`. An empty variable counts as unset, except NODE_ENV,
+ * where it is a problem; `NAME_FILE` reads the value of `NAME` from a file of at most 64 KB, without its last line break.
  *
  * @param moduleSettings zod types of the settings that modules add, by variable name
  * @param variables the variables to read; the process's own by default
@@ -99,17 +100,20 @@ function collect(names: string[], variables: NodeJS.ProcessEnv, problems: string
   const raw: Record<string, string> = {};
   const files = new Set<string>();
   for (const name of names) {
-    const value = variables[name] || undefined;
+    // To take it for unset would switch to development what was to run in production.
+    const value = name === 'NODE_ENV' ? variables[name] : variables[name] || undefined;
     const file = variables[`${name}_FILE`] || undefined;
     if (value !== undefined && file !== undefined)
       problems.push(`${name}: set both by ${name} and by ${name}_FILE; keep one`);
     if (value !== undefined) raw[name] = value;
     else if (file !== undefined) {
       try {
-        raw[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+        raw[name] = readSettingFile(file);
         files.add(name);
       } catch (error) {
-        problems.push(`${name}_FILE: cannot read ${file} (${(error as NodeJS.ErrnoException).code ?? error})`);
+        problems.push(
+          `${name}_FILE: cannot read ${file} (${(error as NodeJS.ErrnoException).code ?? (error as Error).message})`,
+        );
       }
     }
   }
@@ -124,7 +128,7 @@ function missingInProduction(schema: z.ZodObject, given: ReadonlySet<string>): s
 
 function foundText(schema: z.ZodObject, name: string, value: string | undefined): string {
   if (value === undefined) return '; found none';
-  return isSecret(schema, name) ? '' : `; found ${JSON.stringify(value)}`;
+  return isSecret(schema, name) ? '' : `; found ${JSON.stringify(value.replace(/\/\/[^/@\s]*@/g, '//[redacted]@'))}`;
 }
 
 function meta(schema: z.ZodObject, name: string): Record<string, unknown> {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { databaseUrlProblem } from './settings/database-url-problem.ts';
 import { internalSettings } from './settings/internal-settings.ts';
 import { lifecycleSettings } from './settings/lifecycle-settings.ts';
 import { overloadSettings } from './settings/overload-settings.ts';
 import { sentrySettings } from './settings/sentry-settings.ts';
-import { flag, isOriginList, isProxyList, wholeNumber } from './settings/setting-types.ts';
+import { flag, isOriginList, isProxyList, isPublicUrl, wholeNumber } from './settings/setting-types.ts';
 import { tracingSettings } from './settings/tracing-settings.ts';
 
 /** The settings of the chassis. Modules add their own by `<x>.config.ts`. */
@@ -21,7 +22,10 @@ export const chassisSettings = {
     .describe('Whose X-Forwarded-For is believed: `false`, a number of hops, or a comma list of addresses'),
   DATABASE_URL: z
     .string()
-    .regex(/^(none$|(postgres(ql)?:\/\/|file:).)/, 'expected postgresql://…, file:… or none')
+    .check((url) => {
+      const message = databaseUrlProblem(url.value);
+      if (message) url.issues.push({ code: 'custom', message, input: url.value });
+    })
     .default('file:./data/slipway.db')
     .describe('PostgreSQL URL or SQLite `file:` path; `none` for a service without a database')
     .meta({ secret: true, requiredInProduction: true }),
@@ -74,7 +78,14 @@ export const chassisSettings = {
     .string()
     .default('Reference service of the Slipway chassis')
     .describe('Description on the API page'),
-  OPENAPI_SERVER_URL: z.string().default('/').describe('Server entry of the API description'),
+  OPENAPI_SERVER_URL: z
+    .string()
+    .refine(
+      isPublicUrl,
+      'expected a path or an http:// or https:// URL, without a user and password, which all would see',
+    )
+    .default('/')
+    .describe('Server entry of the API description: a path or a URL'),
   ...lifecycleSettings,
   ...overloadSettings,
   ...internalSettings,
@@ -90,5 +101,5 @@ export const derivedDefaults: Record<string, (raw: Readonly<Record<string, strin
   // Only into the embedded database: nobody wants sample accounts in a database that they named.
   DATABASE_SEED: ({ NODE_ENV = 'development', DATABASE_URL }) =>
     NODE_ENV === 'development' && DATABASE_URL === undefined ? 'small' : 'none',
-  SENTRY_ENVIRONMENT: ({ NODE_ENV }) => NODE_ENV ?? 'development',
+  SENTRY_ENVIRONMENT: ({ NODE_ENV }) => NODE_ENV || 'development',
 };

@@ -2,11 +2,15 @@ import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { inspect } from 'node:util';
 import { ConfigurationError } from '../config/environment.ts';
+import { sourceExtension } from '../config/layout.ts';
 import { getRequestContext, type RequestContext, runWithRequestContext } from '../context/request-context.ts';
 import { drainLogger, flushLogger, logger } from '../telemetry/logger.ts';
 
 /** Tells a monitor of the error that ends the process; resolves once the monitor has it. */
 export type CrashReporter = (error: unknown) => Promise<unknown>;
+
+/** The signals that ask the process to end: of Kubernetes, of a keyboard, and of a terminal that was closed. */
+export const endSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 const reportTimeoutMs = 2000;
 const logStallMs = 2000;
@@ -25,10 +29,12 @@ export function reportCrashesTo(report: CrashReporter | undefined): void {
 /**
  * Ends the process on faults that nobody caught (spec.md: Handling, rule 5): an uncaught exception is logged and the
  * process exits with code 1; an unhandled rejection is logged and thrown on, which makes it an uncaught exception. What
- * fails while that happens is logged and changes nothing. However the process ends, the log is written out.
+ * fails while that happens is logged and changes nothing. However the process ends, the log is written out. Once built, the
+ * service does not open Node's debugger on SIGUSR1, by which anyone who can send a signal could run code in it.
  */
 export function guardProcess(): void {
   process.on('exit', flushLogger);
+  if (sourceExtension === '.js') process.on('SIGUSR1', () => logger().warn('SIGUSR1 ignored'));
   process.on('uncaughtException', crash);
   process.on('unhandledRejection', (reason) => {
     writeLine('error', reason, 'unhandled promise rejection');

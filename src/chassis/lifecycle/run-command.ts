@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { databaseProgram } from '../config/layout.ts';
-import { exitAfter, exitAtOnce, exitProcess } from './process-guards.ts';
+import { endSignals, exitAfter, exitAtOnce, exitProcess } from './process-guards.ts';
 
 interface Command {
   main(args: string[]): Promise<void>;
@@ -18,7 +18,7 @@ const commands = ['migrate', 'seed'] as const;
  * with 128 plus its number on a signal; the database then undoes what was not done whole.
  */
 export async function runCommand(name: string, args: string[]): Promise<never> {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of endSignals) {
     // The first process of a container has no default for signals: without a listener they would be ignored.
     process.on(signal, () => exitAtOnce(128 + constants.signals[signal]));
   }

@@ -5,7 +5,7 @@ import { logger } from '../telemetry/logger.ts';
 import type { Closers } from './closers.ts';
 import type { Drain, DrainReport } from './drain.ts';
 import { enterPhase } from './health.ts';
-import { exitAfter, exitAtOnce, exitProcess } from './process-guards.ts';
+import { endSignals, exitAfter, exitAtOnce, exitProcess } from './process-guards.ts';
 
 /** How a service ended: the requests answered and cut since the end began, and what could not be closed. */
 export interface ShutdownReport extends DrainReport {
@@ -35,7 +35,7 @@ export function closeService(closers: Closers, drain: Drain): () => Promise<Shut
 }
 
 /**
- * Starts a service, closes it on SIGTERM or SIGINT and exits: with code 0, or 1 when the start failed, a request was cut
+ * Starts a service, closes it on SIGTERM, SIGINT or SIGHUP and exits: with code 0, or 1 when the start failed, a request was cut
  * or something could not be closed. A signal during the start aborts `stop`, whose reason the start is to raise after it
  * has closed what it opened; that ends with code 0 too. A second signal exits at once, with 128 plus its number.
  */
@@ -65,7 +65,7 @@ interface Signalled {
 function listenForSignals(): { stop: AbortSignal; signalled: Promise<Signalled> } {
   const controller = new AbortController();
   const { promise: signalled, resolve } = Promise.withResolvers<Signalled>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of endSignals) {
     process.on(signal, () => {
       if (controller.signal.aborted) exitAtOnce(128 + constants.signals[signal]);
       logger().info({ signal }, 'shutting down');

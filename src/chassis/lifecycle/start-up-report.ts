@@ -1,5 +1,6 @@
 import type { SettingSource } from '../config/environment.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { maskText } from '../telemetry/redact.ts';
 
 /** A part of a module that could not be loaded; the service runs without it and is not ready. */
 export interface LoadFailure {
@@ -59,7 +60,7 @@ export function logStartUpReport(
     routes: mounted,
     leftOut,
     failures: failures.map(({ loader, module, file, error }) => ({ loader, module, file, error: messageOf(error) })),
-    settings: Object.fromEntries(settings.map(({ name, value, from }) => [name, { value, from }])),
+    settings: Object.fromEntries(settings.map(({ name, value, from }) => [name, { value: shown(value), from }])),
   };
   if (failures.length > 0) logger.error(report, `started with ${failures.length} failed module parts, not ready`);
   else logger.info(report, `ready at ${urls.join(', ')}`);
@@ -67,4 +68,9 @@ export function logStartUpReport(
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A module may forget to name a setting secret whose URL holds a password. */
+function shown(value: unknown): unknown {
+  return typeof value === 'string' ? maskText(value) : value;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, wholeNumber } from './setting-types.ts';
+import { flag, isUrlOf, wholeNumber } from './setting-types.ts';
 
 /** How much the service takes on at once, for how long, and from whom. */
 export const overloadSettings = {
@@ -18,7 +18,10 @@ export const overloadSettings = {
   RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400, 10).describe('Window of that limit, in seconds'),
   REDIS_URL: z
     .string()
-    .regex(/^rediss?:\/\/[^\s/?#]/, 'expected redis://… or rediss://…')
+    .refine(
+      (text) => /^rediss?:\/\/[^\s/?#]/.test(text) && isUrlOf(text, 'redis', 'rediss'),
+      'expected redis://… or rediss://…, with a port from 1 to 65535 if any',
+    )
     .optional()
     .describe(
       'Redis in which replicas of one OTEL_SERVICE_NAME share their rate limits; each counts by itself when unset',

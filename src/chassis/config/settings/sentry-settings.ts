@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag } from './setting-types.ts';
+import { flag, isUrlOf } from './setting-types.ts';
 
 const dsnForm = /^https?:\/\/\w+(:\w+)?@(\[[\da-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?\/([\w./-]+\/)?\d+$/;
 
@@ -7,7 +7,10 @@ const dsnForm = /^https?:\/\/\w+(:\w+)?@(\[[\da-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?\/
 export const sentrySettings = {
   SENTRY_DSN: z
     .string()
-    .regex(dsnForm, 'expected https://<public key>@<host>/<project number>, as in the settings of the Sentry project')
+    .refine(
+      (text) => dsnForm.test(text) && isUrlOf(text, 'https', 'http'),
+      'expected https://<public key>@<host>/<project number>, as in the settings of the Sentry project',
+    )
     .optional()
     .describe('Where unexpected faults are reported; Sentry is not loaded when unset')
     .meta({ secret: true }),

@@ -23,7 +23,10 @@ export function flag(fallback: boolean) {
     .default(fallback);
 }
 
-/** Whether a text is what Express trusts as proxies: `false`, hops, or addresses, networks and their well-known names. */
+/**
+ * Whether a text is what Express trusts as proxies: `false`, hops, or addresses, networks and their well-known names. A
+ * network of everybody is none: whoever sends a request could say where it comes from.
+ */
 export function isProxyList(text: string): boolean {
   if (text === 'false' || /^\d{1,2}$/.test(text)) return true;
   return text.split(',').every((entry) => {
@@ -32,7 +35,10 @@ export function isProxyList(text: string): boolean {
     const version = isIP(address);
     const widest = version === 4 ? 32 : 128;
     return (
-      version > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest))
+      version > 0 &&
+      !address.includes('%') &&
+      rest.length === 0 &&
+      (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) > 0 && Number(bits) <= widest))
     );
   });
 }
@@ -40,4 +46,20 @@ export function isProxyList(text: string): boolean {
 /** Whether a text is `*` or a comma list of origins: scheme, host and port, and nothing behind them. */
 export function isOriginList(text: string): boolean {
   return text === '*' || text.split(',').every((entry) => URL.parse(entry.trim())?.origin === entry.trim());
+}
+
+/**
+ * Whether a text is an absolute URL of one of these schemes, with a port that can be connected to where it has one.
+ *
+ * @param schemes without the colon, e.g. `http`
+ */
+export function isUrlOf(text: string, ...schemes: readonly string[]): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.port !== '0' && schemes.includes(url.protocol.slice(0, -1));
+}
+
+/** Whether a text is the URL of a server for the API page: absolute or a path, and without a password in it. */
+export function isPublicUrl(text: string): boolean {
+  const url = URL.parse(text, 'http://localhost');
+  return url !== null && /^https?:$/.test(url.protocol) && url.port !== '0' && url.username + url.password === '';
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, wholeNumber } from './setting-types.ts';
+import { flag, isUrlOf, wholeNumber } from './setting-types.ts';
 
 const samplers = [
   'always_on',
@@ -62,7 +62,10 @@ export const tracingSettings = {
 function endpoint() {
   return z
     .string()
-    .refine((text) => /^https?:\/\/[^\s/?#]/i.test(text) && URL.canParse(text), 'expected http://… or https://…')
+    .refine(
+      (text) => /^https?:\/\/[^\s/?#]/i.test(text) && isUrlOf(text, 'http', 'https'),
+      'expected http://… or https://…, with a port from 1 to 65535 if any',
+    )
     .optional()
     .meta({ secret: true });
 }
