@@ -68,7 +68,7 @@ const ownTextOnly: Record<string, string> = {
   'src/chassis/database/client/database-faults.ts /^(.+?)_(.+)_f?key$/': 'names of constraints, from the database',
   'src/chassis/http/answers/cross-origin.ts /\\/+$/': 'CORS_ORIGINS',
   'src/chassis/telemetry/sentry/start-sentry.ts /\\/\\/.*@/': 'SENTRY_DSN',
-  'src/chassis/telemetry/tracing/tracing-settings.ts /\\/+$/': 'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'src/chassis/telemetry/tracing/tracing.ts /\\/+$/': 'OTEL_EXPORTER_OTLP_ENDPOINT',
   'src/modules/auth/password.hash.ts /=+$/': 'base64 that was made here',
 };
 

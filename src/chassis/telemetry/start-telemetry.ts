@@ -3,7 +3,8 @@ import type { RequestObserver } from '../context/request-observer.ts';
 import { monitorReporter } from '../errors/reporters/monitor-reporter.ts';
 import type { Reporter } from '../errors/reporters/reporter.ts';
 import type { SentryDescription, SentryTelemetry } from './sentry/start-sentry.ts';
-import { startTracing, type Tracing, type TracingDescription } from './tracing/start-tracing.ts';
+import { startTracing } from './tracing/start-tracing.ts';
+import type { Tracing, TracingDescription } from './tracing/tracing.ts';
 
 /** How long Sentry may take to send what waits, in milliseconds. */
 const sentryCloseMs = 1500;

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readEnvironment } from '../../../src/chassis/config/environment.ts';
 import { logger, setLogger } from '../../../src/chassis/telemetry/logger.ts';
 import { startTelemetry } from '../../../src/chassis/telemetry/start-telemetry.ts';
+import { exportingSettings } from '../../support/exporting-settings.ts';
 import { fakeCollector } from '../../support/fake-collector.ts';
-import { tracingSettings } from '../../support/tracing-settings.ts';
 import { type LogLine, memoryLog } from '../http/bare-app.ts';
 import { tracedApp } from './tracing/traced-app.ts';
 
@@ -20,7 +20,7 @@ afterEach(() => setLogger(before));
 
 describe('startTelemetry', () => {
   it('says where spans go, without credentials, and who owns the tracer provider', async () => {
-    const settings = tracingSettings('http://user:word@collector.example:4318/otlp', {
+    const settings = exportingSettings('http://user:word@collector.example:4318/otlp', {
       OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
       OTEL_TRACES_SAMPLER_ARG: '0.1',
     });
@@ -36,7 +36,7 @@ describe('startTelemetry', () => {
   it.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])(
     'exports nothing with %o',
     async (more) => {
-      const telemetry = await startTelemetry(tracingSettings('http://127.0.0.1:1', more));
+      const telemetry = await startTelemetry(exportingSettings('http://127.0.0.1:1', more));
       expect(telemetry.describe().tracing.exportsTo).toBeUndefined();
       await telemetry.close();
     },
@@ -44,7 +44,7 @@ describe('startTelemetry', () => {
 
   it('refuses to start beside another SDK that owns the tracer provider', async () => {
     trace.setGlobalTracerProvider(new TracerProvider());
-    await expect(startTelemetry(tracingSettings('http://127.0.0.1:1'))).rejects.toThrow(
+    await expect(startTelemetry(exportingSettings('http://127.0.0.1:1'))).rejects.toThrow(
       /found another OpenTelemetry SDK/,
     );
     trace.disable();
@@ -76,7 +76,7 @@ describe('a collector that is lost', () => {
     ['refuses', async () => 'http://127.0.0.1:1'],
     ['hangs', async () => (await fakeCollector({ hangs: true })).url],
   ])('and %s slows no request and the end by less than two seconds', async (_title, collectorUrl) => {
-    const settings = tracingSettings(await collectorUrl(), { OTEL_BSP_SCHEDULE_DELAY: '1' });
+    const settings = exportingSettings(await collectorUrl(), { OTEL_BSP_SCHEDULE_DELAY: '1' });
     const { url, telemetry } = await tracedApp(settings, (_req, res) => void res.end());
     const slowest = await slowestOf(100, () => fetch(`${url}/things/1`));
     expect(slowest).toBeLessThan(1000);

@@ -10,9 +10,8 @@ import { serviceResource } from './service-resource.ts';
 import { exportTimeoutMs, spanExporter } from './span-exporter.ts';
 import { spanReporter } from './span-reporter.ts';
 import { spanSampler } from './span-sampler.ts';
-import type { Tracing } from './start-tracing.ts';
 import { newSpanId, newTraceId } from './trace-context.ts';
-import type { TracingSettings } from './tracing-settings.ts';
+import type { Tracing, TracingSettings } from './tracing.ts';
 
 /** A little more than one export, and less than the two seconds that a collector may cost the end of the service. */
 const closeTimeoutMs = exportTimeoutMs + 300;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import process from 'node:process';
 import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
-import type { TracingSettings } from './tracing-settings.ts';
+import type { TracingSettings } from './tracing.ts';
 
 /** What spans say of the service that made them; OTEL_SERVICE_NAME stands over OTEL_RESOURCE_ATTRIBUTES. */
 export function serviceResource(settings: TracingSettings): Resource {

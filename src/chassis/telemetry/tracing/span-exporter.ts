@@ -1,5 +1,5 @@
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
-import type { TracingSettings } from './tracing-settings.ts';
+import type { TracingSettings } from './tracing.ts';
 
 /** A collector that hangs holds a batch no longer, and the end of the service neither. */
 export const exportTimeoutMs = 1500;

@@ -7,7 +7,7 @@ import {
   SamplingDecision,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
-import type { TracingSettings } from './tracing-settings.ts';
+import type { TracingSettings } from './tracing.ts';
 
 const notRecorded = { decision: SamplingDecision.NOT_RECORD };
 

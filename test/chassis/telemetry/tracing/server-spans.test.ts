@@ -5,8 +5,8 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { getRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { InternalServerErrorException, NotFoundException } from '../../../../src/chassis/errors/exceptions.ts';
+import { exportingSettings } from '../../../support/exporting-settings.ts';
 import { fakeCollector } from '../../../support/fake-collector.ts';
-import { tracingSettings } from '../../../support/tracing-settings.ts';
 import { headersEcho, tracedApp } from './traced-app.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
@@ -15,7 +15,7 @@ const spanId = 'b7ad6b7169203331';
 describe('a server span', () => {
   it('follows the conventions for HTTP and is named after the route', async () => {
     const collector = await fakeCollector();
-    const { url } = await tracedApp(tracingSettings(collector.url), (_req, res) => {
+    const { url } = await tracedApp(exportingSettings(collector.url), (_req, res) => {
       Object.assign(getRequestContext() as object, { userId: 'u1' });
       res.json({});
     });
@@ -51,7 +51,7 @@ describe('a server span', () => {
 
   it('is made of no probe, which has ids all the same', async () => {
     const collector = await fakeCollector();
-    const { url } = await tracedApp(tracingSettings(collector.url), (_req, res) => void res.json({}));
+    const { url } = await tracedApp(exportingSettings(collector.url), (_req, res) => void res.json({}));
     for (const path of ['/livez', '/readyz']) await fetch(`${url}${path}`);
     await fetch(`${url}/things/1`);
     await collector.until(() => collector.spans.length > 0);
@@ -61,7 +61,7 @@ describe('a server span', () => {
   it('is sent with the headers that the collector wants', async () => {
     const collector = await fakeCollector();
     const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20key%3D1,x-team=shop' };
-    const { url } = await tracedApp(tracingSettings(collector.url, headers), (_req, res) => void res.json({}));
+    const { url } = await tracedApp(exportingSettings(collector.url, headers), (_req, res) => void res.json({}));
     await fetch(`${url}/things/1`);
     await collector.until(() => collector.spans.length > 0);
     expect(collector.headers.at(-1)).toMatchObject({ authorization: 'Bearer key=1', 'x-team': 'shop' });
@@ -69,7 +69,7 @@ describe('a server span', () => {
 
   it('is active in the handler and agrees with the request context', async () => {
     const collector = await fakeCollector();
-    const { url } = await tracedApp(tracingSettings(collector.url), async (_req, res) => {
+    const { url } = await tracedApp(exportingSettings(collector.url), async (_req, res) => {
       await new Promise((resolve) => setImmediate(resolve));
       res.json({ active: trace.getActiveSpan()?.spanContext(), context: getRequestContext() });
     });
@@ -82,7 +82,7 @@ describe('a server span', () => {
 
   it('is an error with status 500 and above only, and records the exception with its cause', async () => {
     const collector = await fakeCollector();
-    const { url } = await tracedApp(tracingSettings(collector.url), (req) => {
+    const { url } = await tracedApp(exportingSettings(collector.url), (req) => {
       if (req.params.id === 'none') throw new NotFoundException('no such thing');
       throw new InternalServerErrorException('broken', undefined, { cause: new TypeError('root') });
     });
@@ -105,7 +105,7 @@ describe('a server span', () => {
 
   it('has no name of a client: unknown methods and paths share one', async () => {
     const collector = await fakeCollector();
-    const { url } = await tracedApp(tracingSettings(collector.url), (_req, res) => void res.end());
+    const { url } = await tracedApp(exportingSettings(collector.url), (_req, res) => void res.end());
     await fetch(`${url}/nowhere/4711`);
     await fetch(`${url}/nowhere`, { method: 'MKCOL' });
     await collector.until(() => collector.spans.length === 2);
@@ -119,7 +119,9 @@ describe('a server span', () => {
   it('says of a request whose client went away that it was aborted, and aborts its signal', async () => {
     const collector = await fakeCollector();
     const entered = Promise.withResolvers<AbortSignal | undefined>();
-    const { url } = await tracedApp(tracingSettings(collector.url), () => entered.resolve(getRequestContext()?.signal));
+    const { url } = await tracedApp(exportingSettings(collector.url), () =>
+      entered.resolve(getRequestContext()?.signal),
+    );
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write('GET /things/1 HTTP/1.1\r\nHost: a\r\n\r\n');
     const signal = (await entered.promise) as AbortSignal;
@@ -140,7 +142,7 @@ describe('sampling', () => {
     ['is the own decision with a sampler that has no parent', 'always_off', '01', []],
   ])('%s', async (_title, sampler, flags, names) => {
     const collector = await fakeCollector();
-    const settings = tracingSettings(collector.url, { OTEL_TRACES_SAMPLER: sampler });
+    const settings = exportingSettings(collector.url, { OTEL_TRACES_SAMPLER: sampler });
     const { url, telemetry } = await tracedApp(settings, (_req, res) => void res.json(getRequestContext()));
     const response = await fetch(`${url}/things/1`, { headers: { traceparent: `00-${traceId}-${spanId}-${flags}` } });
     expect(await response.json()).toMatchObject({ traceId, spanId: expect.stringMatching(/^[\da-f]{16}$/) });
@@ -152,7 +154,7 @@ describe('sampling', () => {
 describe('fetch inside a request', () => {
   it('has a client span and carries its ids, the baggage and the request id, each once', async () => {
     const [collector, echo] = [await fakeCollector(), await headersEcho()];
-    const { url } = await tracedApp(tracingSettings(collector.url), async (_req, res) => {
+    const { url } = await tracedApp(exportingSettings(collector.url), async (_req, res) => {
       res.json(await (await fetch(`${echo}/echo?access_token=t`)).json());
     });
     const headers = { traceparent: `00-${traceId}-${spanId}-01`, baggage: 'tenant=a', 'x-request-id': 'r1' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { getRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { tracingSettings } from '../../../support/tracing-settings.ts';
+import { exportingSettings } from '../../../support/exporting-settings.ts';
 import { headersEcho, tracedApp } from './traced-app.ts';
 
 const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -8,7 +8,7 @@ const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 /** What a service without an endpoint sends on by fetch, when it is called with these headers. */
 async function passedOn(headers: Record<string, string>, init?: RequestInit): Promise<Record<string, string[]>> {
   const echo = await headersEcho();
-  const { url } = await tracedApp(tracingSettings(undefined), async (_req, res) => {
+  const { url } = await tracedApp(exportingSettings(undefined), async (_req, res) => {
     res.json({ sent: await (await fetch(echo, init)).json(), context: getRequestContext() });
   });
   const body = (await (await fetch(`${url}/things/1`, { headers })).json()) as { sent: Record<string, string[]> };
@@ -17,7 +17,7 @@ async function passedOn(headers: Record<string, string>, init?: RequestInit): Pr
 
 describe('without an endpoint', () => {
   it('loads no part of OpenTelemetry', async () => {
-    const { telemetry } = await tracedApp(tracingSettings(undefined), (_req, res) => void res.end());
+    const { telemetry } = await tracedApp(exportingSettings(undefined), (_req, res) => void res.end());
     expect(telemetry.describe()).toEqual({
       tracing: { exportsTo: undefined, tracerProvider: 'none' },
       sentry: 'off',
@@ -63,7 +63,7 @@ describe('without an endpoint', () => {
 
   it('adds nothing to a fetch outside a request', async () => {
     const echo = await headersEcho();
-    await tracedApp(tracingSettings(undefined), (_req, res) => void res.end());
+    await tracedApp(exportingSettings(undefined), (_req, res) => void res.end());
     expect(Object.keys((await (await fetch(echo)).json()) as object)).not.toContain('traceparent');
   });
 });
