@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { logicalOperators, operators } from '../../src/chassis/query/operators.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
 import { read, root } from './repository.ts';
 
@@ -40,6 +41,12 @@ describe('README.md', () => {
       .map((line) => line.split(/\s/, 1)[0] ?? '');
     expect(paths.length).toBeGreaterThan(5);
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it('names every operator of filters in one sentence', () => {
+    const [sentence = ''] = readme.split('\n').filter((line) => line.startsWith('Operators are '));
+    const named = [...(sentence.split('. ', 1)[0] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    expect(named).toEqual([...Object.keys(operators), 'mode', ...logicalOperators]);
   });
 
   it('has its examples with answers', () => expect(examples.length).toBeGreaterThanOrEqual(3));

@@ -1,4 +1,5 @@
 import type { FieldKind, FieldRule } from '../query/field-kind.ts';
+import { operatorNamed } from '../query/operators.ts';
 import type { FieldFilter } from '../query/policy-rules.ts';
 import type { QueryLimits } from '../query/query-limits.ts';
 import type { Json } from './deep-merge.ts';
@@ -29,9 +30,9 @@ export function valueSchema({ kind, values, nullable }: FieldRule, limits: Reado
 
 /** The schema of what stands after an operator. */
 export function operatorSchema({ field }: FieldFilter, operator: string, limits: Readonly<QueryLimits>): Json {
-  const takesNull = operator === 'equals' || operator === 'not';
-  const value = valueSchema(takesNull ? field : { ...field, nullable: false }, limits);
-  return operator === 'in' || operator === 'notIn' ? { type: 'array', maxItems: limits.in, items: value } : value;
+  const operand = operatorNamed(operator)?.operand;
+  const value = valueSchema(operand === 'nullable' ? field : { ...field, nullable: false }, limits);
+  return operand === 'list' ? { type: 'array', maxItems: limits.in, items: value } : value;
 }
 
 /** A value that stands for many: comparisons with it are likely to find something. */

@@ -1,7 +1,8 @@
+import { operatorNamed, operators } from '../query/operators.ts';
 import type { FieldFilter, PolicyRules } from '../query/policy-rules.ts';
 import type { Json } from './deep-merge.ts';
 import { exampleValue } from './field-schemas.ts';
-import { type QueryComponents, takesMode } from './query-components.ts';
+import type { QueryComponents } from './query-components.ts';
 
 /** `include`: which related records come along. None when the policy allows no relation. */
 export function includeParameter(rules: PolicyRules, components: QueryComponents): Json[] {
@@ -78,7 +79,7 @@ function whereParameter(rules: PolicyRules, components: QueryComponents): Json[]
   const lines = [...rules.filters].map(([name, rule]) =>
     'many' in rule
       ? `- \`${name}\`: conditions of ${rule.target.model}${rule.many ? ' in `some`, `every` or `none`' : ''}`
-      : `- \`${name}\`: ${[...rule.operators, ...(takesMode(rule) ? ['mode'] : [])].join(', ')}`,
+      : `- \`${name}\`: ${rule.words.join(', ')}`,
   );
   return [
     jsonParameter({
@@ -93,10 +94,10 @@ function whereParameter(rules: PolicyRules, components: QueryComponents): Json[]
 /** A filter that is likely to match something: text that contains a letter, a number or date from an early one on. */
 function exampleFilter(rules: PolicyRules): Json {
   const fields = [...rules.filters.values()].filter((rule): rule is FieldFilter => !('many' in rule));
-  for (const operator of ['contains', 'gte', 'gt', 'not', 'in', 'equals']) {
-    const rule = fields.find(({ operators }) => operators.has(operator));
+  for (const name of Object.keys(operators).reverse()) {
+    const rule = fields.find(({ operators }) => operators.has(name));
     const value = rule && exampleValue(rule.field);
-    if (rule) return { [rule.field.name]: { [operator]: operator === 'in' ? [value] : value } };
+    if (rule) return { [rule.field.name]: { [name]: operatorNamed(name)?.operand === 'list' ? [value] : value } };
   }
   return {};
 }

@@ -86,20 +86,15 @@ export class QueryComponents {
 }
 
 function fieldFilter(rule: FieldFilter, { limits }: PolicyRules): Json {
-  const operators = [...rule.operators].map((operator) => [operator, operatorSchema(rule, operator, limits)]);
   const mode = { type: 'string', enum: ['insensitive', 'default'], default: 'default' };
-  const compared = closed({ ...Object.fromEntries(operators), ...(takesMode(rule) && { mode }) });
+  const words = rule.words.map((name) => [name, name === 'mode' ? mode : operatorSchema(rule, name, limits)]);
+  const compared = closed(Object.fromEntries(words));
   return rule.operators.has('equals') ? { anyOf: [valueSchema(rule.field, limits), compared] } : compared;
 }
 
 function orderSchema({ sorts, limits }: PolicyRules): Json {
   const directions = [...sorts.keys()].map((key) => [key, { type: 'string', enum: ['asc', 'desc'] }]);
   return { ...closed(Object.fromEntries(directions)), maxProperties: limits.orderBy };
-}
-
-/** Whether `mode` may stand beside the operators of a field. */
-export function takesMode({ field, operators }: FieldFilter): boolean {
-  return field.kind === 'text' && ['equals', 'contains', 'startsWith', 'endsWith'].some((name) => operators.has(name));
 }
 
 function closed(properties: Json): Json {

@@ -8,6 +8,7 @@ import type {
   Scalars,
   ToOneRelation,
 } from './model-types.ts';
+import type { OperatorOfKind } from './operators.ts';
 import type { QueryLimits } from './query-limits.ts';
 
 /**
@@ -31,23 +32,14 @@ export function many(policy: PolicyThunk): ToMany {
   return new ToMany(policy);
 }
 
-/** Operators that compare a value with one or several others. */
-export type EqualityOperator = 'equals' | 'not' | 'in' | 'notIn';
-/** Operators that need an order. */
-export type OrderOperator = 'gt' | 'gte' | 'lt' | 'lte';
-/** Operators on text; with them, and with the equality operators, `mode` may say 'insensitive'. */
-export type TextOperator = 'contains' | 'startsWith' | 'endsWith';
-/** Every operator that a list policy can allow on a field. */
-export type FilterOperator = EqualityOperator | OrderOperator | TextOperator;
-
 type OperatorOf<T> = [T] extends [boolean]
-  ? 'equals' | 'not'
+  ? OperatorOfKind<'boolean'>
   : [T] extends [number | bigint | Date]
-    ? EqualityOperator | OrderOperator
+    ? OperatorOfKind<'number'>
     : string extends T
-      ? FilterOperator
+      ? OperatorOfKind<'text'>
       : [T] extends [string]
-        ? EqualityOperator
+        ? OperatorOfKind<'enum'>
         : never;
 
 type ReadableField<M extends ModelName, S> = keyof S & FieldName<M>;

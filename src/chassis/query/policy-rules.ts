@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type FieldRule, fieldRule } from './field-kind.ts';
-import { type FilterOperator, type PolicyThunk, ToMany } from './list-definition.ts';
+import { type PolicyThunk, ToMany } from './list-definition.ts';
+import { operatorsOf, takesMode } from './operators.ts';
 import { defaultQueryLimits, maxSkip, type QueryLimits } from './query-limits.ts';
 import { type SortRule, sortRule } from './sort-rule.ts';
 
@@ -17,6 +18,8 @@ export interface LooseDefinition {
 export interface FieldFilter {
   readonly field: FieldRule;
   readonly operators: ReadonlySet<string>;
+  /** The operators, and `mode` where it may stand beside them. */
+  readonly words: readonly string[];
 }
 
 /** A relation that may be filtered or included; `target` is looked up at first use. */
@@ -26,8 +29,6 @@ export interface RelationRule {
   readonly target: PolicyRules;
 }
 
-const orderOperators: FilterOperator[] = ['gt', 'gte', 'lt', 'lte'];
-const textOperators: FilterOperator[] = ['contains', 'startsWith', 'endsWith'];
 let made = 0;
 
 /** A list policy as the walks through the parameters read it: every lookup is a map, so that no name is special. */
@@ -77,10 +78,14 @@ export class PolicyRules {
   #filter(name: string, rule: readonly string[] | PolicyThunk | ToMany): FieldFilter | RelationRule {
     if (!Array.isArray(rule)) return relation(this.model, name, rule as PolicyThunk | ToMany);
     const field = this.#field(name, 'filter');
-    const impossible = rule.find((operator) => !operatorsOf(field).includes(operator as FilterOperator));
-    if (impossible === undefined) return { field, operators: new Set(rule) };
-    const possible = operatorsOf(field).join(', ') || 'none';
-    throw broken(this.model, `filter.${name}: a field of kind ${field.kind} takes ${possible}; got ${impossible}`);
+    const possible = operatorsOf(field.kind);
+    const impossible = rule.find((operator) => !possible.includes(operator));
+    if (impossible !== undefined) {
+      const taken = possible.join(', ') || 'none';
+      throw broken(this.model, `filter.${name}: a field of kind ${field.kind} takes ${taken}; got ${impossible}`);
+    }
+    const words = takesMode(field.kind, rule) ? [...rule, 'mode'] : rule;
+    return { field, operators: new Set(rule), words };
   }
 
   #ownSort(key: string): SortRule {
@@ -109,15 +114,6 @@ export class PolicyRules {
       `${part}: ${name} is not in the record; expected one of ${[...this.fields.keys()].join(', ')}`,
     );
   }
-}
-
-function operatorsOf({ kind }: FieldRule): FilterOperator[] {
-  if (kind === 'other') return [];
-  if (kind === 'boolean') return ['equals', 'not'];
-  const operators: FilterOperator[] = ['equals', 'not', 'in', 'notIn'];
-  if (kind !== 'enum') operators.push(...orderOperators);
-  if (kind === 'text') operators.push(...textOperators);
-  return operators;
 }
 
 function relation(model: string, name: string, rule: PolicyThunk | ToMany): RelationRule {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { paginationSchemaFor } from './paging.ts';
+import { type ParseContext, parseContext } from './parse-context.ts';
 import { parseInclude } from './parse-include.ts';
 import { checkBounds } from './parse-json.ts';
 import { parseOrder } from './parse-order.ts';
@@ -7,7 +8,6 @@ import { parseWhere } from './parse-where.ts';
 import type { PolicyRules } from './policy-rules.ts';
 import { Refusal } from './query-refusal.ts';
 import type { QuerySchemas } from './query-schemas.ts';
-import { startWalk, type Walk } from './walk.ts';
 
 /**
  * The schemas of a policy. They accept and refuse what its parsers do, with values of `where` in the type of their field;
@@ -15,24 +15,24 @@ import { startWalk, type Walk } from './walk.ts';
  */
 export function policySchemas(rules: PolicyRules): QuerySchemas {
   return {
-    whereSchema: schemaOf(rules, (value, walk) => parseWhere(rules, value, walk)),
-    orderBySchema: schemaOf(rules, (value, walk) => {
-      parseOrder(rules, value, walk);
+    whereSchema: schemaOf(rules, (value, context) => parseWhere(rules, value, context)),
+    orderBySchema: schemaOf(rules, (value, context) => {
+      parseOrder(rules, value, context);
       return value;
     }),
-    includeSchema: schemaOf(rules, (value, walk) => {
-      parseInclude(rules, value, walk);
+    includeSchema: schemaOf(rules, (value, context) => {
+      parseInclude(rules, value, context);
       return value;
     }),
     paginationSchema: paginationSchemaFor(rules.limits),
   };
 }
 
-function schemaOf(rules: PolicyRules, parse: (value: unknown, walk: Walk) => unknown): z.ZodType {
+function schemaOf(rules: PolicyRules, parse: (value: unknown, context: ParseContext) => unknown): z.ZodType {
   const schema = z.unknown().transform((value, context) => {
     try {
       checkBounds(value, rules.limits);
-      return parse(value, startWalk(rules.limits));
+      return parse(value, parseContext(rules.limits));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       context.addIssue({ code: 'custom', message: error.message, path: error.path });

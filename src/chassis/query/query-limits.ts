@@ -16,7 +16,10 @@ export interface QueryLimits {
   relations: number;
   /** Times that one `where` may look through a relation to many, never below another relation. Default 3. */
   manyRelations: number;
-  /** Searches for a part of a text in one `where`: contains, startsWith, endsWith. Default 5. */
+  /**
+   * Searches through texts in one `where`: contains, startsWith, endsWith, and each value compared with
+   * `mode: 'insensitive'`, which no index serves. Default 5.
+   */
   searches: number;
   /** Characters of a text that is searched for. Default 100. */
   searchText: number;

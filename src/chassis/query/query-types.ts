@@ -32,7 +32,7 @@ export interface FindQuery {
 
 /** A checked and complete query for one page. */
 export interface SearchQuery extends FindQuery {
-  /** 1-based. With a cursor: the how-manieth page of the walk this is. */
+  /** 1-based. With a cursor: the ordinal of the page in this traversal. */
   readonly page: number;
   readonly pageSize: number;
   /** Records to skip; 0 with a cursor. */

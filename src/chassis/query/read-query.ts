@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { CursorCodec } from './cursor.ts';
 import { KeysetPage } from './keyset.ts';
 import { defaultPaging, type QueryInput, readPaging } from './paging.ts';
+import { type ParseContext, parseContext } from './parse-context.ts';
 import { checkRelated, parseInclude } from './parse-include.ts';
 import { checkBounds, parseJson } from './parse-json.ts';
 import { parseOrder, toOrder } from './parse-order.ts';
@@ -18,7 +19,6 @@ import {
 } from './query-types.ts';
 import { type SearchOptions, sanitizeSearchOptions } from './search-options.ts';
 import type { OrderTerm } from './sort-rule.ts';
-import { startWalk, type Walk } from './walk.ts';
 
 const getParameters = new Set(['include']);
 const findParameters = new Set(['include', 'orderBy', 'where']);
@@ -98,8 +98,8 @@ function byCursor(search: SearchQuery, { where }: Parts, cursor: KeysetPage): Se
 
 function readParts(rules: PolicyRules, query: QueryInput, take: number, open: Open): Parts {
   return {
-    where: readPart(rules, 'where', query.where, open, (value, walk) => parseWhere(rules, value, walk)),
-    terms: readPart(rules, 'orderBy', query.orderBy, open, (value, walk) => parseOrder(rules, value, walk)) ?? [
+    where: readPart(rules, 'where', query.where, open, (value, context) => parseWhere(rules, value, context)),
+    terms: readPart(rules, 'orderBy', query.orderBy, open, (value, context) => parseOrder(rules, value, context)) ?? [
       rules.idSort.asc,
     ],
     select: readSelect(rules, query.include, take, open),
@@ -107,9 +107,9 @@ function readParts(rules: PolicyRules, query: QueryInput, take: number, open: Op
 }
 
 function readSelect(rules: PolicyRules, include: unknown, take: number, open: Open): Selection {
-  const selection = readPart(rules, 'include', include, open, (value, walk) => {
-    const select = parseInclude(rules, value, walk);
-    checkRelated(walk, take);
+  const selection = readPart(rules, 'include', include, open, (value, context) => {
+    const select = parseInclude(rules, value, context);
+    checkRelated(context, take);
     return select;
   });
   return selection ?? rules.select;
@@ -120,10 +120,10 @@ function readPart<T>(
   name: string,
   raw: unknown,
   open: Open,
-  parse: (value: unknown, walk: Walk) => T,
+  parse: (value: unknown, context: ParseContext) => T,
 ): T | undefined {
   if (raw === undefined) return undefined;
-  return inParameter(name, () => parse(open(raw, rules.limits), startWalk(rules.limits)));
+  return inParameter(name, () => parse(open(raw, rules.limits), parseContext(rules.limits)));
 }
 
 function bounded(value: unknown, limits: PolicyRules['limits']): unknown {

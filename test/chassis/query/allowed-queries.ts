@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { FieldRule } from '../../../src/chassis/query/field-kind.ts';
+import { type Operator, operatorNamed } from '../../../src/chassis/query/operators.ts';
 import type { PolicyRules, RelationRule } from '../../../src/chassis/query/policy-rules.ts';
 
 type Json = Record<string, unknown>;
@@ -10,7 +11,7 @@ export function allowedQueries(rules: PolicyRules): Arbitrary<Record<string, str
     text.split('":').length <= rules.limits.keys &&
     counted(text, /"(category|products|profile|user)":/g) <= rules.limits.relations &&
     counted(text, /"(some|every|none)":/g) <= rules.limits.manyRelations &&
-    counted(text, /"(contains|startsWith|endsWith)":/g) <= rules.limits.searches;
+    searches(JSON.parse(text)) <= rules.limits.searches;
   const text = (part: Arbitrary<Json>) => part.map((value) => JSON.stringify(value)).filter(isSmall);
   return fc.record(
     {
@@ -25,6 +26,18 @@ export function allowedQueries(rules: PolicyRules): Arbitrary<Record<string, str
 
 function counted(text: string, what: RegExp): number {
   return text.match(what)?.length ?? 0;
+}
+
+/** How many values of a filter are compared without an index. */
+function searches(filter: unknown): number {
+  if (typeof filter !== 'object' || filter === null) return 0;
+  const { mode = 'default' } = filter as { mode?: 'default' | 'insensitive' };
+  const counts = Object.entries(filter).map(([name, value]) => {
+    const operator = operatorNamed(name);
+    if (!operator) return searches(value);
+    return operator.cost[mode] === 'search' ? [value].flat().length : 0;
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** Relations to many stand at the top only. */
@@ -49,14 +62,17 @@ function through({ many }: RelationRule, filter: Arbitrary<Json>): Arbitrary<Jso
 function operators(field: FieldRule, allowed: ReadonlySet<string>): Arbitrary<unknown> {
   const value = values(field);
   const forms = [...allowed].map((operator): Arbitrary<unknown> => {
-    if (operator === 'in' || operator === 'notIn')
-      return fc.array(value, { maxLength: 3 }).map((list) => ({ [operator]: list }));
-    const nullable = field.nullable && (operator === 'equals' || operator === 'not') ? fc.option(value) : value;
-    const mode = field.kind === 'text' && ['equals', 'contains', 'startsWith', 'endsWith'].includes(operator);
-    return fc.tuple(nullable, fc.constantFrom('insensitive', 'default', undefined)).map(([operand, given]) => ({
-      [operator]: operand,
-      ...(mode && given && { mode: given }),
-    }));
+    const { operand, cost } = operatorNamed(operator) as Operator;
+    const operands: Arbitrary<unknown> =
+      operand === 'list'
+        ? fc.array(value, { maxLength: 3 })
+        : operand === 'nullable' && field.nullable
+          ? fc.option(value)
+          : value;
+    const modes = field.kind === 'text' && cost.insensitive ? ['insensitive', 'default', undefined] : [undefined];
+    return fc
+      .tuple(operands, fc.constantFrom(...modes))
+      .map(([given, mode]) => ({ [operator]: given, ...(mode && { mode }) }));
   });
   return allowed.has('equals') ? fc.oneof(value, ...forms) : fc.oneof(...forms);
 }

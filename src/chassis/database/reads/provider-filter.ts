@@ -1,10 +1,7 @@
 import { BadRequestException } from '../../errors/exceptions.ts';
+import { type Comparison, operatorNamed } from '../../query/operators.ts';
 import type { Filter, Selection } from '../../query/query-types.ts';
 import type { DatabaseProvider } from '../client/database-url.ts';
-import { likeMarkers, likeText } from '../sqlite/sqlite-like.ts';
-
-type TextOperator = 'contains' | 'startsWith' | 'endsWith';
-type Mode = 'insensitive' | 'default' | undefined;
 
 /**
  * Makes a neutral filter mean the same on both databases: text operators take `%`, `_` and `\` literally, and compare
@@ -19,7 +16,7 @@ export function toProviderFilter(filter: Filter, provider: DatabaseProvider): Fi
     if (Array.isArray(value))
       result[key] = value.map((item) => (isPlain(item) ? toProviderFilter(item, provider) : item));
     else if (!isPlain(value)) result[key] = value;
-    else if (isTextFilter(value)) addTextFilter(key, value, provider, result, besides);
+    else if (isComparison(value)) addComparison(key, value, provider, result, besides);
     else result[key] = toProviderFilter(value, provider);
   }
   if (besides.length > 0) result.AND = [...asList(result.AND), ...besides];
@@ -45,63 +42,43 @@ function selectionArguments(relation: Filter, provider: DatabaseProvider): Filte
   };
 }
 
-/** Adds one field's conditions: those that Prisma can say of the field itself, and those that need a list beside it. */
-function addTextFilter(
+/** Adds one field's conditions: those that the ORM can say of the field itself, and those that need a list beside it. */
+function addComparison(
   field: string,
-  filter: Filter,
+  { mode, ...compared }: Filter,
   provider: DatabaseProvider,
   result: Filter,
   besides: Filter[],
 ): void {
-  const mode = filter.mode as Mode;
-  const insensitive = mode === 'insensitive';
-  const conditions: Filter = insensitive && provider === 'postgresql' ? { mode } : {};
-  for (const [operator, value] of Object.entries(filter)) {
-    if (operator === 'mode' || value === undefined) continue;
-    if (insensitive && (operator === 'in' || operator === 'notIn') && Array.isArray(value) && value.length > 0) {
-      const each = value.map((item) => ({ [field]: equalsInsensitive(item, provider) }));
-      besides.push(operator === 'in' ? { OR: each } : { NOT: { OR: each } });
-    } else if (operator === 'not' && isPlain(value)) {
-      besides.push({ NOT: toProviderFilter({ [field]: { ...(mode && { mode }), ...value } }, provider) });
-    } else if (operator === 'not' && insensitive && typeof value === 'string') {
-      besides.push({ NOT: { [field]: equalsInsensitive(value, provider) } });
-    } else if (operator === 'equals' && insensitive && typeof value === 'string') {
-      besides.push({ [field]: equalsInsensitive(value, provider) });
-    } else {
-      conditions[operator] = isTextOperator(operator) ? textOf(operator, value, insensitive, provider) : value;
+  const own: Filter = {};
+  for (const [name, operand] of Object.entries(compared)) {
+    if (operand === undefined) continue;
+    if (name === 'not' && isPlain(operand)) {
+      besides.push({
+        NOT: toProviderFilter({ [field]: { ...(mode !== undefined && { mode }), ...operand } }, provider),
+      });
+      continue;
     }
+    const translated = translate(name, { field, operand, insensitive: mode === 'insensitive' }, provider);
+    const condition = translated[field];
+    // Conditions of one field share one `mode` and have each operator once.
+    const joins = isPlain(condition) && !('mode' in condition) && !Object.keys(condition).some((key) => key in own);
+    if (joins) Object.assign(own, condition);
+    else besides.push(translated);
   }
-  const hasConditions = Object.keys(conditions).some((key) => key !== 'mode');
-  if (hasConditions) result[field] = conditions;
+  if (Object.keys(own).length > 0) result[field] = own;
 }
 
-function equalsInsensitive(value: unknown, provider: DatabaseProvider): unknown {
-  if (typeof value !== 'string') return value;
-  return provider === 'postgresql'
-    ? { equals: likeText(value), mode: 'insensitive' }
-    : { startsWith: likeMarkers.insensitiveEquals + value };
-}
-
-const insensitiveMarkers: Record<TextOperator, string> = {
-  contains: likeMarkers.insensitiveContains,
-  startsWith: likeMarkers.insensitiveStartsWith,
-  endsWith: likeMarkers.insensitiveEndsWith,
-};
-
-function textOf(operator: TextOperator, value: unknown, insensitive: boolean, provider: DatabaseProvider): unknown {
-  if (typeof value !== 'string') return value;
+function translate(name: string, comparison: Comparison, provider: DatabaseProvider): Filter {
+  const { field, operand } = comparison;
   // PostgreSQL stores no NUL and refuses it; SQLite would take it for the end of the pattern.
-  if (value.includes('\0')) throw new BadRequestException('Invalid request data');
-  if (provider === 'postgresql') return likeText(value);
-  return (insensitive ? insensitiveMarkers : likeMarkers)[operator] + value;
+  if (typeof operand === 'string' && operand.includes('\0')) throw new BadRequestException('Invalid request data');
+  const operator = operatorNamed(name);
+  return operator ? operator.translation[provider](comparison) : { [field]: { [name]: operand } };
 }
 
-function isTextOperator(operator: string): operator is TextOperator {
-  return operator === 'contains' || operator === 'startsWith' || operator === 'endsWith';
-}
-
-function isTextFilter(value: Filter): boolean {
-  return 'mode' in value || 'contains' in value || 'startsWith' in value || 'endsWith' in value || isPlain(value.not);
+function isComparison(value: Filter): boolean {
+  return 'mode' in value || Object.keys(value).some((name) => operatorNamed(name) !== undefined);
 }
 
 function isPlain(value: unknown): value is Filter {

@@ -1,16 +1,4 @@
-/**
- * What a text filter means. SQLite has one `LIKE`, without an escape character in Prisma's SQL and blind to the case of
- * ASCII letters; so the meaning travels in front of the value, as one character of Unicode's private use area.
- */
-export const likeMarkers = {
-  contains: '\uF8A0',
-  startsWith: '\uF8A1',
-  endsWith: '\uF8A2',
-  insensitiveContains: '\uF8A3',
-  insensitiveStartsWith: '\uF8A4',
-  insensitiveEndsWith: '\uF8A5',
-  insensitiveEquals: '\uF8A6',
-} as const;
+import { likeMarkers } from '../../query/text-match.ts';
 
 /** A statement as the driver takes it. */
 export interface Statement {
@@ -28,8 +16,6 @@ interface LikeSites {
 }
 
 const remembered = new Map<string, LikeSites>();
-const firstMarker = likeMarkers.contains.charCodeAt(0);
-const lastMarker = likeMarkers.insensitiveEquals.charCodeAt(0);
 
 /**
  * Gives the LIKE in Prisma's SQL, such as `LIKE ('%' || ? || '%')`, the meaning that the marker in its argument asks for:
@@ -45,8 +31,8 @@ export function rewriteLike(statement: Statement): Statement {
   sites.args.forEach((index, site) => {
     const value = args[index];
     if (isMarked(value)) {
-      text += value.charCodeAt(0) < likeMarkers.insensitiveContains.charCodeAt(0) ? 'GLOB ?' : likeOperator;
-      rewritten[index] = pattern(value.charAt(0), value.slice(1));
+      text += value.startsWith(likeMarkers.glob) ? 'GLOB ?' : likeOperator;
+      rewritten[index] = value.slice(1);
     } else {
       text += sites.written[site];
     }
@@ -57,36 +43,7 @@ export function rewriteLike(statement: Statement): Statement {
 
 function isMarked(value: unknown): value is string {
   if (typeof value !== 'string') return false;
-  const code = value.charCodeAt(0);
-  return code >= firstMarker && code <= lastMarker;
-}
-
-function pattern(marker: string, text: string): string {
-  switch (marker) {
-    case likeMarkers.contains:
-      return `*${globText(text)}*`;
-    case likeMarkers.startsWith:
-      return `${globText(text)}*`;
-    case likeMarkers.endsWith:
-      return `*${globText(text)}`;
-    case likeMarkers.insensitiveContains:
-      return `%${likeText(text)}%`;
-    case likeMarkers.insensitiveStartsWith:
-      return `${likeText(text)}%`;
-    case likeMarkers.insensitiveEndsWith:
-      return `%${likeText(text)}`;
-    default:
-      return likeText(text);
-  }
-}
-
-/** Text in which `\`, `%` and `_` stand for themselves in a LIKE pattern with escape character `\`. */
-export function likeText(text: string): string {
-  return text.replace(/[\\%_]/g, '\\$&');
-}
-
-function globText(text: string): string {
-  return text.replace(/[*?[]/g, '[$&]');
+  return value.startsWith(likeMarkers.glob) || value.startsWith(likeMarkers.like);
 }
 
 const likeOperator = "LIKE ? ESCAPE '\\'";

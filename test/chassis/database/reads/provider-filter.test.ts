@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenOrm } from '../../../../src/chassis/database/client/orm.ts';
 import { toProviderFilter, toProviderSelection } from '../../../../src/chassis/database/reads/provider-filter.ts';
+import { type FilterOperator, type Operator, operators } from '../../../../src/chassis/query/operators.ts';
 import { databaseProviders, openEmptyDatabase } from '../../../support/empty-database.ts';
 
 const names = [
@@ -28,6 +29,28 @@ const names = [
   '\uF8A0x',
 ];
 
+const values = names.concat('lain', 'LAIN', 'B', '%b', '"', "'");
+
+type Order = 'lt' | 'lte' | 'gt' | 'gte';
+const orders: Record<Order, (left: number, right: number) => boolean> = {
+  lt: (left, right) => left < right,
+  lte: (left, right) => left <= right,
+  gt: (left, right) => left > right,
+  gte: (left, right) => left >= right,
+};
+
+/** What each operator means, of a name and its operands. */
+const meanings: Record<Exclude<FilterOperator, Order>, Meaning> = {
+  equals: (name, [value]) => name === value,
+  not: (name, [value]) => name !== value,
+  in: (name, list) => list.includes(name),
+  notIn: (name, list) => !list.includes(name),
+  startsWith: (name, [value = '']) => name.startsWith(value),
+  endsWith: (name, [value = '']) => name.endsWith(value),
+  contains: (name, [value = '']) => name.includes(value),
+};
+type Meaning = (name: string, operands: string[]) => boolean;
+
 describe.each(databaseProviders)('text filters on %s', (provider) => {
   let open: OpenOrm;
 
@@ -47,32 +70,41 @@ describe.each(databaseProviders)('text filters on %s', (provider) => {
   const expected = (matches: (name: string) => boolean) => names.filter(matches).sort();
   const lower = (text: unknown) => String(text).toLowerCase();
 
-  it.each(names.concat('lain', 'LAIN', 'B', '%b', '"', "'"))('takes %j literally in every operator', async (value) => {
-    const mode = 'insensitive';
-    expect(await found({ contains: value })).toEqual(expected((name) => name.includes(value)));
-    expect(await found({ startsWith: value })).toEqual(expected((name) => name.startsWith(value)));
-    expect(await found({ endsWith: value })).toEqual(expected((name) => name.endsWith(value)));
-    expect(await found({ equals: value })).toEqual(expected((name) => name === value));
-    expect(await found({ in: [value, 'b'] })).toEqual(expected((name) => name === value || name === 'b'));
-    expect(await found({ contains: value, mode })).toEqual(expected((name) => lower(name).includes(lower(value))));
-    expect(await found({ startsWith: value, mode })).toEqual(expected((name) => lower(name).startsWith(lower(value))));
-    expect(await found({ endsWith: value, mode })).toEqual(expected((name) => lower(name).endsWith(lower(value))));
-    expect(await found({ equals: value, mode })).toEqual(expected((name) => lower(name) === lower(value)));
-    expect(await found({ not: value, mode })).toEqual(expected((name) => lower(name) !== lower(value)));
-    expect(await found({ not: { contains: value }, mode })).toEqual(
-      expected((name) => !lower(name).includes(lower(value))),
-    );
-    expect(await found({ not: { contains: value } })).toEqual(expected((name) => !name.includes(value)));
+  describe.each(Object.keys(meanings) as Exclude<FilterOperator, Order>[])('%s', (operator) => {
+    const means = meanings[operator];
+    const { operand, cost } = operators[operator] as Operator;
+    const given = (value: string) => (operand === 'list' ? [value, 'b'] : value);
+
+    it.each(values)('means the same as in JavaScript for %j, literally', async (value) => {
+      expect(await found({ [operator]: given(value) })).toEqual(expected((name) => means(name, [given(value)].flat())));
+      if (!cost.insensitive) return;
+      const folded = [given(value)].flat().map(lower);
+      const matches = (name: string) => means(lower(name), folded);
+      expect(await found({ [operator]: given(value), mode: 'insensitive' })).toEqual(expected(matches));
+      expect(await found({ [operator]: given(value), mode: 'default' })).toEqual(
+        expected((name) => means(name, [given(value)].flat())),
+      );
+      const negated = { not: { [operator]: given(value) }, mode: 'insensitive' };
+      expect(await found(negated)).toEqual(expected((name) => !matches(name)));
+    });
   });
 
-  it('compares lists without case in insensitive mode', async () => {
-    const mode = 'insensitive';
-    const list = ['plain', '50%', 'A_B'];
-    const listed = (name: string) => list.some((item) => lower(item) === lower(name));
-    expect(await found({ in: list, mode })).toEqual(expected(listed));
-    expect(await found({ notIn: list, mode })).toEqual(expected((name) => !listed(name)));
-    expect(await found({ in: [], mode })).toEqual([]);
-    expect(await found({ notIn: [], mode })).toEqual(expected(() => true));
+  it.each(Object.entries(orders))('%s means the same as in JavaScript for a number', async (operator, means) => {
+    const { id } = await open.client.category.findUniqueOrThrow({ where: { name: 'plain' } });
+    const prices = [1, 2, 3];
+    const data = prices.map((price) => ({ sku: `${price}`, name: '', description: '', price, categoryId: id }));
+    await open.client.product.createMany({ data });
+    const where = toProviderFilter({ price: { [operator]: 2 } }, provider);
+    const records = await open.client.product.findMany({ where, orderBy: { price: 'asc' } });
+    expect(records.map(({ price }) => price)).toEqual(prices.filter((price) => means(price, 2)));
+    await open.client.product.deleteMany();
+  });
+
+  it('takes an empty list for one that nothing is in', async () => {
+    for (const mode of ['default', 'insensitive']) {
+      expect(await found({ in: [], mode })).toEqual([]);
+      expect(await found({ notIn: [], mode })).toEqual(expected(() => true));
+    }
   });
 
   it('keeps several conditions of one field and of its neighbours together', async () => {

@@ -1,0 +1,77 @@
+import type { FieldKind } from './field-kind.ts';
+import type { Filter } from './query-types.ts';
+import { anyOf, matching, noneOf, notSame, type Provider, same, unchanged } from './text-match.ts';
+
+/** What one comparison asks of the database: to find records by an index, to walk a part of it, or to read every text. */
+export type ComparisonCost = 'lookup' | 'range' | 'search';
+
+/** One comparison of a field. */
+export interface Comparison {
+  readonly field: string;
+  readonly operand: unknown;
+  /** Whether `mode` says 'insensitive'. */
+  readonly insensitive: boolean;
+}
+
+/** All that the chassis knows of an operator. */
+export interface Operator {
+  /** The kinds of fields that take it. */
+  readonly kinds: readonly FieldKind[];
+  /** What stands behind it: a value of the field, also null where the field can be null, or a list of values. */
+  readonly operand: 'value' | 'nullable' | 'list';
+  /** What comparing with one value costs; without `insensitive` it takes no `mode: 'insensitive'`. */
+  readonly cost: { readonly default: ComparisonCost; readonly insensitive?: ComparisonCost };
+  /** The filter in the ORM's form for each database, with the same meaning on both. */
+  readonly translation: Readonly<Record<Provider, (comparison: Comparison) => Filter>>;
+}
+
+const ordered = ['text', 'integer', 'number', 'date', 'bigint', 'decimal'] as const;
+const listed = [...ordered, 'enum'] as const;
+const compared = [...listed, 'boolean'] as const;
+// Equal but for case cannot be said to the ORM so that an index serves it.
+const byText = { default: 'lookup', insensitive: 'search' } as const;
+const search = { default: 'search', insensitive: 'search' } as const;
+
+/**
+ * Every operator of `where` that compares a field (spec.md: SearchOptions): parsing, bounds, types, translation, the API
+ * description and the tests are made of this table. Later rows make the better example.
+ */
+export const operators = {
+  equals: { kinds: compared, operand: 'nullable', cost: byText, translation: same },
+  not: { kinds: compared, operand: 'nullable', cost: { ...byText, default: 'range' }, translation: notSame },
+  in: { kinds: listed, operand: 'list', cost: byText, translation: anyOf },
+  notIn: { kinds: listed, operand: 'list', cost: { ...byText, default: 'range' }, translation: noneOf },
+  lt: { kinds: ordered, operand: 'value', cost: { default: 'range' }, translation: unchanged('lt') },
+  lte: { kinds: ordered, operand: 'value', cost: { default: 'range' }, translation: unchanged('lte') },
+  gt: { kinds: ordered, operand: 'value', cost: { default: 'range' }, translation: unchanged('gt') },
+  gte: { kinds: ordered, operand: 'value', cost: { default: 'range' }, translation: unchanged('gte') },
+  startsWith: { kinds: ['text'], operand: 'value', cost: search, translation: matching('startsWith') },
+  endsWith: { kinds: ['text'], operand: 'value', cost: search, translation: matching('endsWith') },
+  contains: { kinds: ['text'], operand: 'value', cost: search, translation: matching('contains') },
+} as const satisfies Record<string, Operator>;
+
+/** What joins conditions; every filter may use it. */
+export const logicalOperators = ['AND', 'OR', 'NOT'] as const;
+
+/** Every operator that a list policy can allow on a field. */
+export type FilterOperator = keyof typeof operators;
+
+/** The operators that a field of a kind takes. */
+export type OperatorOfKind<K extends FieldKind> = {
+  [O in FilterOperator]: K extends (typeof operators)[O]['kinds'][number] ? O : never;
+}[FilterOperator];
+
+/** The row of an operator; undefined for any other name. */
+export function operatorNamed(name: string): Operator | undefined {
+  return Object.hasOwn(operators, name) ? operators[name as FilterOperator] : undefined;
+}
+
+/** The names of the operators that a field of a kind takes, in the order of the table. */
+export function operatorsOf(kind: FieldKind): string[] {
+  return Object.entries<Operator>(operators).flatMap(([name, { kinds }]) => (kinds.includes(kind) ? [name] : []));
+}
+
+/** Whether `mode` may stand beside some of these operators of a field. */
+export function takesMode(kind: FieldKind, names: Iterable<string>): boolean {
+  return kind === 'text' && [...names].some((name) => operatorNamed(name)?.cost.insensitive !== undefined);
+}
