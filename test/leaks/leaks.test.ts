@@ -5,7 +5,7 @@ import { profileList, publicUserList } from '../../src/modules/users/user.schema
 import { bootTestApp } from '../support/boot-test-app.ts';
 import { readModels } from '../support/models.ts';
 
-const app = await bootTestApp();
+const app = (await bootTestApp()).as('user');
 const models = readModels();
 const depth = 3;
 const madeUp = 'zzMadeUpName';

@@ -32,15 +32,6 @@ export class AuthGuard {
     return this.#admit([401], () => true);
   }
 
-  /** Lets everybody through and identifies those who bring a token. 401 for a token that does not hold. */
-  optional(): RequestHandler {
-    const guard: RequestHandler = async (request, _response, next) => {
-      await this.#identify(request);
-      next();
-    };
-    return documented(guard, { statuses: [401] });
-  }
-
   #admit(statuses: number[], may: (caller: Caller, request: Request) => boolean): RequestHandler {
     const guard: RequestHandler = async (request, _response, next) => {
       const caller = await this.#identify(request);

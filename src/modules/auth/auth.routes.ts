@@ -1,5 +1,6 @@
 import { type Request, Router } from 'express';
-import { addressOf, defineRoutes, handle, rateLimit } from '../../chassis/index.ts';
+import { addressOf, defineRoutes, handle, parseBody, rateLimit } from '../../chassis/index.ts';
+import { login } from './auth.schema.ts';
 
 /**
  * @openapi
@@ -47,9 +48,7 @@ export default defineRoutes(({ authController, settings }) => {
   return router;
 });
 
-/** Nobody locks others out: what one address tries on an account counts for that address alone. */
-function addressAndAccount(request: Request): string | undefined {
-  const email: unknown = (request.body as { email?: unknown } | null | undefined)?.email;
-  if (typeof email !== 'string') return undefined;
-  return `${addressOf(request)} ${email.slice(0, 300).trim().toLowerCase()}`;
+/** As the schema gives the address, so that no spelling has a count of its own. */
+function addressAndAccount(request: Request): string {
+  return `${addressOf(request)} ${parseBody(login, request.body).email}`;
 }

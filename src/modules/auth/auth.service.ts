@@ -25,9 +25,9 @@ export class AuthService {
     this.#refreshTokens = refreshTokenService;
   }
 
-  /** Stores a new user with the role `user`. Raises ConflictException when the address is taken. */
+  /** Stores a new user with the role `user`. ConflictException when the address is taken, ValidationException for a weak password. */
   async register({ email, password, name }: Register): Promise<Account> {
-    const passwordHash = await this.#passwords.hash(password);
+    const passwordHash = await this.#passwords.hash(password, { personal: [email, name] });
     try {
       return await this.#accounts.register({ email, name, passwordHash });
     } catch (cause) {

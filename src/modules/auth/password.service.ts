@@ -1,5 +1,14 @@
-import { ServiceUnavailableException } from '../../chassis/index.ts';
+import { ServiceUnavailableException, ValidationException } from '../../chassis/index.ts';
 import { hashPassword, verifyPassword } from './password.hash.ts';
+import { isGuessablePassword } from './password.strength.ts';
+
+/** What a new password must not be made of, and where it came from. */
+export interface NewPassword {
+  /** Words of the account: its e-mail address, its name. */
+  personal: readonly string[];
+  /** The field of the body that a refusal names. Default `password`. */
+  field?: string;
+}
 
 /**
  * Hashes and checks passwords, a bounded number at a time: each computation holds 19 MiB and a thread of the pool that
@@ -16,8 +25,16 @@ export class PasswordService {
     this.#queueLength = queueLength;
   }
 
-  /** The password's hash in PHC format. Raises ServiceUnavailableException when too many wait. */
-  hash(password: string): Promise<string> {
+  /**
+   * The hash of a new password in PHC format.
+   *
+   * @throws ValidationException when the password is one of the first that somebody would guess (see isGuessablePassword)
+   * @throws ServiceUnavailableException when too many wait
+   */
+  async hash(password: string, { personal, field = 'password' }: NewPassword): Promise<string> {
+    if (isGuessablePassword(password, personal)) {
+      throw new ValidationException({ [field]: ['Expected a password that is not easy to guess'] });
+    }
     return this.#inTurn(() => hashPassword(password));
   }
 

@@ -1,4 +1,4 @@
-import { defineRoutes, publicAccess, resourceRouter } from '../../chassis/index.ts';
+import { defineRoutes, resourceRouter } from '../../chassis/index.ts';
 
 /**
  * @openapi
@@ -10,5 +10,5 @@ import { defineRoutes, publicAccess, resourceRouter } from '../../chassis/index.
  *   delete: { responses: { 403: { description: The profile is of another user }, 409: null } }
  */
 export default defineRoutes(({ profileController, auth }) =>
-  resourceRouter('/profiles', profileController, { read: publicAccess, write: auth.user() }),
+  resourceRouter('/profiles', profileController, { read: auth.user(), write: auth.user() }),
 );

@@ -3,7 +3,7 @@ import { callerId, isSelfOrAdmin } from './caller.access.ts';
 import type { ProfileRepository } from './profile.repository.ts';
 import type { CreateProfile, UpdateProfile } from './user.schema.ts';
 
-/** Profiles: everybody reads them, a user writes its own, an administrator any. */
+/** Profiles: every user reads them, a user writes its own, an administrator any. */
 export class ProfileService extends ResourceService<ProfileRepository> {
   /** Stores the one profile of a user; ConflictException when it has one. */
   override async create(input: CreateProfile, select?: Selection) {

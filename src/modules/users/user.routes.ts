@@ -19,7 +19,7 @@ import { defineRoutes, handle, receiveUpload, resourceRouter } from '../../chass
  *     responses: { 413: {}, 415: {} }
  */
 export default defineRoutes(({ userController, auth, settings }) => {
-  const access = { read: auth.optional(), write: auth.selfOr('admin') };
+  const access = { read: auth.user(), write: auth.selfOr('admin') };
   const router = resourceRouter('/users', userController, access);
   const { UPLOAD_MAX_BYTES: maxBytes, LOCAL_UPLOAD_DIR: directory } = settings;
   const receiveAvatar = receiveUpload({ field: 'avatar', maxBytes, directory });

@@ -44,7 +44,7 @@ export const updateUser = createUser.extend({ role }).partial().meta({ id: 'Upda
 
 const text = (most: number) => z.string().trim().max(most, `Expected at most ${most} characters`).nullable();
 
-/** A profile, which everybody may see. */
+/** A profile, which every user may see. */
 export const profile = z
   .object({
     id: z.uuid(),
@@ -70,7 +70,7 @@ export type UpdateUser = z.infer<typeof updateUser>;
 export type CreateProfile = z.infer<typeof createProfile>;
 export type UpdateProfile = z.infer<typeof updateProfile>;
 
-/** What everybody may ask of users. */
+/** What every user may ask of others. */
 export const publicUserList: AnyListPolicy = listPolicy('User', {
   record: publicFields,
   filter: {
@@ -99,7 +99,7 @@ export const userList: AnyListPolicy = listPolicy('User', {
   include: { profile: () => profileList },
 });
 
-/** What everybody may ask of profiles; of their users no more than is public. */
+/** What every user may ask of profiles; of their users no more than other users may see. */
 export const profileList: AnyListPolicy = listPolicy('Profile', {
   record: profile,
   filter: {

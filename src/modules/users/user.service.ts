@@ -31,7 +31,8 @@ export class UserService extends ResourceService<UserRepository> {
   override async create(input: CreateUser | HashedUser, select?: Selection) {
     if (!('password' in input)) return super.create(input, select);
     const { password, ...user } = input;
-    return super.create({ ...user, passwordHash: await this.#passwords.hash(password) }, select);
+    const passwordHash = await this.#passwords.hash(password, { personal: [user.email, user.name] });
+    return super.create({ ...user, passwordHash }, select);
   }
 
   /** Changes a user; a new password ends its sessions. ForbiddenException when a user changes more than its name. */
@@ -41,7 +42,10 @@ export class UserService extends ResourceService<UserRepository> {
       throw new ForbiddenException('A user changes its own name; the rest is for administrators');
     }
     if (password === undefined) return super.update(id, changes, select);
-    const updated = await super.update(id, { ...changes, passwordHash: await this.#passwords.hash(password) }, select);
+    const { email, name } = await this.repository.getById(id, { email: true, name: true });
+    const personal = [email, name, changes.email ?? '', changes.name ?? ''];
+    const passwordHash = await this.#passwords.hash(password, { personal });
+    const updated = await super.update(id, { ...changes, passwordHash }, select);
     await this.#refreshTokens.revokeAll(id);
     return updated;
   }

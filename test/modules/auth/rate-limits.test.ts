@@ -24,10 +24,10 @@ describe('the rate limits of /auth', () => {
 
   it('stop the guessing of one password, in any spelling of the account, and lock nobody else out', async () => {
     const from = '192.0.2.100';
-    for (const email of ['admin@example.com', ' ADMIN@example.com', 'Admin@Example.com ']) {
+    for (const email of ['admin@example.com', `${' '.repeat(400)}ADMIN@example.com`, 'Admin@Example.com\t\n ']) {
       expect((await login(from, email)).status).toBe(401);
     }
-    await login(from, 'admin@example.com').expectError(429, /^Too many requests/);
+    await login(from, `${' '.repeat(500)}admin@example.com`).expectError(429, /^Too many requests/);
     expect((await login(from, 'user@example.com')).status).toBe(401);
     expect((await login('192.0.2.101', 'admin@example.com')).status).toBe(401);
   });

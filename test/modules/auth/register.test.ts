@@ -59,6 +59,19 @@ describe('POST /auth/register', () => {
     expect(JSON.stringify(response.body)).not.toMatch(/no address|too short/);
   });
 
+  it.each(['password2024!', 'qwertyqwerty', 'ada@example.com', 'Ada Lovelace1815'])(
+    'answers 400 to the password %s, which is easy to guess, and stores nothing',
+    async (password) => {
+      const before = await app.count('user');
+      await app
+        .post('/auth/register', { ...body, name: 'Ada Lovelace', password })
+        .expectError(400, 'Validation Failed', {
+          errors: { password: ['Expected a password that is not easy to guess'] },
+        });
+      expect(await app.count('user')).toBe(before);
+    },
+  );
+
   it('answers 400 without a body', async () => {
     expect((await app.post('/auth/register')).status).toBe(400);
   });

@@ -36,13 +36,11 @@ async function answers(client: typeof admin, field: string) {
 
 describe('a field of users that the caller may not see', () => {
   it.each(['email', 'role', 'updatedAt', 'passwordHash', 'refreshTokens'])(
-    'is for nobody and for other users like a field that does not exist: %s',
+    'is for other users like a field that does not exist: %s',
     async (field) => {
-      for (const client of [app, app.as('user')]) {
-        const unknown = await answers(client, 'nonsense');
-        expect(unknown.map(({ status }) => status)).toEqual(unknown.map(() => 400));
-        expect(await answers(client, field)).toEqual(unknown);
-      }
+      const unknown = await answers(app.as('user'), 'nonsense');
+      expect(unknown.map(({ status }) => status)).toEqual(unknown.map(() => 400));
+      expect(await answers(app.as('user'), field)).toEqual(unknown);
     },
   );
 

@@ -23,11 +23,17 @@ async function newUserWithProfile() {
 }
 
 describe('GET /profiles', () => {
-  it('is open to everybody: list, pages and single profiles', async () => {
+  it('is open to every user: list, pages and single profiles', async () => {
     const { profile, path, id } = await newUserWithProfile();
-    expect(await app.get(path).expectData()).toEqual(profile);
-    expect(await app.get(profiles, { where: { userId: id } }).expectData()).toEqual([profile]);
-    expect(await app.get(`${profiles}/paginated`, { where: { userId: id } }).expectData()).toEqual([profile]);
+    const client = app.as('user');
+    expect(await client.get(path).expectData()).toEqual(profile);
+    expect(await client.get(profiles, { where: { userId: id } }).expectData()).toEqual([profile]);
+    expect(await client.get(`${profiles}/paginated`, { where: { userId: id } }).expectData()).toEqual([profile]);
+  });
+
+  it('answers 401 to nobody: bios and locations are not for strangers to collect', async () => {
+    const { path } = await newUserWithProfile();
+    for (const closed of [path, profiles, `${profiles}/paginated`]) expect((await app.get(closed)).status).toBe(401);
   });
 
   it('includes the public fields of the user, and no others', async () => {
@@ -40,9 +46,10 @@ describe('GET /profiles', () => {
   });
 
   it('answers 404 for a profile that is not there and 400 for a filter that is not open', async () => {
-    expect((await app.get(`${profiles}/${stranger}`)).status).toBe(404);
-    expect((await app.get(profiles, { where: { user: { email: 'a' } } })).status).toBe(400);
-    expect((await app.get(`${profiles}/paginated`, { orderBy: { 'user.email': 'asc' } })).status).toBe(400);
+    const client = app.as('user');
+    expect((await client.get(`${profiles}/${stranger}`)).status).toBe(404);
+    expect((await client.get(profiles, { where: { user: { email: 'a' } } })).status).toBe(400);
+    expect((await client.get(`${profiles}/paginated`, { orderBy: { 'user.email': 'asc' } })).status).toBe(400);
   });
 });
 
@@ -89,7 +96,7 @@ describe('PUT and DELETE /profiles/:id', () => {
     expect(await client.put(path, { bio: 'after' }).expectData()).toMatchObject({ bio: 'after', userId: id });
     expect(await client.put(path, { bio: null }).expectData()).toMatchObject({ bio: null });
     expect((await client.delete(path)).status).toBe(204);
-    expect((await app.get(path)).status).toBe(404);
+    expect((await client.get(path)).status).toBe(404);
   });
 
   it('answer 403 to another user and 401 to nobody, and change nothing', async () => {
@@ -98,7 +105,7 @@ describe('PUT and DELETE /profiles/:id', () => {
     expect((await client.delete(path)).status).toBe(403);
     expect((await app.put(path, { bio: 'defaced' })).status).toBe(401);
     expect((await app.delete(path)).status).toBe(401);
-    expect(await app.get(path).expectData()).toEqual(profile);
+    expect(await client.get(path).expectData()).toEqual(profile);
   });
 
   it('let an administrator change and delete any profile, but not give it to another user', async () => {

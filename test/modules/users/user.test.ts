@@ -16,13 +16,17 @@ async function newUser(name: string) {
 }
 
 describe('GET /users and /users/paginated', () => {
-  it('give everybody the public fields, and no more, of all users', async () => {
+  it('give every user the public fields, and no more, of all users', async () => {
     const where = { name: 'Ada' };
     const expected = [{ id: ada.id, name: 'Ada', avatarUrl: null, createdAt: expect.any(String) }];
-    for (const client of [app, app.as('user'), ada.client]) {
+    for (const client of [app.as('user'), ada.client]) {
       expect(await client.get(users, { where }).expectData()).toEqual(expected);
       expect(await client.get(`${users}/paginated`, { where }).expectData()).toEqual(expected);
     }
+  });
+
+  it('answer 401 to nobody: names are not for strangers to collect', async () => {
+    for (const closed of [users, `${users}/paginated`, ada.path]) expect((await app.get(closed)).status).toBe(401);
   });
 
   it('give an administrator the private fields, never the password hash', async () => {
@@ -36,13 +40,13 @@ describe('GET /users and /users/paginated', () => {
   it('include the profile on request', async () => {
     await ada.client.post('/api/v1/profiles', { location: 'London' }).expectData(201);
     const query = { where: { profile: { location: 'London' }, name: 'Ada' }, include: { profile: true } };
-    const [user] = await app.get(users, query).expectData();
+    const [user] = await app.as('user').get(users, query).expectData();
     expect(user.profile).toMatchObject({ userId: ada.id, location: 'London' });
   });
 
   it('answer 400 to a page size above 100 and to parameters that they do not know', async () => {
-    expect((await app.get(`${users}/paginated`, { pageSize: 101 })).status).toBe(400);
-    expect((await app.get(users, { page: 1 })).status).toBe(400);
+    expect((await app.as('user').get(`${users}/paginated`, { pageSize: 101 })).status).toBe(400);
+    expect((await app.as('user').get(users, { page: 1 })).status).toBe(400);
   });
 });
 
@@ -53,15 +57,15 @@ describe('GET /users/:id', () => {
       expect(user).toMatchObject({ email: ada.email, role: 'user', updatedAt: expect.any(String) });
       expect(user).not.toHaveProperty('passwordHash');
     }
-    for (const client of [app, eve.client]) {
+    for (const client of [app.as('user'), eve.client]) {
       const user = await client.get(ada.path).expectData();
       expect(Object.keys(user).sort()).toEqual(['avatarUrl', 'createdAt', 'id', 'name']);
     }
   });
 
   it('answers 404 for a user that is not there, 400 for an include that is not open', async () => {
-    expect((await app.get(stranger)).status).toBe(404);
-    expect((await app.get(ada.path, { include: { refreshTokens: true } })).status).toBe(400);
+    expect((await eve.client.get(stranger)).status).toBe(404);
+    expect((await eve.client.get(ada.path, { include: { refreshTokens: true } })).status).toBe(400);
   });
 });
 
@@ -93,6 +97,7 @@ describe('POST /users', () => {
     ['id', 'x'],
     ['role', 'root'],
     ['password', 'short'],
+    ['password', 'password2024!'],
   ])('answers 400 to a body with the %s %s', async (field, value) => {
     const response = await app.as('admin').post(users, { ...body, email: 'no@test.example', [field]: value });
     expect(response.status).toBe(400);
