@@ -14,6 +14,7 @@ const placed = [
   'src/main.ts',
   'src/generated/postgresql/client.ts',
   'src/generated/sqlite/client.ts',
+  'src/chassis/database/sqlite/sqlite-worker.ts',
   'prisma/migrate.ts',
   'prisma/seed.ts',
 ];

@@ -20,7 +20,7 @@ describe('what the chassis uses of packages beyond their interface', () => {
   });
 
   it('Prisma tells the models and relations of a client', async () => {
-    const client = new PrismaClient({ adapter: connectSqlite(':memory:') });
+    const client = new PrismaClient({ adapter: connectSqlite(':memory:', 1000) });
     const { models } = (client as unknown as { _runtimeDataModel: { models: Record<string, { fields: object[] }> } })
       ._runtimeDataModel;
     await client.$disconnect();

@@ -16,7 +16,7 @@ export interface DatabaseSettings {
   readonly DATABASE_POOL_SIZE: number;
   /** How long a request waits for a connection; PostgreSQL only. */
   readonly DATABASE_ACQUIRE_TIMEOUT_MS: number;
-  /** How long one statement may run; PostgreSQL only. */
+  /** How long one statement may run. */
   readonly DATABASE_STATEMENT_TIMEOUT_MS: number;
   /** After how long an unused connection closes; PostgreSQL only. */
   readonly DATABASE_IDLE_TIMEOUT_MS: number;
@@ -106,7 +106,7 @@ export async function openDatabase(settings: DatabaseSettings): Promise<OpenOrm>
 async function connect(target: DatabaseTarget, settings: DatabaseSettings): Promise<{ adapter: object; pool?: Pool }> {
   if (target.provider === 'sqlite') {
     const { connectSqlite } = await import('../sqlite/connect-sqlite.ts');
-    return { adapter: connectSqlite(target.path) };
+    return { adapter: connectSqlite(target.path, settings.DATABASE_STATEMENT_TIMEOUT_MS) };
   }
   const { connectPostgresql } = await import('./connect-postgresql.ts');
   return connectPostgresql(target, {

@@ -1,90 +1,117 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { PrismaLibSql } from '@prisma/adapter-libsql';
-import { rewriteLike, type Statement } from './sqlite-like.ts';
-import { type SqliteClient, untilFree, untilWritable } from './sqlite-waiting.ts';
+import type {
+  IsolationLevel,
+  SqlDriverAdapter,
+  SqlDriverAdapterFactory,
+  SqlQuery,
+  SqlResultSet,
+  Transaction,
+} from '@prisma/driver-adapter-utils';
+import { DriverAdapterError } from '@prisma/driver-adapter-utils';
+import { SqliteThread } from './sqlite-thread.ts';
 
-type Config = ConstructorParameters<typeof PrismaLibSql>[0];
-type Transaction = Awaited<ReturnType<SqliteClient['transaction']>>;
-type Run = (statement: Statement) => ReturnType<SqliteClient['execute']>;
-
-/**
- * What every connection needs. WAL lets readers read while one writes; NORMAL cannot corrupt a file in WAL mode and saves
- * a wait for the disk at each write. The cache, in KiB, holds the indexes of some 100,000 records.
- */
-const settings =
-  'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536;';
-
-const reading = /^\s*(SELECT|WITH|PRAGMA|EXPLAIN)\b/i;
+const adapter = { provider: 'sqlite', adapterName: 'slipway-sqlite' } as const;
 
 /**
- * The driver adapter for an SQLite file, whose directory is made when missing. Writers wait up to 5 s for one another,
- * across processes too; text filters keep to what `toProviderFilter` asked for. Once it is closed, the file by itself
- * holds everything and may be copied.
+ * The driver adapter for an SQLite file, whose statements run on a thread of their own (docs/decisions/0014); what
+ * `openSqlite` says of the file holds.
+ *
+ * @param statementTimeoutMs how long one statement may run, in milliseconds
  */
-export function connectSqlite(path: string): PrismaLibSql {
-  mkdirSync(dirname(path), { recursive: true });
-  return new WaitingLibSql({ url: sqliteUrl(path) });
-}
-
-/** The path of a file as the driver takes it. */
-export function sqliteUrl(path: string): string {
-  return `file:${path.split('/').map(encodeURIComponent).join('/')}`;
-}
-
-class WaitingLibSql extends PrismaLibSql {
-  /** Even to open a file can fail while another process, the last that had it open, cleans up behind itself. */
-  override async connect(): ReturnType<PrismaLibSql['connect']> {
-    const connection = await untilFree(async () => super.connect());
-    await untilFree(() => connection.executeScript(settings));
-    const dispose = connection.dispose.bind(connection);
-    connection.dispose = async () => {
-      // Best effort: the log is merged by whoever opens the file next when another process is reading it now.
-      await connection.executeScript('PRAGMA wal_checkpoint(TRUNCATE);').catch(() => undefined);
-      await dispose();
-    };
-    return connection;
-  }
-
-  override createClient(config: Config): SqliteClient {
-    const client = super.createClient(config);
-    const execute = client.execute.bind(client) as Run;
-    const run: Run = async (statement) => execute(storable(rewriteLike(statement)));
-    client.execute = (async (statement: Statement) => {
-      if (!reading.test(statement.sql)) await untilWritable(client);
-      return run(statement);
-    }) as SqliteClient['execute'];
-    client.transaction = async () => {
-      // The right to write is taken at the start: a reader that turns into a writer half-way cannot wait, only fail.
-      await untilWritable(client);
-      await execute({ sql: 'BEGIN IMMEDIATE', args: [] });
-      return transactionOn(run);
-    };
-    return client;
-  }
-}
-
-/** The driver would cut a text off at a NUL character: store another value than was given, or find another record. */
-function storable(statement: Statement): Statement {
-  for (const value of statement.args) {
-    if (typeof value === 'string' && value.includes('\0')) throw new NulCharacterError();
-  }
-  return statement;
-}
-
-/** Raised for a text that SQLite cannot hold; PostgreSQL refuses it by itself. */
-class NulCharacterError extends Error {
-  override readonly name = 'NulCharacterError';
-  override readonly message = 'A text with a NUL character cannot be stored or looked for. Remove the character.';
-}
-
-/**
- * A transaction on the client's own connection: the adapter lets nothing else run until it ends. The client would open
- * another connection for every transaction instead, without the settings made above.
- */
-function transactionOn(run: Run): Transaction {
-  const end = (sql: string) => async () => {
-    await run({ sql, args: [] });
+export function connectSqlite(path: string, statementTimeoutMs: number): SqlDriverAdapterFactory {
+  return {
+    ...adapter,
+    async connect() {
+      const thread = new SqliteThread(path, statementTimeoutMs);
+      try {
+        await thread.run({ kind: 'open' });
+      } catch (error) {
+        await thread.close().catch(() => undefined);
+        throw error;
+      }
+      return new ThreadedSqlite(thread);
+    },
   };
-  return { execute: run, commit: end('COMMIT'), rollback: end('ROLLBACK') } as unknown as Transaction;
+}
+
+/** One connection: while a transaction is open, everything else waits for its end. */
+class ThreadedSqlite implements SqlDriverAdapter {
+  readonly provider = adapter.provider;
+  readonly adapterName = adapter.adapterName;
+  readonly #thread: SqliteThread;
+  readonly #waiting: (() => void)[] = [];
+  #inTransaction = false;
+
+  constructor(thread: SqliteThread) {
+    this.#thread = thread;
+  }
+
+  queryRaw(query: SqlQuery): Promise<SqlResultSet> {
+    return this.#whenFree(() => this.#thread.run({ kind: 'query', query }));
+  }
+
+  executeRaw(query: SqlQuery): Promise<number> {
+    return this.#whenFree(() => this.#thread.run({ kind: 'execute', query }));
+  }
+
+  executeScript(script: string): Promise<void> {
+    return this.#whenFree(() => this.#thread.run({ kind: 'script', script }));
+  }
+
+  startTransaction(level?: IsolationLevel): Promise<Transaction> {
+    if (level && level !== 'SERIALIZABLE') throw new DriverAdapterError({ kind: 'InvalidIsolationLevel', level });
+    return this.#whenFree(() => this.#begin());
+  }
+
+  dispose(): Promise<void> {
+    return this.#whenFree(() => this.#thread.close());
+  }
+
+  async #begin(): Promise<Transaction> {
+    this.#inTransaction = true;
+    try {
+      await this.#thread.run({ kind: 'begin' });
+    } catch (error) {
+      this.#free();
+      throw error;
+    }
+    return transactionOn(this.#thread, () => this.#free());
+  }
+
+  #whenFree<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.#inTransaction) return work();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(() => work().then(resolve, reject));
+    });
+  }
+
+  #free(): void {
+    this.#inTransaction = false;
+    while (!this.#inTransaction) {
+      const next = this.#waiting.shift();
+      if (!next) return;
+      next();
+    }
+  }
+}
+
+function transactionOn(thread: SqliteThread, free: () => void): Transaction {
+  const { generation } = thread;
+  const execute = (query: SqlQuery) => thread.run<number>({ kind: 'execute', query }, generation);
+  const savepoint = async (sql: string) => void (await execute({ sql, args: [], argTypes: [] }));
+  return {
+    ...adapter,
+    options: { usePhantomQuery: true },
+    queryRaw: (query) => thread.run({ kind: 'query', query }, generation),
+    executeRaw: execute,
+    commit: () => thread.run<void>({ kind: 'commit' }, generation).finally(free),
+    // Of a thread that is gone it is done already.
+    rollback: () =>
+      thread
+        .run<void>({ kind: 'rollback' }, generation)
+        .catch(() => undefined)
+        .finally(free),
+    createSavepoint: (name) => savepoint(`SAVEPOINT ${name}`),
+    rollbackToSavepoint: (name) => savepoint(`ROLLBACK TO ${name}`),
+    releaseSavepoint: (name) => savepoint(`RELEASE SAVEPOINT ${name}`),
+  };
 }

@@ -1,0 +1,60 @@
+import { DriverAdapterError, type SqlQuery } from '@prisma/driver-adapter-utils';
+
+/** What the thread of a database is asked to do. */
+export type SqliteRequest =
+  | { readonly kind: 'query' | 'execute'; readonly query: SqlQuery }
+  | { readonly kind: 'script'; readonly script: string }
+  | { readonly kind: 'open' | 'begin' | 'commit' | 'rollback' | 'close' };
+
+/** A request under the number of its answer. Numbers grow, and the thread takes one request after the other. */
+export interface SqliteMessage {
+  readonly id: number;
+  readonly request: SqliteRequest;
+}
+
+/** What a thread is started with. */
+export interface SqliteThreadData {
+  readonly path: string;
+  /** Where it writes which statement runs: see `statementSlots`. */
+  readonly running: Int32Array;
+}
+
+/**
+ * Places in `SqliteThreadData.running`: the number of the request, 0 for none; since when, in milliseconds; and whether the
+ * thread is to do nothing more, written by the other side.
+ */
+export const statementSlots = { id: 0, since: 1, abandoned: 2 } as const;
+
+/** The answer to a request. */
+export type SqliteAnswer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly failure: SqliteFailure };
+
+/** An error on its way between threads, which would lose its class. */
+export interface SqliteFailure {
+  name: string;
+  message: string;
+  code?: unknown;
+  /** Only of a DriverAdapterError, from which the ORM tells what went wrong. */
+  adapterCause?: DriverAdapterError['cause'];
+}
+
+/** Milliseconds by the clock that both threads have, in 32 bits; only differences mean something. */
+export function clockTick(): number {
+  return Date.now() | 0;
+}
+
+/** Takes an error apart for another thread. */
+export function packFailure(error: unknown): SqliteFailure {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
+  const { name, message } = error;
+  if (error instanceof DriverAdapterError) return { name, message, adapterCause: error.cause };
+  return { name, message, code: (error as { code?: unknown }).code };
+}
+
+/** The error that `packFailure` took apart. */
+export function unpackFailure({ name, message, code, adapterCause }: SqliteFailure): Error {
+  if (adapterCause !== undefined) return new DriverAdapterError(adapterCause);
+  const error = Object.assign(new Error(message), code !== undefined && { code });
+  return Object.defineProperty(error, 'name', { value: name, configurable: true });
+}

@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { DriverAdapterError } from '@prisma/driver-adapter-utils';
+import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
+import {
+  clockTick,
+  type SqliteAnswer,
+  type SqliteRequest,
+  type SqliteThreadData,
+  statementSlots,
+  unpackFailure,
+} from './sqlite-messages.ts';
+
+interface Pending {
+  readonly request: SqliteRequest;
+  /** The thread that alone may take it, because its transaction is open there; undefined for any. */
+  readonly boundTo: number | undefined;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const program = join(sourcesDirectory, 'chassis/database/sqlite', `sqlite-worker${sourceExtension}`);
+/** Threads that are left behind with a statement that nothing can stop, at most. */
+const mostAbandoned = 1;
+const longestCheckMs = 250;
+
+/**
+ * A thread that runs the statements of one SQLite file, because each stops the thread that it runs on. A statement that
+ * takes longer than the time limit fails. The driver gives no means to stop it (to terminate its thread would end the whole
+ * process), so its thread is left to end by itself, and another one takes what had not begun. While one is left already,
+ * requests wait for the second.
+ */
+export class SqliteThread {
+  readonly #path: string;
+  readonly #statementTimeoutMs: number;
+  readonly #pending = new Map<number, Pending>();
+  #running = new Int32Array(new SharedArrayBuffer(12));
+  #worker: Worker | undefined;
+  #generation = 0;
+  readonly #abandoned = new Set<Worker>();
+  #lastId = 0;
+  #check: NodeJS.Timeout | undefined;
+
+  /** @param statementTimeoutMs how long one statement may run */
+  constructor(path: string, statementTimeoutMs: number) {
+    this.#path = path;
+    this.#statementTimeoutMs = statementTimeoutMs;
+  }
+
+  /** Changes when the thread is replaced by another, which knows nothing of transactions open on the one before. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /**
+   * Has the thread do something, after everything asked for before.
+   *
+   * @param boundTo the generation that it is meant for; on another one it fails
+   */
+  run<T>(request: SqliteRequest, boundTo?: number): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#lastId += 1;
+      this.#post(this.#lastId, { request, boundTo, resolve, reject });
+    });
+  }
+
+  /** Closes the file and ends the thread, after those that are left behind with a statement. */
+  async close(): Promise<void> {
+    for (const worker of this.#abandoned) {
+      worker.ref();
+      await once(worker, 'exit');
+    }
+    try {
+      await this.run({ kind: 'close' });
+    } finally {
+      const worker = this.#worker;
+      this.#worker = undefined;
+      clearTimeout(this.#check);
+      await worker?.terminate();
+    }
+  }
+
+  #post(id: number, pending: Pending): void {
+    const worker = this.#worker ?? this.#start();
+    if (pending.boundTo !== undefined && pending.boundTo !== this.#generation) {
+      pending.reject(transactionLost());
+      return;
+    }
+    this.#pending.set(id, pending);
+    // A query under way keeps the process alive, an open file does not.
+    if (this.#pending.size === 1) worker.ref();
+    worker.postMessage({ id, request: pending.request });
+    this.#check ??= setTimeout(() => this.#checkStatement(), this.#checkMs()).unref();
+  }
+
+  #start(): Worker {
+    this.#running = new Int32Array(new SharedArrayBuffer(12));
+    const workerData: SqliteThreadData = { path: this.#path, running: this.#running };
+    const worker = new Worker(program, { name: 'sqlite', workerData });
+    worker.on('message', (answer: SqliteAnswer) => worker === this.#worker && this.#settle(answer));
+    worker.on('error', (error: Error) => this.#lose(worker, error));
+    worker.on('exit', () => this.#lose(worker, new Error('The thread of the SQLite database has ended')));
+    this.#worker = worker;
+    this.#generation += 1;
+    return worker;
+  }
+
+  #settle(answer: SqliteAnswer): void {
+    const pending = this.#take(answer.id);
+    if ('value' in answer) pending?.resolve(answer.value as never);
+    else pending?.reject(unpackFailure(answer.failure));
+  }
+
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#worker?.unref();
+    return pending;
+  }
+
+  /** The next request starts another one. */
+  #lose(worker: Worker, error: Error): void {
+    if (worker !== this.#worker) return;
+    this.#worker = undefined;
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+  }
+
+  #checkMs(): number {
+    return Math.min(longestCheckMs, Math.ceil(this.#statementTimeoutMs / 4));
+  }
+
+  #checkStatement(): void {
+    this.#check = undefined;
+    if (this.#pending.size === 0) return;
+    const id = this.#lateStatement();
+    // Its answer may have come by now and wait to be read.
+    if (id !== undefined) setImmediate(() => id === this.#lateStatement() && this.#giveUp(id));
+    this.#check = setTimeout(() => this.#checkStatement(), this.#checkMs()).unref();
+  }
+
+  /** The number of the request whose statement runs for too long. */
+  #lateStatement(): number | undefined {
+    const id = Atomics.load(this.#running, statementSlots.id);
+    const ms = (clockTick() - Atomics.load(this.#running, statementSlots.since)) | 0;
+    return this.#pending.has(id) && ms > this.#statementTimeoutMs ? id : undefined;
+  }
+
+  #giveUp(id: number): void {
+    this.#take(id)?.reject(statementTooLong(this.#statementTimeoutMs));
+    const worker = this.#worker;
+    if (!worker || this.#abandoned.size >= mostAbandoned) return;
+    this.#worker = undefined;
+    this.#abandon(worker);
+    const left = [...this.#pending];
+    this.#pending.clear();
+    for (const [next, pending] of left) this.#post(next, pending);
+  }
+
+  #abandon(worker: Worker): void {
+    Atomics.store(this.#running, statementSlots.abandoned, 1);
+    // Whatever it is asked next, it leaves instead.
+    worker.postMessage({ id: 0, request: { kind: 'close' } });
+    worker.unref();
+    this.#abandoned.add(worker);
+    worker.once('exit', () => this.#abandoned.delete(worker));
+  }
+}
+
+function statementTooLong(ms: number): Error {
+  const originalMessage = `The statement was given up after ${ms} ms (DATABASE_STATEMENT_TIMEOUT_MS)`;
+  return new DriverAdapterError({ kind: 'SocketTimeout', originalMessage });
+}
+
+function transactionLost(): Error {
+  const originalMessage = 'The transaction was undone, because one of its statements was given up';
+  return new DriverAdapterError({ kind: 'SocketTimeout', originalMessage });
+}
