@@ -3,14 +3,23 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
 
+interface HostileApp {
+  app: TestApp;
+  port: number;
+  internalPort: number;
+  /** What was answered with 500 or more. */
+  faults: string[];
+}
+
 /** The real application with short times for clients that send slowly, and the reports of all its failures. */
-export async function hostileApp(): Promise<{ app: TestApp; port: number; faults: string[] }> {
+export async function hostileApp(env: Record<string, string> = {}): Promise<HostileApp> {
   const faults: string[] = [];
   const app = await bootTestApp({
-    env: { HTTP_HEADERS_TIMEOUT_MS: '300', HTTP_RECEIVE_TIMEOUT_MS: '600', BODY_LIMIT_BYTES: '100000' },
+    env: { HTTP_HEADERS_TIMEOUT_MS: '300', HTTP_RECEIVE_TIMEOUT_MS: '600', BODY_LIMIT_BYTES: '100000', ...env },
     reporters: [{ report: ({ statusCode, message }) => void (statusCode >= 500 && faults.push(message)) }],
   });
-  return { app, port: Number(new URL(app.url).port), faults };
+  const [port, internalPort] = [app.url, app.internalUrl].map((url) => Number(new URL(url).port)) as [number, number];
+  return { app, port, internalPort, faults };
 }
 
 /** Everything that comes back for these bytes until the service closes the connection; the client says no more. */

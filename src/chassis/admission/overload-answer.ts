@@ -2,9 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorBody } from '../errors/error-body.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
-import { requestIdOf } from '../http/pipeline/request-id.ts';
+import { type AnswerHeaders, headerLines, noAnswerHeaders } from '../http/answers/answer-headers.ts';
+import { failureHeaders } from '../http/answers/send-failure.ts';
+import { closesUnread } from '../http/bodies/unread-bodies.ts';
+import { requestIdOf } from '../http/pipeline/request-context-of.ts';
 
-const start = 'HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ';
+const start = 'HTTP/1.1 503 Service Unavailable\r\nx-request-id: ';
 
 /** What of an answer depends on the settings. */
 export interface OverloadAnswerOptions {
@@ -12,6 +15,8 @@ export interface OverloadAnswerOptions {
   production: boolean;
   /** How long an idle connection stays open, as the clients are told; in milliseconds. */
   keepAliveMs: number;
+  /** What every answer carries; nothing more by default. */
+  headers?: AnswerHeaders;
 }
 
 /**
@@ -20,6 +25,7 @@ export interface OverloadAnswerOptions {
  * that refuses thousands of requests a second has it left for those that it admits.
  */
 export class OverloadAnswer {
+  readonly #constant: AnswerHeaders;
   readonly #headers: readonly string[];
   readonly #lines: string;
   readonly #connection: string;
@@ -29,33 +35,32 @@ export class OverloadAnswer {
   #body = '';
   #rest = '';
 
-  constructor({ production, keepAliveMs }: OverloadAnswerOptions) {
+  constructor({ production, keepAliveMs, headers = noAnswerHeaders }: OverloadAnswerOptions) {
+    this.#constant = headers;
     const exception = new ServiceUnavailableException('The service is overloaded; try again in a moment');
     const time = exception.timestamp.toISOString();
     const body = JSON.stringify(errorBody(exception, production));
     const timeAt = body.indexOf(time);
     this.#beforeTime = body.slice(0, timeAt);
     this.#afterTime = body.slice(timeAt + time.length);
-    this.#headers = [
-      ...['Content-Type', 'application/json; charset=utf-8'],
-      ...['Content-Length', String(body.length)],
-      ...['Retry-After', '1'],
-      ...['Cache-Control', 'no-store'],
-    ];
-    this.#lines = this.#headers.map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n')).join('');
+    this.#headers = [...failureHeaders, 'content-length', String(body.length), 'retry-after', '1'];
+    this.#lines = headerLines(this.#headers);
     this.#connection = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n`;
   }
 
   /** Answers at once. */
   send(res: ServerResponse): void {
     const requestId = requestIdOf(res.req);
+    const constant = this.#constant.of(res.req.headers.origin);
     this.#tellTime();
+    if (closesUnread(res.req)) res.setHeader('connection', 'close');
     const socket = readySocket(res);
     if (!socket) {
-      res.writeHead(503, ['X-Request-Id', requestId, ...this.#headers]).end(this.#body, 'latin1');
+      const headers = ['x-request-id', requestId, ...constant.list, ...this.#headers];
+      res.writeHead(503, headers).end(this.#body, 'latin1');
       return;
     }
-    socket.write(start + requestId + this.#rest, 'latin1');
+    socket.write(`${start}${requestId}\r\n${constant.lines}${this.#rest}`, 'latin1');
     // What the server waits for to turn to the next request of the connection.
     res.emit('finish');
   }
@@ -67,7 +72,7 @@ export class OverloadAnswer {
     const date = new Date(now);
     this.#madeAt = now;
     this.#body = this.#beforeTime + date.toISOString() + this.#afterTime;
-    this.#rest = `\r\n${this.#lines}Date: ${date.toUTCString()}\r\n${this.#connection}\r\n${this.#body}`;
+    this.#rest = `${this.#lines}Date: ${date.toUTCString()}\r\n${this.#connection}\r\n${this.#body}`;
   }
 }
 

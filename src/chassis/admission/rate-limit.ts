@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { RateLimiterRes } from 'rate-limiter-flexible';
 import { TooManyRequestsException } from '../errors/exceptions.ts';
-import { requestContextOf } from '../http/pipeline/request-pipeline.ts';
+import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import { countRateLimited } from '../telemetry/metrics/metrics.ts';
 import { clientKey } from './client-key.ts';
 import { type Quota, rateLimiterFor } from './rate-limit-store.ts';

@@ -2,9 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import type { RequestContext } from '../context/request-context.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
-import { errorBody } from '../errors/error-body.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
-import { sendJsonResponse } from '../http/answers/responses.ts';
+import { sendFailure } from '../http/answers/send-failure.ts';
 import { logger } from '../telemetry/logger.ts';
 
 /** A request that waits, in a ring of all that do, in which it stands behind those that came before it. */
@@ -65,13 +64,11 @@ export function timeOutRequests(timeoutMs: number, production: boolean): Request
 
   function giveUp(context: RequestContext, res: Response): void {
     if (res.headersSent) return;
-    const exception = new ServiceUnavailableException(reason);
+    const exception = new ServiceUnavailableException(reason, undefined, { headers: { 'Retry-After': '1' } });
     const { requestId, traceId, method, url, route } = context;
     logger().error({ requestId, traceId, method, url, route, timeoutMs }, reason);
     context.abort?.(reason);
-    res.setHeader('Retry-After', '1');
-    res.setHeader('Cache-Control', 'no-store');
-    sendJsonResponse(res, exception.statusCode, errorBody(exception, production));
+    sendFailure(res, exception, production);
   }
 
   return {

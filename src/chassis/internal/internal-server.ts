@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { toException } from '../errors/convert-error.ts';
-import { errorBody } from '../errors/error-body.ts';
 import { MethodNotAllowedException, NotFoundException } from '../errors/exceptions.ts';
-import { answerClientError } from '../http/answers/client-error.ts';
+import { AnswerHeaders } from '../http/answers/answer-headers.ts';
+import { answerClientErrors } from '../http/answers/client-error.ts';
+import { sendFailure } from '../http/answers/send-failure.ts';
+import { requestIdOf } from '../http/pipeline/request-context-of.ts';
 import { type ListenAddress, listen } from '../lifecycle/listen.ts';
 import { logger } from '../telemetry/logger.ts';
-import { type InternalAnswer, type InternalRoute, internalRoutes, json } from './internal-routes.ts';
+import { type InternalAnswer, type InternalRoute, internalRoutes } from './internal-routes.ts';
 
 /** What the internal server needs to know of the service. */
 export interface InternalServerOptions {
@@ -39,7 +41,12 @@ const closeMs = 500;
  */
 export async function startInternalServer({ host, port, modules }: InternalServerOptions): Promise<InternalServer> {
   const routes = internalRoutes(modules);
-  const server = createServer(limits, (req, res) => void answer(routes, req, res)).on('clientError', answerClientError);
+  const headers = new AnswerHeaders({ security: true });
+  const server = createServer(limits, (req, res) => {
+    res.setHeader('x-request-id', requestIdOf(req));
+    headers.apply(res);
+    void answer(routes, req, res);
+  }).on('clientError', answerClientErrors(headers));
   server.timeout = silenceMs;
   server.keepAliveTimeout = keepAliveMs;
   const address = await listen(server, { host, port }, { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT' });
@@ -66,10 +73,9 @@ async function answer(
   } catch (error) {
     const exception = toException(error);
     if (exception.statusCode >= 500) logger().error({ err: error, url: req.url }, 'internal request failed');
-    for (const [name, value] of Object.entries(exception.headers ?? {})) res.setHeader(name, value);
     // What is left of a refused body is not waited for.
-    if (!req.complete) res.setHeader('Connection', 'close');
-    send(res, json(exception.statusCode, errorBody(exception, true)));
+    if (!req.complete) res.setHeader('connection', 'close');
+    sendFailure(res, exception, true);
   }
 }
 

@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Environment } from '../config/environment.ts';
-import { answerClientError } from '../http/answers/client-error.ts';
-import { refuseExpectation } from '../http/pipeline/request-listener.ts';
+import { type AnswerHeaders, noAnswerHeaders } from '../http/answers/answer-headers.ts';
+import { answerClientErrors, refuseTunnels } from '../http/answers/client-error.ts';
+import { closeUnreadConnections, continueWhenRead } from '../http/bodies/unread-bodies.ts';
+import { refuseExpectations } from '../http/pipeline/request-listener.ts';
 import { StartUpError } from './start-up-error.ts';
 
 const lateRequestCheckMs = 1000;
@@ -19,9 +21,16 @@ type Times = Pick<Environment, 'HTTP_HEADERS_TIMEOUT_MS' | 'HTTP_RECEIVE_TIMEOUT
 
 /**
  * An HTTP server that gives its clients a bounded time to send a request, within a second: 408 and a closed connection
- * for those who are late, for a connection that sends nothing too. Bytes that are no request get the one error body.
+ * for those who are late, for a connection that sends nothing too. Bytes that are no request get the one error body, and
+ * a client that waits for a 100 Continue gets it once its body is read.
+ *
+ * @param headers what the answers carry that the listener has no part in; none by default
  */
-export function createHttpServer(listener: RequestListener, times: Times): Server {
+export function createHttpServer(
+  listener: RequestListener,
+  times: Times,
+  headers: AnswerHeaders = noAnswerHeaders,
+): Server {
   const server = createServer(
     {
       headersTimeout: times.HTTP_HEADERS_TIMEOUT_MS,
@@ -35,7 +44,12 @@ export function createHttpServer(listener: RequestListener, times: Times): Serve
     },
     listener,
   );
-  return server.on('clientError', answerClientError).on('checkExpectation', refuseExpectation);
+  closeUnreadConnections(server);
+  return server
+    .on('clientError', answerClientErrors(headers))
+    .on('connect', refuseTunnels(headers))
+    .on('checkContinue', continueWhenRead(server))
+    .on('checkExpectation', refuseExpectations(headers));
 }
 
 /**

@@ -6,18 +6,17 @@ import type { ServerConfig } from '../config/app-config.ts';
 import { type Environment, environment } from '../config/environment.ts';
 import { isProbePath, probePaths } from '../context/probe-paths.ts';
 import { toDatabaseException } from '../database/client/database-errors.ts';
+import { answerHeaders, useAnswerHeaders } from '../http/answers/answer-headers.ts';
 import { compressResponses } from '../http/answers/compress-responses.ts';
-import { crossOrigin } from '../http/answers/cross-origin.ts';
+import { answerPreflights } from '../http/answers/cross-origin.ts';
 import { ensureErrorHandling } from '../http/answers/error-handling.ts';
-import { securityHeaders } from '../http/answers/security-headers.ts';
 import { parseBodies } from '../http/bodies/read-bodies.ts';
 import { composeMiddleware, onlyAt } from '../http/pipeline/compose-middleware.ts';
 import { logRequests } from '../http/pipeline/log-requests.ts';
-import { nameRoute } from '../http/pipeline/name-route.ts';
+import { requestSignal } from '../http/pipeline/request-context-of.ts';
 import { observeRequests } from '../http/pipeline/request-observers.ts';
 import { requestPipeline } from '../http/pipeline/request-pipeline.ts';
-import { requestSignal } from '../http/pipeline/request-signal.ts';
-import { addKnownRoute } from '../http/pipeline/route-table.ts';
+import { addKnownRoute, nameRoute } from '../http/pipeline/route-table.ts';
 import { healthRoutes } from '../lifecycle/health.ts';
 import { logger } from '../telemetry/logger.ts';
 import { serveUploads } from '../uploads/serve-uploads.ts';
@@ -37,11 +36,12 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   ensureErrorHandling(app, { production, converters: [toDatabaseException] });
   await openRateLimits(settings);
   requestSignal(app);
+  const headers = answerHeaders(settings, config);
+  useAnswerHeaders(app, headers);
   const steps: (RequestHandler | false)[] = [
-    requestPipeline(),
+    requestPipeline(undefined, headers),
     onlyAt(isProbePath, healthRoutes()),
-    (config.enableCors ?? true) && crossOrigin({ origins: settings.CORS_ORIGINS }),
-    (config.enableSecurityHeaders ?? true) && securityHeaders(),
+    (config.enableCors ?? true) && answerPreflights(settings.CORS_ORIGINS),
     (config.enableCompression ?? true) && compressResponses(),
     settings.RATE_LIMIT_ENABLED && clientLimit(settings),
     parseBodies({ limitBytes: settings.BODY_LIMIT_BYTES }),

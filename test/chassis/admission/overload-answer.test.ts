@@ -3,6 +3,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { OverloadAnswer } from '../../../src/chassis/admission/overload-answer.ts';
+import { AnswerHeaders, noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
 import { createHttpServer } from '../../../src/chassis/lifecycle/listen.ts';
 import { listening, sendRaw } from '../http/listening.ts';
 
@@ -14,8 +15,8 @@ afterEach(async () => {
 });
 
 /** A server that refuses all but `/held`, which the test answers. */
-async function refusing(before: (res: ServerResponse) => void = () => undefined) {
-  const refusal = new OverloadAnswer({ production: false, keepAliveMs: times.HTTP_KEEP_ALIVE_TIMEOUT_MS });
+async function refusing(before: (res: ServerResponse) => void = () => undefined, headers = noAnswerHeaders) {
+  const refusal = new OverloadAnswer({ production: false, keepAliveMs: times.HTTP_KEEP_ALIVE_TIMEOUT_MS, headers });
   const held: ServerResponse[] = [];
   const server: Server = createHttpServer((req, res) => {
     before(res);
@@ -46,8 +47,8 @@ describe('OverloadAnswer', () => {
     const { port } = await refusing();
     expect(answersIn(await sendRaw(port, last))).toEqual([
       [
-        ...['HTTP/1.1 503 Service Unavailable', 'X-Request-Id: mine', 'Content-Type: application/json; charset=utf-8'],
-        ...['Content-Length: 134', 'Retry-After: 1', 'Cache-Control: no-store', 'Date: TIME', 'Connection: close', ''],
+        ...['HTTP/1.1 503 Service Unavailable', 'x-request-id: mine', 'content-type: application/json; charset=utf-8'],
+        ...['cache-control: no-store', 'content-length: 134', 'retry-after: 1', 'Date: TIME', 'Connection: close', ''],
         '{"success":false,"message":"The service is overloaded; try again in a moment","statusCode":503,"timestamp":"TIME"}',
       ].join('\r\n'),
     ]);
@@ -55,7 +56,6 @@ describe('OverloadAnswer', () => {
 
   it.each([
     ['POST with a body', request('POST /', 'X-Request-Id: mine\r\nContent-Length: 2\r\n', '{}')],
-    ['body in chunks', request('POST /', 'X-Request-Id: mine\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n')],
     ['HTTP/1.0', 'GET / HTTP/1.0\r\nX-Request-Id: mine\r\nConnection: keep-alive\r\n\r\n'],
   ])('says the same, byte for byte, in an answer of its own and in one of Node (%s)', async (_name, byNode) => {
     const { port } = await refusing();
@@ -73,17 +73,37 @@ describe('OverloadAnswer', () => {
     expect([first >= began, second > first, second <= Date.now()]).toEqual([true, true, true]);
   });
 
+  it('closes the connection where more of a body is to come than is worth reading', async () => {
+    const { port } = await refusing();
+    const [answer, ...others] = answersIn(
+      await sendRaw(port, request('POST /', 'Transfer-Encoding: chunked\r\n', '0\r\n\r\n') + request('GET /')),
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 503 .*connection: close\r\n/s);
+    expect(others).toEqual([]);
+  });
+
+  it('carries what every answer carries, for the origin of the request', async () => {
+    const headers = new AnswerHeaders({ origins: ['https://a.example'], security: true });
+    const { port } = await refusing(undefined, headers);
+    const origin = 'Origin: https://a.example\r\n';
+    for (const answer of answersIn(
+      await sendRaw(port, request('GET /', origin) + request('GET /', `${origin}Connection: close\r\n`)),
+    )) {
+      expect(answer).toContain(headers.of('https://a.example').lines);
+    }
+  });
+
   it('answers HEAD without a body', async () => {
     const { port } = await refusing();
     const [head, next] = answersIn(await sendRaw(port, request('HEAD /') + last));
-    expect(head).toMatch(/Content-Length: 134\r\n[^{]*\r\n\r\n$/);
+    expect(head).toMatch(/content-length: 134\r\n[^{]*\r\n\r\n$/);
     expect(next).toContain('{"success":false');
   });
 
   it('makes an id where the request has none that may be taken', async () => {
     const { port } = await refusing();
     const answers = await sendRaw(port, request('GET /', '') + request('GET /', 'X-Request-Id: a b\r\n') + last);
-    const ids = [...answers.matchAll(/X-Request-Id: (.*)\r/g)].map(([, id]) => id);
+    const ids = [...answers.matchAll(/x-request-id: (.*)\r/g)].map(([, id]) => id);
     expect(ids).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), expect.stringMatching(/^[\da-f-]{36}$/), 'mine']);
     expect(new Set(ids).size).toBe(3);
   });

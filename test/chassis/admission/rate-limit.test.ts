@@ -3,7 +3,8 @@ import request from 'supertest';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type RateLimitPolicy, rateLimit } from '../../../src/chassis/admission/rate-limit.ts';
 import { closeRateLimits, openRateLimits } from '../../../src/chassis/admission/rate-limit-store.ts';
-import { requestContextOf, requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { requestContextOf } from '../../../src/chassis/http/pipeline/request-context-of.ts';
+import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp } from '../http/bare-app.ts';
 
 const before: RequestHandler[] = [

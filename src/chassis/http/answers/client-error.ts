@@ -1,37 +1,54 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { errorBody } from '../../errors/error-body.ts';
-import { BaseException } from '../../errors/exceptions.ts';
+import { BaseException, MethodNotAllowedException } from '../../errors/exceptions.ts';
 import { logger } from '../../telemetry/logger.ts';
+import { endConnection } from '../bodies/unread-bodies.ts';
+import { requestIdOf } from '../pipeline/request-context-of.ts';
+import type { AnswerHeaders, KnownHeaders } from './answer-headers.ts';
+import { failureText } from './send-failure.ts';
 
 const failures: Record<string, readonly [status: number, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'The request headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The chunk extensions of the request body are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
 };
-/** What a client has to read the answer before its connection is gone. */
-const lingerMs = 1000;
 const malformed = [400, 'The request is not valid HTTP'] as const;
 
 /**
  * Answers bytes that are no HTTP request with the one error body and closes the connection: 400, 408 when they came too
- * slowly, 431 when the headers are too large. For `server.on('clientError', answerClientError)`.
+ * slowly, 431 when the headers are too large. For `server.on('clientError', …)`.
+ *
+ * @param headers what every answer carries
  */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  const [status, message] = failures[error.code ?? ''] ?? malformed;
-  const underWay = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage;
-  if (error.code === 'ECONNRESET' || !socket.writable || underWay?.headersSent) {
-    socket.destroy();
-    return;
-  }
-  const { remoteAddress } = socket as Socket;
-  logger().warn({ code: error.code, statusCode: status, ipAddress: remoteAddress }, message);
-  const body = JSON.stringify(errorBody(new BaseException(message, status), true));
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
-  // Node forgets a connection that was late, and a client that never closes its side would keep it for ever.
-  setTimeout(() => socket.destroy(), lingerMs).unref();
+export function answerClientErrors(headers: AnswerHeaders): (error: NodeJS.ErrnoException, socket: Duplex) => void {
+  return function answerClientError(error, socket) {
+    const [status, message] = failures[error.code ?? ''] ?? malformed;
+    const underWay = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage;
+    if (error.code === 'ECONNRESET' || !socket.writable || underWay?.headersSent) {
+      socket.destroy();
+      return;
+    }
+    // A request that is only late has told its id and origin.
+    const requestId =
+      (underWay?.getHeader('x-request-id') as string) ?? (underWay ? requestIdOf(underWay.req) : randomUUID());
+    const exception = new BaseException(message, status);
+    endWith(socket as Socket, exception, requestId, headers.of(underWay?.req.headers.origin), error.code);
+  };
+}
+
+/** For `server.on('connect', …)`: Node would close the connection without a word. */
+export function refuseTunnels(headers: AnswerHeaders): (req: IncomingMessage, socket: Duplex) => void {
+  return function refuseTunnel(req, socket) {
+    const exception = new MethodNotAllowedException('The service is no proxy: it does not take CONNECT');
+    endWith(socket as Socket, exception, requestIdOf(req), headers.of(req.headers.origin), 'CONNECT');
+  };
+}
+
+/** Node forgets a connection that was late, and a client that never closes its side would keep it for ever. */
+function endWith(socket: Socket, exception: BaseException, requestId: string, { lines }: KnownHeaders, code?: string) {
+  const { message, statusCode } = exception;
+  logger().warn({ requestId, code, statusCode, ipAddress: socket.remoteAddress }, message);
+  endConnection(socket, failureText(exception, `x-request-id: ${requestId}\r\n${lines}`));
 }

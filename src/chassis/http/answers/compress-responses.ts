@@ -8,13 +8,7 @@ import type { RequestHandler } from 'express';
 export function compressResponses(): RequestHandler {
   const compress = compression();
   return function compressResponse(req, res, next) {
-    if (req.headers['accept-encoding'] !== undefined) {
-      compress(req, res, next);
-      return;
-    }
-    // A cache must know that other clients get other bytes.
-    if (res.hasHeader('vary')) res.vary('Accept-Encoding');
-    else res.setHeader('vary', 'Accept-Encoding');
-    next();
+    if (req.headers['accept-encoding'] === undefined) next();
+    else compress(req, res, next);
   };
 }

@@ -1,15 +1,15 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { RequestContext } from '../../context/request-context.ts';
 import { type ErrorConverter, toException } from '../../errors/convert-error.ts';
-import { errorBody } from '../../errors/error-body.ts';
 import { type BaseException, RequestAbandonedException } from '../../errors/exceptions.ts';
 import { logReporter } from '../../errors/reporters/log-reporter.ts';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
 import { logger } from '../../telemetry/logger.ts';
-import { requestContextOf } from '../pipeline/request-pipeline.ts';
+import { requestContextOf } from '../pipeline/request-context-of.ts';
 import { routeTemplate } from '../pipeline/route-table.ts';
 import { undoRequest } from './request-failure.ts';
 import { sendJsonResponse } from './responses.ts';
+import { sendFailure } from './send-failure.ts';
 
 /** What a failed handler may have set for the answer that it did not give. */
 const headersOfSuccess = [
@@ -85,9 +85,7 @@ function respond(res: Response, exception: BaseException, production: boolean): 
   }
   try {
     for (const name of headersOfSuccess) res.removeHeader(name);
-    res.setHeader('Cache-Control', 'no-store');
-    for (const [name, value] of Object.entries(exception.headers ?? {})) res.setHeader(name, value);
-    sendJsonResponse(res, exception.statusCode, errorBody(exception, production));
+    sendFailure(res, exception, production);
   } catch (failure) {
     logFailure(failure, 'rendering an error failed');
     respondAtLast(res);

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { paginationLinks } from '../../query/pagination-links.ts';
 import type { PageResult } from '../../query/query-types.ts';
@@ -25,7 +26,7 @@ export function sendNoContent(res: Response): void {
 }
 
 /** Writes a JSON body in one piece, with its length, without an etag. */
-export function sendJsonResponse(res: Response, status: number, body: object): void {
+export function sendJsonResponse(res: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body);
   res.statusCode = status;
   res.setHeader('content-type', 'application/json; charset=utf-8');

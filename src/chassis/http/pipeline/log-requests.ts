@@ -4,7 +4,7 @@ import { answerStatus } from '../../context/answer-status.ts';
 import { isProbePath } from '../../context/probe-paths.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import { requestContextOf } from './request-pipeline.ts';
+import { requestContextOf } from './request-context-of.ts';
 import { routeTemplate } from './route-table.ts';
 
 const metricsPath = /^\/metrics\/?(?:\?|$)/;

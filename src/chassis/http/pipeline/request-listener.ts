@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Express, NextFunction, Request, Response } from 'express';
-import { errorBody } from '../../errors/error-body.ts';
+import type { Express, NextFunction } from 'express';
 import { BadRequestException, BaseException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import { logger } from '../../telemetry/logger.ts';
-import { sendJsonResponse } from '../answers/responses.ts';
-import { requestIdOf } from './request-id.ts';
+import { type AnswerHeaders, answerHeadersOf } from '../answers/answer-headers.ts';
+import { sendFailure } from '../answers/send-failure.ts';
+import { requestIdOf } from './request-context-of.ts';
 
 /** Whether a request is let in; one that is not has been answered. */
 export type Gate = (req: IncomingMessage, res: ServerResponse) => boolean;
@@ -21,8 +21,9 @@ const wholeTarget = /^https?:\/\/[^/?#]*/i;
  */
 export function requestListener(app: Express, admits: Gate = () => true): RequestListener {
   const handle = app as unknown as (req: IncomingMessage, res: ServerResponse, next: NextFunction) => void;
+  const headers = answerHeadersOf(app);
   return (req, res) => {
-    const next = (error?: unknown) => answer(res as Response, req as Request, error);
+    const next = (error?: unknown) => answer(res, headers, error);
     if (req.headers.host === undefined && req.httpVersion === '1.1') return next();
     if (hasSecondHost(req)) return next();
     if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
@@ -31,8 +32,10 @@ export function requestListener(app: Express, admits: Gate = () => true): Reques
 }
 
 /** For `server.on('checkExpectation', …)`: an expectation that nobody fulfils is a 417 in the one error body. */
-export function refuseExpectation(req: IncomingMessage, res: ServerResponse): void {
-  send(res as Response, req as Request, new BaseException('Only the expectation 100-continue is met', 417));
+export function refuseExpectations(headers: AnswerHeaders): RequestListener {
+  return function refuseExpectation(_req, res) {
+    refuse(res, headers, new BaseException('Only the expectation 100-continue is met', 417));
+  };
 }
 
 /** Whom a request is for must not depend on which of two a proxy reads (RFC 9112, 3.2). Node keeps the first. */
@@ -50,18 +53,20 @@ function pathOf(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-function answer(res: Response, req: Request, error: unknown): void {
+function answer(res: ServerResponse, headers: AnswerHeaders, error: unknown): void {
   const exception: BaseException = error
     ? new InternalServerErrorException(undefined, undefined, { cause: error })
     : new BadRequestException('The request has no Host header or two, or its target is not a valid URL');
-  send(res, req, exception, error);
+  refuse(res, headers, exception, error);
 }
 
-function send(res: Response, req: Request, exception: BaseException, error?: unknown): void {
-  const requestId = res.getHeader('X-Request-Id') ?? requestIdOf(req);
+function refuse(res: ServerResponse, headers: AnswerHeaders, exception: BaseException, error?: unknown): void {
+  const { req } = res;
+  const requestId = res.getHeader('x-request-id') ?? requestIdOf(req);
   logger()[error ? 'error' : 'warn']({ requestId, method: req.method, err: error }, exception.message);
   if (res.headersSent) return void res.destroy();
-  res.setHeader('X-Request-Id', requestId);
-  res.setHeader('Connection', 'close');
-  sendJsonResponse(res, exception.statusCode, errorBody(exception, true));
+  headers.apply(res);
+  res.setHeader('x-request-id', requestId);
+  res.setHeader('connection', 'close');
+  sendFailure(res, exception, true);
 }

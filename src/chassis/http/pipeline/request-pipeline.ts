@@ -1,19 +1,15 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { OpenRequest } from '../../context/open-request.ts';
-import { type RequestContext, runWithRequestContext } from '../../context/request-context.ts';
+import { runWithRequestContext } from '../../context/request-context.ts';
 import { malformedUrl } from '../../errors/convert-http-error.ts';
 import { BadRequestException } from '../../errors/exceptions.ts';
-import { redactUrl } from '../../telemetry/redact.ts';
-import { readDeadline } from './request-deadline.ts';
-import { requestIdOf } from './request-id.ts';
+import { type AnswerHeaders, noAnswerHeaders } from '../answers/answer-headers.ts';
+import { requestContextOf } from './request-context-of.ts';
 import { requestObservers } from './request-observers.ts';
 import { routeTemplate } from './route-table.ts';
 
-const maximumUrlLength = 2_048;
-const contextKey = Symbol('request context');
 const observersKey = Symbol('request observers');
 
-type PipelinedRequest = Request & { [contextKey]?: OpenRequest; [observersKey]?: typeof observers };
+type PipelinedRequest = Request & { [observersKey]?: typeof observers };
 
 const observers = requestObservers();
 
@@ -23,12 +19,14 @@ const observers = requestObservers();
  * A path with malformed percent-encoding is a 400. Observers see the request begin here, and its end.
  *
  * @param watching who sees the requests; those of `observeRequests` by default
+ * @param headers what every answer carries, whatever becomes of the request; none by default
  */
-export function requestPipeline(watching = observers): RequestHandler {
+export function requestPipeline(watching = observers, headers: AnswerHeaders = noAnswerHeaders): RequestHandler {
   return function openRequest(req: PipelinedRequest, res, next) {
-    const context = contextOf(req);
+    const context = requestContextOf(req);
     req[observersKey] = watching;
     res.setHeader('x-request-id', context.requestId);
+    headers.apply(res);
     for (const observer of watching) observer.opened?.(context, req, res);
     res.on('close', closeRequest);
     const refusal = hasReadablePath(req.url) ? undefined : new BadRequestException(malformedUrl);
@@ -36,37 +34,14 @@ export function requestPipeline(watching = observers): RequestHandler {
   };
 }
 
-/** The context of a request; made now where no pipeline did. Holds also in listeners that run outside the request. */
-export function requestContextOf(req: Request): RequestContext {
-  return contextOf(req);
-}
-
 /** One function for all requests: Node calls it with the response as `this`. */
 function closeRequest(this: Response): void {
   const req = this.req as PipelinedRequest;
-  const context = contextOf(req);
+  const context = requestContextOf(req);
   const aborted = !this.writableFinished;
   if (aborted) context.abort('The client went away before the answer was complete');
   const outcome = { seconds: context.seconds, aborted, route: routeTemplate(req) ?? context.route };
   for (const observer of req[observersKey] ?? []) observer.closed?.(context, req, this, outcome);
-}
-
-function contextOf(req: PipelinedRequest): OpenRequest & RequestContext {
-  req[contextKey] ??= createContext(req);
-  return req[contextKey];
-}
-
-/** Secrets in the query are masked here, once, so that no log or monitor ever sees them. */
-function createContext(req: Request): OpenRequest {
-  return new OpenRequest({
-    requestId: requestIdOf(req),
-    method: req.method,
-    url: redactUrl((req.originalUrl ?? req.url).slice(0, maximumUrlLength)),
-    userAgent: req.headers['user-agent'],
-    // Express would parse what nobody forwarded.
-    ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : req.ip,
-    deadline: readDeadline(req.headers['x-request-deadline']),
-  });
 }
 
 function hasReadablePath(url: string): boolean {

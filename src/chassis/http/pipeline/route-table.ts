@@ -1,4 +1,5 @@
-import type { IRoute, Request, Router } from 'express';
+import type { IRoute, Request, RequestHandler, Router } from 'express';
+import { requestContextOf } from './request-context-of.ts';
 
 /** One mounted route: its method and its full template, e.g. `/api/v1/products/:id`. */
 export interface MountedRoute {
@@ -50,6 +51,14 @@ export function routeTemplate(request: Request): string | undefined {
   if (request.route === undefined) return undefined;
   // Routes that the chassis itself declares on the app have no prefix.
   return templates.get(request.route) ?? String(request.route.path);
+}
+
+/** Names what serves a request that no route takes, such as files below a path, for logs, spans and metrics. */
+export function nameRoute(template: string): RequestHandler {
+  return function setRoute(req, _res, next) {
+    requestContextOf(req).route = template;
+    next();
+  };
 }
 
 function joinPath(prefix: string, path: string): string {

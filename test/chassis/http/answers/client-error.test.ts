@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerClientError } from '../../../../src/chassis/http/answers/client-error.ts';
+import { AnswerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
+import { answerClientErrors } from '../../../../src/chassis/http/answers/client-error.ts';
 import { logger, setLogger } from '../../../../src/chassis/telemetry/logger.ts';
 import { bareApp, echoBody, type LogLine, memoryLog } from '../bare-app.ts';
 import { listening, sendRaw } from '../listening.ts';
@@ -15,16 +16,19 @@ beforeEach(() => {
 afterEach(() => setLogger(standard));
 
 async function answerTo(bytes: string, options: object = {}): Promise<{ status: number; body: unknown }> {
-  const server = createServer(options, bareApp([echoBody])).on('clientError', answerClientError);
+  const server = createServer(options, bareApp([echoBody])).on(
+    'clientError',
+    answerClientErrors(new AnswerHeaders({})),
+  );
   await using address = await listening(server);
   const answer = await sendRaw(address.port, bytes);
   const [head = '', body = ''] = answer.split('\r\n\r\n');
-  expect(head).toContain('Content-Type: application/json');
-  expect(head).toContain(`Content-Length: ${body.length}`);
+  expect(head).toContain('content-type: application/json');
+  expect(head).toContain(`content-length: ${body.length}`);
   return { status: Number(head.split(' ')[1]), body: JSON.parse(body) };
 }
 
-describe('answerClientError', () => {
+describe('answerClientErrors', () => {
   it.each([
     ['bytes that are no HTTP', 'hello\r\n\r\n', 400],
     ['a malformed request target', 'GET ?x HTTP/1.1\r\nHost: a\r\n\r\n', 400],

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import express from 'express';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { refuseExpectation, requestListener } from '../../../../src/chassis/http/pipeline/request-listener.ts';
+import { noAnswerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
+import { refuseExpectations, requestListener } from '../../../../src/chassis/http/pipeline/request-listener.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { logger, setLogger } from '../../../../src/chassis/telemetry/logger.ts';
 import { bareApp, echoBody, memoryLog, throwing } from '../bare-app.ts';
@@ -16,7 +17,7 @@ describe('requestListener', () => {
     await using server = await listening(createServer(requestListener(bareApp([requestPipeline(), echoBody]))));
     const answer = await sendRaw(server.port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(
-      /^HTTP\/1\.1 400 .*X-Request-Id: .*"message":"The request has no Host header or two, or its target/s,
+      /^HTTP\/1\.1 400 .*x-request-id: .*"message":"The request has no Host header or two, or its target/s,
     );
   });
 
@@ -29,7 +30,10 @@ describe('requestListener', () => {
   });
 
   it('answers an expectation that it cannot meet with 417 in the one body', async () => {
-    const server = createServer(requestListener(bareApp([echoBody]))).on('checkExpectation', refuseExpectation);
+    const server = createServer(requestListener(bareApp([echoBody]))).on(
+      'checkExpectation',
+      refuseExpectations(noAnswerHeaders),
+    );
     await using listener = await listening(server);
     const request = 'GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n';
     expect(await sendRaw(listener.port, request)).toMatch(/^HTTP\/1\.1 417 .*"statusCode":417/s);

@@ -1,7 +1,8 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { getRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { requestContextOf, requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { requestContextOf } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
+import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp } from '../bare-app.ts';
 
 const app = bareApp([

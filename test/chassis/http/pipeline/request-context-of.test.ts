@@ -1,7 +1,7 @@
 import express from 'express';
 import { describe, expect, it } from 'vitest';
+import { requestSignal } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
-import { requestSignal } from '../../../../src/chassis/http/pipeline/request-signal.ts';
 import { createHttpServer } from '../../../../src/chassis/lifecycle/listen.ts';
 import { listening } from '../listening.ts';
 

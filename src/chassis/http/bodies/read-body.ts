@@ -1,0 +1,102 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import {
+  BadRequestException,
+  type BaseException,
+  PayloadTooLargeException,
+  ServiceUnavailableException,
+  UnsupportedMediaTypeException,
+} from '../../errors/exceptions.ts';
+import type { BodyBudget, HeldBody } from './body-budget.ts';
+
+const decompressors = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+/** A body that comes in smaller pieces than this is put together on the way: each piece costs some 200 bytes beside its own. */
+const pieceBytes = 1_024;
+const loosePieces = 32;
+
+/** How much of a body is read. */
+export interface BodyLimits {
+  /** Of one body, in bytes, as it is sent and after decompression. */
+  limitBytes: number;
+  /** What all bodies that come in hold together. */
+  budget: BodyBudget;
+}
+
+/**
+ * Reads a body to its end and decompresses it. What the headers alone tell to be too large or unreadable is refused
+ * before a byte is read.
+ *
+ * @throws PayloadTooLargeException beyond the limit; UnsupportedMediaTypeException for an unknown Content-Encoding;
+ * ServiceUnavailableException when the body has to give way to others; BadRequestException when it does not come whole
+ * or cannot be decompressed
+ */
+export async function readBody(req: IncomingMessage, { limitBytes, budget }: BodyLimits): Promise<Buffer> {
+  const encoding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  const decompress = decompressors[encoding as keyof typeof decompressors];
+  if (!decompress && encoding !== 'identity') throw unsupportedEncoding(encoding);
+  if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  const body = await collect(req, limitBytes, budget);
+  if (!decompress) return body;
+  try {
+    return await decompress(body, { maxOutputLength: limitBytes });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes);
+    throw new BadRequestException('The request body cannot be decompressed', undefined, { cause });
+  }
+}
+
+/** Collects what comes in; whatever ends it, nothing of the body is held or counted any more. */
+function collect(req: IncomingMessage, limitBytes: number, budget: BodyBudget): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let pieces: Buffer[] = [];
+    const body: HeldBody = { bytes: 0, refuse: () => fail(tooManyBodies()) };
+    function take(piece: Buffer): void {
+      if (body.bytes + piece.length > limitBytes) {
+        fail(tooLarge(limitBytes));
+        return;
+      }
+      pieces.push(piece);
+      if (pieces.length > loosePieces + body.bytes / pieceBytes) pieces = [Buffer.concat(pieces)];
+      budget.hold(body, piece.length);
+    }
+    function complete(): void {
+      end();
+      resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+    }
+    function abandon(cause: Error): void {
+      fail(new BadRequestException('The request was aborted before its body arrived', undefined, { cause }));
+    }
+    function fail(failure: BaseException): void {
+      end();
+      pieces = [];
+      reject(failure);
+    }
+    function end(): void {
+      budget.release(body);
+      req.off('data', take).off('end', complete).off('error', abandon);
+    }
+    req.on('data', take).on('end', complete).on('error', abandon);
+  });
+}
+
+function tooLarge(limitBytes: number): PayloadTooLargeException {
+  return new PayloadTooLargeException(`The request body is larger than ${limitBytes} bytes`);
+}
+
+function tooManyBodies(): ServiceUnavailableException {
+  const headers = { 'Retry-After': '1', Connection: 'close' };
+  return new ServiceUnavailableException('Too many request bodies are coming in; try again', undefined, { headers });
+}
+
+function unsupportedEncoding(encoding: string): UnsupportedMediaTypeException {
+  return new UnsupportedMediaTypeException(
+    `Content encoding ${JSON.stringify(encoding.slice(0, 100))} is not supported; send the body as it is, or as gzip, deflate or br`,
+  );
+}

@@ -1,0 +1,84 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { hasBody } from './request-body.ts';
+
+/** What of a body is read for nobody, so that the connection serves the next request, in bytes. */
+const drainedBytes = 65_536;
+/** What a client has to read an answer before its connection is gone. */
+const lingerMs = 1000;
+
+const requestKey = Symbol('request that came last');
+const continueKey = Symbol('waits for 100 Continue');
+
+type KnownSocket = Socket & { [requestKey]?: IncomingMessage };
+type WaitingRequest = IncomingMessage & { [continueKey]?: boolean };
+
+/**
+ * Whether an answer given now closes the connection: more of the body is to come than is worth reading, or it is not
+ * known how much, or the client waits for a 100 Continue and may leave the body out.
+ */
+export function closesUnread(req: WaitingRequest): boolean {
+  if (req.complete || !hasBody(req)) return false;
+  const length = req.headers['content-length'];
+  return length === undefined || Number(length) > drainedBytes || req[continueKey] === true;
+}
+
+/**
+ * Has a server read no body that it has already answered: such a connection is closed once the client had a second to
+ * read the answer. One that is closed at once is reset, and the client may never see why.
+ */
+export function closeUnreadConnections(server: Server): void {
+  server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
+    if (!hasBody(req)) return;
+    const socket = req.socket as KnownSocket;
+    socket[requestKey] = req;
+    socket.destroySoon = destroySoon;
+    res.once('finish', closeUnread);
+  });
+}
+
+/**
+ * For `server.on('checkContinue', …)`: the request goes the way of all others, and its client is told to go on when
+ * something begins to read the body, so that none is sent for a request that is refused.
+ */
+export function continueWhenRead(server: Server): RequestListener {
+  return function handleExpectation(req: WaitingRequest, res) {
+    const read = req._read;
+    req[continueKey] = true;
+    req._read = function readOn(size) {
+      req._read = read;
+      if (!res.headersSent) {
+        req[continueKey] = false;
+        res.writeContinue();
+      }
+      read.call(req, size);
+    };
+    server.emit('request', req, res);
+  };
+}
+
+/** Ends a connection and destroys it a second later; what still comes in is thrown away. */
+export function endConnection(socket: Socket, lastBytes?: string): void {
+  if (lastBytes === undefined) socket.end();
+  else socket.end(lastBytes);
+  const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
+  socket.once('close', () => clearTimeout(timer));
+}
+
+/** What Node calls after the last answer of a connection. */
+function destroySoon(this: KnownSocket): void {
+  const req = this[requestKey];
+  if (req?.complete === false) closeLate(req);
+  else Socket.prototype.destroySoon.call(this);
+}
+
+function closeUnread(this: ServerResponse): void {
+  if (closesUnread(this.req)) closeLate(this.req);
+}
+
+function closeLate(req: IncomingMessage): void {
+  if (req.socket.writableEnded) return;
+  req.unpipe();
+  req.resume();
+  endConnection(req.socket);
+}

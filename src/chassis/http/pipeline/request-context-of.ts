@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Express, Request } from 'express';
+import { OpenRequest } from '../../context/open-request.ts';
+import type { RequestContext } from '../../context/request-context.ts';
+import { redactUrl } from '../../telemetry/redact.ts';
+
+const maximumUrlLength = 2_048;
+const validId = /^[A-Za-z0-9._-]{1,128}$/;
+const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
+const contextKey = Symbol('request context');
+
+type KnownRequest = Request & { [contextKey]?: OpenRequest };
+
+/** The context of a request; made now where no pipeline did. Holds also in listeners that run outside the request. */
+export function requestContextOf(req: Request): OpenRequest & RequestContext {
+  const request = req as KnownRequest;
+  request[contextKey] ??= createContext(req);
+  return request[contextKey];
+}
+
+/** The id that a request brings, if it is 1 to 128 characters of `[A-Za-z0-9._-]`, else a new one (spec.md: Other records). */
+export function requestIdOf({ headers }: IncomingMessage): string {
+  const inbound = headers['x-request-id'];
+  return typeof inbound === 'string' && validId.test(inbound) ? inbound : randomUUID();
+}
+
+/**
+ * Makes `req.signal` of an app's requests the signal of the request context: it aborts once nobody waits for the answer any
+ * more. Node's own takes the closed stream of a request without a body for a client that has gone.
+ */
+export function requestSignal(app: Express): void {
+  Object.defineProperty(app.request, 'signal', {
+    configurable: true,
+    get(this: Request) {
+      return requestContextOf(this).signal;
+    },
+  });
+}
+
+/** Secrets in the query are masked here, once, so that no log or monitor ever sees them. */
+function createContext(req: Request): OpenRequest {
+  return new OpenRequest({
+    requestId: requestIdOf(req),
+    method: req.method,
+    url: redactUrl((req.originalUrl ?? req.url).slice(0, maximumUrlLength)),
+    userAgent: req.headers['user-agent'],
+    // Express would parse what nobody forwarded.
+    ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : req.ip,
+    deadline: readDeadline(req.headers['x-request-deadline']),
+  });
+}
+
+/**
+ * What `X-Request-Deadline` says: when the caller stops waiting, in milliseconds since 1970, written as such or as a
+ * date and time with its offset (RFC 3339). Undefined where the header is missing or says neither.
+ */
+function readDeadline(header: string | string[] | undefined): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  if (/^\d{12,14}$/.test(header)) return Number(header);
+  const time = dateTime.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}

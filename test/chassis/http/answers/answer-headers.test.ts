@@ -1,0 +1,82 @@
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { AnswerHeaders, answerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
+import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { bareApp, echoBody } from '../bare-app.ts';
+
+function appWith(headers: AnswerHeaders, step = echoBody) {
+  return bareApp([requestPipeline([], headers), step]);
+}
+
+function headersFor(headers: AnswerHeaders, origin: string) {
+  return request(appWith(headers))
+    .get('/')
+    .set('origin', origin)
+    .then((answer) => answer.headers);
+}
+
+describe('AnswerHeaders', () => {
+  const any = new AnswerHeaders({ origins: ['*'] });
+  const listed = new AnswerHeaders({ origins: ['https://a.example', ' https://B.example/ '] });
+
+  it('allow every origin with constant headers', async () => {
+    const headers = await headersFor(any, 'https://x.example');
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(headers['access-control-expose-headers']).toContain('X-Request-Id');
+    expect(headers).not.toHaveProperty('vary');
+    expect(headers).not.toHaveProperty('access-control-allow-credentials');
+  });
+
+  it.each(['https://a.example', 'https://b.example'])('allow %s of a list', async (origin) => {
+    const headers = await headersFor(listed, origin);
+    expect(headers['access-control-allow-origin']).toBe(origin);
+    expect(headers['vary']).toBe('Origin');
+  });
+
+  it.each(['https://c.example', 'https://a.example.evil', 'null', '__proto__'])(
+    'do not allow %s, which is not on the list',
+    async (origin) => {
+      const headers = await headersFor(listed, origin);
+      expect(headers).not.toHaveProperty('access-control-allow-origin');
+      expect(headers['vary']).toBe('Origin');
+    },
+  );
+
+  it("are helmet's too where they are asked for", async () => {
+    const { headers } = await request(appWith(new AnswerHeaders({ security: true }))).get('/');
+    expect(headers).toMatchObject({
+      'content-security-policy': expect.stringContaining("default-src 'self'"),
+      'strict-transport-security': expect.stringContaining('max-age='),
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+      'referrer-policy': 'no-referrer',
+    });
+  });
+
+  it('stand on failures too, and on requests that the pipeline refuses', async () => {
+    const app = appWith(new AnswerHeaders({ security: true }), () => {
+      throw new Error('x');
+    });
+    for (const path of ['/', '/%zz']) {
+      expect((await request(app).get(path)).headers['x-content-type-options']).toBe('nosniff');
+    }
+  });
+
+  it('let a page set its own over them', async () => {
+    const app = appWith(new AnswerHeaders({ security: true }), (_req, res) => {
+      res.set('Content-Security-Policy', "script-src 'self'").send('page');
+    });
+    expect((await request(app).get('/')).headers['content-security-policy']).toBe("script-src 'self'");
+  });
+});
+
+describe('answerHeaders', () => {
+  it('are in the order of spec.md: cross-origin, security; and tell caches that compressed bytes differ', () => {
+    const { list } = answerHeaders({ CORS_ORIGINS: ['https://a.example'] }, {}).of('https://a.example');
+    const names = list.filter((_text, index) => index % 2 === 0);
+    expect(names[0]).toBe('access-control-allow-origin');
+    expect(names).toContain('content-security-policy');
+    expect(list[list.indexOf('vary') + 1]).toBe('Origin, Accept-Encoding');
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
