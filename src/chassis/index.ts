@@ -9,6 +9,9 @@ export { flag, wholeNumber } from './config/settings/setting-types.ts';
 export { getRequestContext, type RequestContext } from './context/request-context.ts';
 export { uninterrupted } from './context/uninterrupted.ts';
 export { Repository } from './database/repository.ts';
+export { afterCommit } from './database/work/after-commit.ts';
+export type { Isolation } from './database/work/unit.ts';
+export { type UnitOfWorkOptions, unitOfWork } from './database/work/unit-of-work.ts';
 export type { Container } from './di/container.ts';
 export { type Dependencies, type Provided, provide, resource } from './di/provide.ts';
 export {

@@ -3,15 +3,7 @@ import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../q
 import { notFoundMessage } from './client/database-errors.ts';
 import type { DatabaseProvider } from './client/database-url.ts';
 import { providerOf } from './client/orm.ts';
-import type {
-  CreateInput,
-  DelegateName,
-  ModelOf,
-  OrmClient,
-  RecordOf,
-  TransactionClient,
-  UpdateInput,
-} from './client/orm-types.ts';
+import type { CreateInput, DelegateName, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
 import { stopAbandoned } from './client/stop-abandoned.ts';
 import { Coalescer } from './reads/coalesce.ts';
 import { freezeRecords } from './reads/freeze-records.ts';
@@ -20,6 +12,8 @@ import { TotalHints } from './reads/page-total.ts';
 import { toProviderFilter, toProviderSelection } from './reads/provider-filter.ts';
 import { readKey } from './reads/read-key.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
+import { currentUnit } from './work/unit.ts';
+import { type UnitOfWorkOptions, unitOfWorkOn } from './work/unit-of-work.ts';
 
 /** The operations of a model that a repository uses, the same for every model. */
 interface Delegate {
@@ -40,20 +34,24 @@ type Parameters = { select?: Selection; [option: string]: unknown };
  * also in methods that a subclass adds on `this.orm`.
  *
  * `findMany`, `findPage` and `count` share equal reads (see Coalescer), so their records are frozen: copy one to change
- * it. Inside a transaction nothing is shared.
+ * it. Inside a unit of work, which every repository joins by itself, nothing is shared.
  */
 export abstract class Repository<D extends DelegateName> {
   /** The accessor of the model on the ORM client. */
   protected abstract readonly model: D;
-  /** The client, or inside `transaction` the transaction's. */
-  protected readonly orm: OrmClient;
+  private readonly client: OrmClient;
   private readonly provider: DatabaseProvider;
-  private readonly coalescer: Coalescer | undefined = new Coalescer();
+  private readonly coalescer = new Coalescer();
   private readonly totals = new TotalHints();
 
   constructor({ orm }: { orm: OrmClient }) {
-    this.orm = orm;
+    this.client = orm;
     this.provider = providerOf(orm);
+  }
+
+  /** The client to ask: inside of a unit of work that unit's, so take it anew for each query. */
+  protected get orm(): OrmClient {
+    return currentUnit(this.client)?.transaction ?? this.client;
   }
 
   /** The records of a find list, at most `query.take` of them. */
@@ -92,13 +90,13 @@ export abstract class Repository<D extends DelegateName> {
   }
 
   /** Stores a new record. Raises ConflictException for a duplicate or for a reference to a record that is not there. */
-  create(data: CreateInput<D>, select?: Selection): Promise<RecordOf<D>> {
-    return this.delegate.create({ data, ...this.selection(select) }) as Promise<RecordOf<D>>;
+  async create(data: CreateInput<D>, select?: Selection): Promise<RecordOf<D>> {
+    return (await this.delegate.create({ data, ...this.selection(select) })) as RecordOf<D>;
   }
 
   /** Changes a record. Raises NotFoundException when there is none, and what `create` raises. */
-  update(id: string, data: UpdateInput<D>, select?: Selection): Promise<RecordOf<D>> {
-    return this.delegate.update({ where: { id }, data, ...this.selection(select) }) as Promise<RecordOf<D>>;
+  async update(id: string, data: UpdateInput<D>, select?: Selection): Promise<RecordOf<D>> {
+    return (await this.delegate.update({ where: { id }, data, ...this.selection(select) })) as RecordOf<D>;
   }
 
   /** Deletes a record. Raises NotFoundException when there is none, ConflictException when others refer to it. */
@@ -106,21 +104,9 @@ export abstract class Repository<D extends DelegateName> {
     await this.delegate.delete({ where: { id }, select: { id: true } });
   }
 
-  /**
-   * Runs `work` in one transaction, with this repository bound to it; all of it is stored or, when it raises, nothing.
-   * Other repositories join with `within(transaction)`. Inside another transaction it joins that one.
-   * Raises DatabaseUnavailableException when it takes more than 5 s.
-   */
-  transaction<T>(work: (repository: this, transaction: TransactionClient) => Promise<T>): Promise<T> {
-    if (!this.coalescer) return work(this, this.orm);
-    const client = this.orm as { $transaction<R>(work: (transaction: TransactionClient) => Promise<R>): Promise<R> };
-    return client.$transaction((transaction) => work(this.within(transaction), transaction));
-  }
-
-  /** This repository inside a transaction that another one began. It shares no reads, so it sees the transaction's writes. */
-  within(transaction: TransactionClient): this {
-    const bound = Object.create(Object.getPrototypeOf(this));
-    return Object.assign(bound, this, { orm: transaction, coalescer: undefined });
+  /** Runs `work` as one unit on this repository's database; all repositories on it join. See `unitOfWork`. */
+  unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T> {
+    return unitOfWorkOn(this.client, work, options);
   }
 
   private get delegate(): Delegate {
@@ -157,8 +143,8 @@ export abstract class Repository<D extends DelegateName> {
 
   /** The key is made of what is really asked of the database, so no caller can meet another's filter. */
   private async shared(operation: 'findMany' | 'count', parameters: Parameters): Promise<unknown> {
-    const key = this.coalescer && readKey(operation, parameters);
-    if (!this.coalescer || key === undefined) return this.read(operation, parameters);
+    const key = currentUnit(this.client) ? undefined : readKey(operation, parameters);
+    if (key === undefined) return this.read(operation, parameters);
     stopAbandoned();
     const read = async () => freezeRecords(await this.read(operation, parameters));
     return this.coalescer.run(key, read).catch(raiseOwn);

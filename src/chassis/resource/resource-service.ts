@@ -1,3 +1,4 @@
+import type { UnitOfWorkOptions } from '../database/work/unit-of-work.ts';
 import type { FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 
 /** What a resource's service needs of its repository; `Repository` fulfils it. */
@@ -10,6 +11,7 @@ export interface ResourceRepository {
   // biome-ignore lint/suspicious/noExplicitAny: each repository has its own input types
   update(id: string, data: any, select?: Selection): Promise<object>;
   delete(id: string): Promise<unknown>;
+  unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T>;
 }
 
 /**
@@ -53,5 +55,10 @@ export class ResourceService<R extends ResourceRepository = ResourceRepository> 
   /** Removes a record; NotFoundException when there is none. */
   async delete(id: string): Promise<void> {
     await this.repository.delete(id);
+  }
+
+  /** Runs `work` so that all it writes is stored or nothing; all repositories on the same database join. See `unitOfWork`. */
+  protected unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T> {
+    return this.repository.unitOfWork(work, options);
   }
 }

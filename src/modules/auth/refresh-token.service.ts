@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { UnauthorizedException, uninterrupted } from '../../chassis/index.ts';
+import { UnauthorizedException, uninterrupted, unitOfWork } from '../../chassis/index.ts';
 import type { Caller } from './auth.types.ts';
-import type { RefreshTokenRepository } from './refresh-token.repository.ts';
+import type { RefreshTokenRepository, StoredRefreshToken } from './refresh-token.repository.ts';
 
 /**
  * Hands out and rotates refresh tokens: 256 random bits, of which only the SHA-256 is stored. The tokens that grew from
@@ -37,10 +37,8 @@ export class RefreshTokenService {
     const found = await this.#tokens.findByHash(hashOf(token));
     if (!found || found.revokedAt || found.expiresAt <= new Date()) throw invalid();
     const { userId, familyId, user } = found;
-    // The successor is stored before its predecessor is spent, so that whoever loses the race to spend it finds and
-    // revokes all that the winner got; a successor stored in vain was never handed out.
-    const successor = found.usedAt ? undefined : await this.#add(userId, familyId);
-    if (successor && (await this.#tokens.spend(found.id))) return { userId, role: user.role, token: successor };
+    const successor = found.usedAt ? undefined : await this.#replace(found);
+    if (successor) return { userId, role: user.role, token: successor };
     await uninterrupted(() => this.#tokens.revokeFamily(familyId));
     this.#logger.warn({ userId, familyId }, 'A refresh token was used twice; its family is revoked');
     throw invalid();
@@ -57,6 +55,15 @@ export class RefreshTokenService {
   /** Revokes every token of a user, e.g. when the password changes. */
   revokeAll(userId: string): Promise<void> {
     return uninterrupted(() => this.#tokens.revokeAll(userId));
+  }
+
+  /**
+   * Spends a token and stores its successor, both or neither; undefined when another use came first. That one is stored
+   * by then, so what it got is found and revoked.
+   */
+  #replace({ id, userId, familyId }: StoredRefreshToken): Promise<string | undefined> {
+    const replace = async () => ((await this.#tokens.spend(id)) ? this.#add(userId, familyId) : undefined);
+    return unitOfWork(replace, { retries: 3 });
   }
 
   async #add(userId: string, familyId: string): Promise<string> {

@@ -95,7 +95,7 @@ describe.each(databaseProviders)('Repository on %s', (provider) => {
     expect(Object.isFrozen((first as unknown as { products: object[] }).products[0])).toBe(true);
     const id = owners[0]?.id ?? '';
     expect(await categories.findById(id, wanted)).toEqual(first);
-    const inside = await categories.transaction((bound) => bound.findMany(find({ select: wanted, take: 1 })));
+    const inside = await categories.unitOfWork(() => categories.findMany(find({ select: wanted, take: 1 })));
     expect(inside).toEqual([first]);
   });
 
@@ -147,26 +147,8 @@ describe.each(databaseProviders)('Repository on %s', (provider) => {
     expect(await raised(() => categories.create({ name: 'a' }))).toMatchObject({ statusCode: 409 });
     expect(await raised(() => categories.rename('nothing', 'x'))).toMatchObject({ statusCode: 404 });
     expect(await raised(() => categories.rename('a', 'b'))).toMatchObject({ statusCode: 409 });
-    const inTransaction = () => categories.transaction((bound) => bound.rename('a', 'b'));
-    expect(await raised(inTransaction)).toMatchObject({ statusCode: 409 });
-  });
-
-  it('stores all of a transaction or nothing, and sees its own writes in it', async () => {
-    const failure = new RangeError('mine');
-    const failing = categories.transaction(async (bound, transaction) => {
-      const category = await bound.create({ name: 'inside' });
-      expect(names(await bound.findMany(find()))).toContain('inside');
-      const product = { sku: 'x', name: 'x', description: '', price: 1, categoryId: category.id };
-      await products.within(transaction).create(product);
-      expect(await products.within(transaction).count()).toBe(1);
-      await bound.transaction(async (joined) => expect(joined).toBe(bound));
-      throw failure;
-    });
-    await expect(failing).rejects.toBe(failure);
-    expect(await products.count()).toBe(0);
-    expect(await categories.count({ name: 'inside' })).toBe(0);
-    const stored = await categories.transaction((bound) => bound.create({ name: 'inside' }));
-    expect(await categories.findById(stored.id)).toMatchObject({ name: 'inside' });
+    const inUnit = () => categories.unitOfWork(() => categories.rename('a', 'b'));
+    expect(await raised(inUnit)).toMatchObject({ statusCode: 409 });
   });
 
   it('takes only models, fields and types that exist', () => {

@@ -1,13 +1,17 @@
+import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import { countQuery } from '../../telemetry/metrics/metrics.ts';
+import { currentUnit, type Unit } from '../work/unit.ts';
 import { toDatabaseException } from './database-errors.ts';
 import type { OrmClient } from './orm-types.ts';
 import { stopAbandoned } from './stop-abandoned.ts';
+import { leavesTransactionIntact } from './transaction-errors.ts';
 
 interface Operation {
   model?: string;
   operation: string;
   args: unknown;
   query(args: unknown): Promise<unknown>;
+  __internalParams: { transaction?: unknown };
 }
 
 interface Extensible {
@@ -17,31 +21,47 @@ interface Extensible {
 /**
  * The same client, whose every operation raises the exceptions of the chassis instead of the database's own errors
  * (spec.md: Errors, body rule 7): in repositories, in methods that a module adds, in raw SQL and in transactions. The time
- * of every operation is measured. A request that nobody waits for stops before its next operation.
+ * of every operation is measured. A request that nobody waits for stops before its next operation. Those of a unit of
+ * work take turns.
  */
 export function convertingErrors(client: object): OrmClient {
-  const extended = (client as Extensible).$extends({ query: { $allOperations: convertErrors } });
+  const run = async (operation: Operation) => {
+    const unit = currentUnit(extended);
+    if (unit === undefined) return convertErrors(operation);
+    if (operation.__internalParams.transaction === undefined) throw bypassed(operation);
+    return unit.turn(() => convertErrors(operation, unit));
+  };
+  const extended = (client as Extensible).$extends({ query: { $allOperations: run } });
   return Object.assign(extended, { $transaction: convertTransactionErrors(extended) }) as OrmClient;
 }
 
-async function convertErrors({ model, operation, args, query }: Operation): Promise<unknown> {
+async function convertErrors({ model, operation, args, query }: Operation, unit?: Unit): Promise<unknown> {
   stopAbandoned();
   const started = performance.now();
   try {
     return await query(args);
   } catch (error) {
-    throw toDatabaseException(error, { model, operation }) ?? error;
+    const exception = toDatabaseException(error, { model, operation }) ?? error;
+    if (unit && !leavesTransactionIntact(error, args)) unit.fail(exception);
+    throw exception;
   } finally {
     countQuery(model, operation, started);
   }
 }
 
-/** Errors of the transaction itself, such as its time limit, come from no operation. */
+function bypassed({ model, operation }: Operation): InternalServerErrorException {
+  const name = model ? `${model}.${operation}` : operation;
+  return new InternalServerErrorException(
+    `The query ${name} was about to run outside of the unit of work that surrounds it. Ask this.orm of a repository for it, at each use.`,
+  );
+}
+
+/** Errors of the transaction itself, such as its time limit, come from no operation. Inside one, `this` is its client. */
 function convertTransactionErrors(client: object): (...args: unknown[]) => Promise<unknown> {
   const { $transaction } = client as { $transaction(...args: unknown[]): Promise<unknown> };
-  return async (...args) => {
+  return async function (this: object, ...args) {
     try {
-      return await $transaction.apply(client, args);
+      return await $transaction.apply(this, args);
     } catch (error) {
       throw toDatabaseException(error) ?? error;
     }

@@ -19,7 +19,7 @@ export interface Fault {
 }
 
 /** The error of a driver as the adapters describe it. */
-interface DriverCause {
+export interface DriverCause {
   kind?: string;
   code?: string;
   originalCode?: string;
@@ -108,7 +108,8 @@ export function fault(error: unknown): Fault | undefined {
   return error.name.startsWith('PrismaClient') ? { kind: 'failed', error } : undefined;
 }
 
-interface PrismaError extends Error {
+/** An error of the client, with that of the driver inside. */
+export interface PrismaError extends Error {
   code: string;
   meta?: { modelName?: string; driverAdapterError?: { cause?: DriverCause } };
 }

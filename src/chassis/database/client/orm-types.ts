@@ -3,12 +3,6 @@ import type { ModelName, Scalars } from '../../query/model-types.ts';
 /** The ORM client of this service, typed by what `npm run generate` declared in `Slipway.Orm`. */
 export type OrmClient = Slipway.Orm extends { client: infer Client extends object } ? Client : UntypedClient;
 
-/** The client inside an interactive transaction: the same models, without the means to open or close anything. */
-export type TransactionClient = Omit<
-  OrmClient,
-  '$connect' | '$disconnect' | '$on' | '$use' | '$extends' | '$transaction'
->;
-
 // biome-ignore lint/suspicious/noExplicitAny: without a generated client every model is allowed
 type UntypedClient = Record<string, any>;
 

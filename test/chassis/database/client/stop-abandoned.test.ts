@@ -41,7 +41,7 @@ describe('a request that nobody waits for', () => {
       () => repository.count(),
       () => repository.findById(first.id),
       () => repository.create({ name: 'after' } as never),
-      () => repository.transaction((bound) => bound.delete(first.id)),
+      () => repository.unitOfWork(() => repository.delete(first.id)),
       () => (client as unknown as { $queryRawUnsafe(sql: string): Promise<unknown> }).$queryRawUnsafe('SELECT 1'),
     ];
     for (const attempt of attempts) {
@@ -50,14 +50,14 @@ describe('a request that nobody waits for', () => {
     expect(await repository.count()).toBe(1);
   });
 
-  it('rolls back the transaction that it is in', async () => {
+  it('undoes the unit of work that it is in', async () => {
     await using database = await categories();
     const abandoned = request();
     const work = runWithRequestContext(abandoned, () =>
-      database.repository.transaction(async (bound) => {
-        await bound.create({ name: 'one' } as never);
+      database.repository.unitOfWork(async () => {
+        await database.repository.create({ name: 'one' } as never);
         abandoned.abort('gone');
-        await bound.create({ name: 'two' } as never);
+        await database.repository.create({ name: 'two' } as never);
       }),
     );
     await expect(work).rejects.toMatchObject(gone);

@@ -1,0 +1,27 @@
+import { uninterrupted } from '../../context/uninterrupted.ts';
+import { logger } from '../../telemetry/logger.ts';
+import { innermostUnit } from './unit.ts';
+
+/**
+ * Runs `work` once the outermost unit of work is committed, after the work that was added before it; never when the unit,
+ * or the nested one in which this was called, is undone. Outside of a unit it runs at once. It runs to its end also when
+ * the client has gone. Its failure is logged and changes nothing for the caller: the data is stored.
+ *
+ * @throws InternalServerErrorException when the unit of work is over
+ */
+export function afterCommit(work: () => unknown): void {
+  const unit = innermostUnit();
+  if (unit) unit.addAfterCommit(work);
+  else void runAfterCommit([work]);
+}
+
+/** Runs what was added, in its order; resolves when all is done and never rejects. */
+export async function runAfterCommit(all: readonly (() => unknown)[]): Promise<void> {
+  for (const work of all) {
+    try {
+      await uninterrupted(work);
+    } catch (error) {
+      logger().error({ err: error }, 'work after a commit failed');
+    }
+  }
+}

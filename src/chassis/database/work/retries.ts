@@ -1,0 +1,36 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { getRequestContext } from '../../context/request-context.ts';
+import { stopAbandoned } from '../client/stop-abandoned.ts';
+import { isTransactionConflict } from '../client/transaction-errors.ts';
+
+const firstPauseMs = 20;
+const longestPauseMs = 500;
+
+/**
+ * Runs `attempt` again, `retries` times at most, after a conflict with another transaction. The pauses grow and are
+ * random from nothing to their bound ("full jitter"), so that those who met do not meet again. Raises the conflict when a
+ * pause would last until the deadline of the request, and what `stopAbandoned` raises when nobody waits any more.
+ */
+export async function withRetries<T>(retries: number, attempt: () => Promise<T>): Promise<T> {
+  for (let tried = 0; ; tried += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (tried >= retries || !isTransactionConflict(error)) throw error;
+      const ms = pauseMs(tried, Math.random());
+      if (Date.now() + ms >= (getRequestContext()?.deadline ?? Number.POSITIVE_INFINITY)) throw error;
+      stopAbandoned();
+      await wait(ms);
+    }
+  }
+}
+
+/**
+ * How long to wait before the next attempt, in milliseconds.
+ *
+ * @param tried how many retries came before
+ * @param random from 0 to 1
+ */
+export function pauseMs(tried: number, random: number): number {
+  return random * Math.min(longestPauseMs, firstPauseMs * 2 ** tried);
+}

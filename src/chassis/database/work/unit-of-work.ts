@@ -1,0 +1,118 @@
+import { InternalServerErrorException } from '../../errors/exceptions.ts';
+import { orm, providerOf } from '../client/orm.ts';
+import type { OrmClient } from '../client/orm-types.ts';
+import { stopAbandoned } from '../client/stop-abandoned.ts';
+import { runAfterCommit } from './after-commit.ts';
+import { withRetries } from './retries.ts';
+import { currentUnit, type Expiry, type Isolation, tookTooLong, Unit } from './unit.ts';
+
+const defaultTimeoutMs = 5000;
+
+/** What Prisma calls the isolation levels, the weakest first. */
+const isolationLevels: Record<Isolation, string> = {
+  'read-committed': 'ReadCommitted',
+  'repeatable-read': 'RepeatableRead',
+  serializable: 'Serializable',
+};
+
+/** How a unit of work runs. Those of a nested one are its outermost's. */
+export interface UnitOfWorkOptions {
+  /**
+   * `repeatable-read` by default: all reads see one moment, and a record that another unit changed since then raises a
+   * conflict when it is written, so no update is lost. `serializable` excludes every other anomaly too;
+   * `read-committed` lets each statement see what is committed when it begins, and updates can be lost. SQLite runs every
+   * unit serializable, one after the other.
+   */
+  readonly isolation?: Isolation;
+  /** How long an attempt may take, in milliseconds; 5,000 by default. */
+  readonly timeoutMs?: number;
+  /**
+   * How often the work is tried again after a conflict with another transaction or a deadlock; 0 by default. All of the
+   * work runs again: what it does beside the database belongs into `afterCommit`.
+   */
+  readonly retries?: number;
+}
+
+/** A client or a transaction of it, of which only the means to begin a transaction is asked. */
+interface Beginning {
+  $transaction<T>(work: (transaction: OrmClient) => Promise<T>, options?: object): Promise<T>;
+}
+
+/**
+ * Runs `work` as one unit on the service's database: all that its repositories write is stored or, when it raises,
+ * nothing. Repositories join by themselves, however deep they are called; their reads see the unit's writes and are
+ * shared with nobody. A unit inside another is a savepoint: when it raises and the outer one catches that, only the inner
+ * writes are undone. A query that fails outside of a nested unit undoes the unit, also when its error is caught, on both
+ * databases.
+ *
+ * Queries and nested units that run in parallel take turns. Every query has to be awaited before the work ends.
+ *
+ * @throws what `work` raises
+ * @throws DatabaseUnavailableException (503) when it takes too long, or after the last attempt met a conflict
+ * @throws InternalServerErrorException when a query outlives the unit, or the unit goes on after a failed query
+ */
+export function unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T> {
+  return unitOfWorkOn(orm(), work, options);
+}
+
+/** `unitOfWork` on the database of this client. */
+export async function unitOfWorkOn<T>(
+  client: OrmClient,
+  work: () => Promise<T>,
+  options: UnitOfWorkOptions = {},
+): Promise<T> {
+  const parent = currentUnit(client);
+  if (parent) return nested(parent, work, options);
+  return withRetries(options.retries ?? 0, () => outermost(client, work, options));
+}
+
+async function outermost<T>(client: OrmClient, work: () => Promise<T>, options: UnitOfWorkOptions): Promise<T> {
+  stopAbandoned();
+  const { timeoutMs = defaultTimeoutMs, isolation = 'repeatable-read' } = options;
+  const sqlite = providerOf(client) === 'sqlite';
+  let unit: Unit | undefined;
+  const begin = async (transaction: OrmClient) => {
+    const { expiry, stop } = expireAfter(timeoutMs);
+    unit = new Unit({ client, transaction, expiry, isolation: sqlite ? 'serializable' : isolation });
+    return unit.run(work).finally(stop);
+  };
+  const result = await (client as unknown as Beginning).$transaction(begin, {
+    maxWait: timeoutMs,
+    // The unit ends in time by itself; this is for one whose last query does not come back.
+    timeout: timeoutMs + 1000,
+    ...(!sqlite && { isolationLevel: isolationLevels[isolation] }),
+  });
+  await runAfterCommit(unit?.afterCommit ?? []);
+  return result;
+}
+
+function nested<T>(parent: Unit, work: () => Promise<T>, { isolation }: UnitOfWorkOptions): Promise<T> {
+  refuseStronger(isolation, parent.isolation);
+  const { client, expiry } = parent;
+  return parent.turn(async () => {
+    let unit: Unit | undefined;
+    const begin = async (transaction: OrmClient) => {
+      unit = new Unit({ client, transaction, expiry, isolation: parent.isolation, parent });
+      return unit.run(work);
+    };
+    const result = await (parent.transaction as unknown as Beginning).$transaction(begin);
+    parent.afterCommit.push(...(unit?.afterCommit ?? []));
+    return result;
+  });
+}
+
+function refuseStronger(wanted: Isolation | undefined, given: Isolation): void {
+  const levels = Object.keys(isolationLevels);
+  if (wanted === undefined || levels.indexOf(wanted) <= levels.indexOf(given)) return;
+  throw new InternalServerErrorException(
+    `A nested unit of work asks for isolation ${wanted}, the outermost one began with ${given}. Ask for it there.`,
+  );
+}
+
+function expireAfter(timeoutMs: number): { expiry: Expiry; stop: () => void } {
+  const { promise: reached, reject } = Promise.withResolvers<never>();
+  // Nobody listens any more to one that is reached while the unit ends.
+  reached.catch(() => undefined);
+  const timer = setTimeout(() => reject(tookTooLong()), timeoutMs);
+  return { expiry: { at: performance.now() + timeoutMs, reached }, stop: () => clearTimeout(timer) };
+}

@@ -1,0 +1,148 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
+import type { OrmClient } from '../client/orm-types.ts';
+
+const storage = new AsyncLocalStorage<Unit>();
+
+/** The unit of work under way on the database of this client: the innermost one, or undefined outside of any. */
+export function currentUnit(client: object): Unit | undefined {
+  for (let unit = storage.getStore(); unit; unit = unit.outer) if (unit.client === client) return unit;
+  return undefined;
+}
+
+/** The unit of work under way, whatever its database. */
+export function innermostUnit(): Unit | undefined {
+  return storage.getStore();
+}
+
+/** What all units of one transaction share: when it has to be over. */
+export interface Expiry {
+  /** By the clock of `performance.now()`, in milliseconds. */
+  readonly at: number;
+  /** Rejects at that time. */
+  readonly reached: Promise<never>;
+}
+
+/** The error of a unit of work that reached its time-out. */
+export function tookTooLong(): DatabaseUnavailableException {
+  return new DatabaseUnavailableException('Database Unavailable: a unit of work took too long');
+}
+
+/** How much of other transactions a unit of work sees, from least to most isolated. */
+export type Isolation = 'read-committed' | 'repeatable-read' | 'serializable';
+
+interface UnitParts {
+  readonly client: OrmClient;
+  readonly transaction: OrmClient;
+  readonly expiry: Expiry;
+  readonly isolation: Isolation;
+  readonly parent?: Unit;
+}
+
+/**
+ * A transaction under way, or with a parent a savepoint in one. Its queries and the units nested in it take turns: a
+ * query of the outer unit can never become part of a nested one that is undone.
+ */
+export class Unit {
+  /** The service's client of this database, by which the unit is found. */
+  readonly client: OrmClient;
+  /** The client whose queries belong to the unit. */
+  readonly transaction: OrmClient;
+  readonly expiry: Expiry;
+  readonly isolation: Isolation;
+  /** The unit on the same database in which this one is nested. */
+  readonly parent: Unit | undefined;
+  /** The unit that surrounds this one, on whatever database. */
+  readonly outer: Unit | undefined = storage.getStore();
+  /** What runs once the transaction is committed. */
+  readonly afterCommit: (() => unknown)[] = [];
+  #ended = false;
+  #failure: unknown;
+  #waiting = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor({ client, transaction, expiry, isolation, parent }: UnitParts) {
+    this.client = client;
+    this.transaction = transaction;
+    this.expiry = expiry;
+    this.isolation = isolation;
+    this.parent = parent;
+  }
+
+  /**
+   * Runs the unit's work to its end. Raises what the work raises, DatabaseUnavailableException when the time is over, and
+   * InternalServerErrorException when the work left a query behind or went on after one had failed.
+   */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      // The ORM's queries begin when they are awaited, which has to happen inside.
+      const inside = async () => await work();
+      const result = await Promise.race([storage.run(this, inside), this.expiry.reached]);
+      this.#refuseFailed();
+      if (this.#waiting > 0) throw leftBehind(this.#waiting);
+      return result;
+    } finally {
+      this.#ended = true;
+      // A query that still runs must not come after the statement that undoes or commits the unit.
+      await Promise.race([this.#last, this.expiry.reached.catch(() => undefined)]);
+    }
+  }
+
+  /** Runs a query or a nested unit, by itself, after all that was asked for before. */
+  async turn<T>(work: () => Promise<T>): Promise<T> {
+    this.#refuse();
+    const before = this.#last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last = promise;
+    this.#waiting += 1;
+    try {
+      await before;
+      this.#refuse();
+      return await work();
+    } finally {
+      this.#waiting -= 1;
+      resolve();
+    }
+  }
+
+  /** Notes that a statement failed: PostgreSQL undoes all of the unit then, so the unit cannot go on. */
+  fail(error: unknown): void {
+    this.#failure ??= error;
+  }
+
+  /** Adds what runs after the commit. Raises InternalServerErrorException when the unit is over. */
+  addAfterCommit(work: () => unknown): void {
+    this.#refuse();
+    this.afterCommit.push(work);
+  }
+
+  #refuse(): void {
+    for (let unit: Unit | undefined = this; unit; unit = unit.parent) if (unit.#ended) throw outlived();
+    // On SQLite queries can keep timers from their turn.
+    if (performance.now() >= this.expiry.at) throw tookTooLong();
+    this.#refuseFailed();
+  }
+
+  #refuseFailed(): void {
+    const failure = this.#failure;
+    if (failure === undefined) return;
+    if (failure instanceof DatabaseUnavailableException) throw failure;
+    throw new InternalServerErrorException(
+      'A unit of work went on after one of its queries had failed, which undoes all of it. Run what may fail in a nested unit of work.',
+      undefined,
+      { cause: failure },
+    );
+  }
+}
+
+function outlived(): InternalServerErrorException {
+  return new InternalServerErrorException(
+    'A query belongs to a unit of work that is over. Await all work inside of the unit, or start it outside.',
+  );
+}
+
+function leftBehind(count: number): InternalServerErrorException {
+  return new InternalServerErrorException(
+    `A unit of work ended with ${count} of its queries under way, so it is undone. Await each of them inside of the unit.`,
+  );
+}

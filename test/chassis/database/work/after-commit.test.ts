@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { afterCommit } from '../../../../src/chassis/database/work/after-commit.ts';
+import { logger, setLogger } from '../../../../src/chassis/telemetry/logger.ts';
+import { databaseProviders } from '../../../support/empty-database.ts';
+import { openShop } from '../../../support/open-shop.ts';
+import { raised } from '../../../support/raised.ts';
+import { memoryLog } from '../../http/bare-app.ts';
+
+describe.each(databaseProviders)('work after a commit on %s', (provider) => {
+  const shop = openShop(provider);
+
+  it('runs once, in order, and never when what it belongs to was undone', async () => {
+    const ran: string[] = [];
+    const note = (name: string) => afterCommit(() => void ran.push(name));
+    note('outside');
+    expect(ran).toEqual(['outside']);
+    await shop.categories.unitOfWork(async () => {
+      note('first');
+      await shop.categories.unitOfWork(async () => note('nested'));
+      await raised(() =>
+        shop.categories.unitOfWork(async () => {
+          note('undone');
+          throw new RangeError('mine');
+        }),
+      );
+      afterCommit(async () => void ran.push(`stored ${(await shop.categories.count()).toString()}`));
+      await shop.categories.create({ name: 'a' });
+      expect(ran).toEqual(['outside']);
+    });
+    expect(ran).toEqual(['outside', 'first', 'nested', 'stored 1']);
+    const undone = async () => {
+      note('undone');
+      throw new RangeError('mine');
+    };
+    await raised(() => shop.categories.unitOfWork(undone));
+    expect(ran).toHaveLength(4);
+  });
+
+  it('leaves the result as it is when it fails, and is logged', async () => {
+    const before = logger();
+    const { logger: log, lines } = memoryLog();
+    setLogger(log);
+    const ran: string[] = [];
+    const result = shop.categories.unitOfWork(async () => {
+      afterCommit(() => Promise.reject(new RangeError('mine')));
+      afterCommit(() => void ran.push('next'));
+      return 'stored';
+    });
+    expect(await result.finally(() => setLogger(before))).toBe('stored');
+    expect(ran).toEqual(['next']);
+    expect(lines).toMatchObject([{ level: 'error', msg: 'work after a commit failed', err: { message: 'mine' } }]);
+  });
+});

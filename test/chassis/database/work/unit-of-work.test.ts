@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { OpenRequest } from '../../../../src/chassis/context/open-request.ts';
+import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { databaseProviders, openEmptyDatabase } from '../../../support/empty-database.ts';
+import { CategoryRepository, categoryNames, openShop } from '../../../support/open-shop.ts';
+import { raised } from '../../../support/raised.ts';
+
+describe.each(databaseProviders)('a unit of work on %s', (provider) => {
+  const shop = openShop(provider);
+
+  it('stores what all repositories below it wrote, and gives what its work gives', async () => {
+    const id = await shop.categories.unitOfWork(async () => (await shop.aProduct(1)).id);
+    expect(await shop.products.getById(id)).toMatchObject({ sku: 'x' });
+    expect(await shop.stored()).toEqual(['shelf']);
+  });
+
+  it('stores nothing when its work raises, and raises the same', async () => {
+    const failure = new RangeError('mine');
+    const failing = shop.categories.unitOfWork(async () => {
+      await shop.aProduct(1);
+      throw failure;
+    });
+    await expect(failing).rejects.toBe(failure);
+    expect([await shop.categories.count(), await shop.products.count()]).toEqual([0, 0]);
+  });
+
+  it('serves repositories with private members', async () => {
+    expect(await shop.categories.unitOfWork(() => shop.categories.createNoted('a'))).toEqual(['a']);
+    expect(await shop.stored()).toEqual(['a']);
+  });
+
+  it('sees its own writes, which no read outside sees, shares or is given before they are stored', async () => {
+    const written = Promise.withResolvers<void>();
+    const seen = Promise.withResolvers<void>();
+    const unit = shop.categories.unitOfWork(async () => {
+      await shop.categories.create({ name: 'inside' });
+      const [first, second] = await Promise.all([
+        shop.categories.findMany(categoryNames),
+        shop.categories.findMany(categoryNames),
+      ]);
+      expect(first).toEqual([{ name: 'inside' }]);
+      expect(first).not.toBe(second);
+      expect(await shop.categories.count()).toBe(1);
+      written.resolve();
+      // SQLite has one connection: what is asked outside waits there for the unit.
+      if (provider === 'postgresql') await seen.promise;
+    });
+    await written.promise;
+    const outside = shop.categories.findMany(categoryNames);
+    if (provider === 'postgresql') {
+      expect(await outside).toEqual([]);
+      seen.resolve();
+    }
+    await unit;
+    expect(await shop.categories.findMany(categoryNames)).toEqual([{ name: 'inside' }]);
+  });
+
+  it('ends after its time-out with 503, whatever its work does, and stores nothing', async () => {
+    const never = new Promise<void>(() => undefined);
+    const unavailable = { name: 'DatabaseUnavailableException', statusCode: 503 };
+    const hanging = () =>
+      shop.categories.unitOfWork(
+        async () => {
+          await shop.categories.create({ name: 'a' });
+          await shop.categories.unitOfWork(() => never);
+        },
+        { timeoutMs: 50 },
+      );
+    expect(await raised(hanging)).toMatchObject(unavailable);
+    const busy = () =>
+      shop.categories.unitOfWork(
+        async () => {
+          await shop.categories.create({ name: 'a' });
+          while (true) await shop.categories.count();
+        },
+        { timeoutMs: 50 },
+      );
+    expect(await raised(busy)).toMatchObject(unavailable);
+    expect(await shop.stored()).toEqual([]);
+    await shop.categories.unitOfWork(() => shop.categories.create({ name: 'afterwards' }));
+    expect(await shop.stored()).toEqual(['afterwards']);
+  });
+
+  it('leaves nothing of a request whose client went away half-way, and does not try again', async () => {
+    const request = new OpenRequest({
+      requestId: 'a',
+      method: 'POST',
+      url: '/',
+      userAgent: undefined,
+      ipAddress: undefined,
+      deadline: undefined,
+    });
+    let attempts = 0;
+    const abandoned = runWithRequestContext(request, () =>
+      shop.categories.unitOfWork(
+        async () => {
+          attempts += 1;
+          await shop.categories.create({ name: 'first half' });
+          request.abort('gone');
+          await shop.categories.create({ name: 'second half' });
+        },
+        { retries: 5 },
+      ),
+    );
+    await expect(abandoned).rejects.toMatchObject({ name: 'RequestAbandonedException' });
+    expect(attempts).toBe(1);
+    expect(await shop.stored()).toEqual([]);
+  });
+
+  it('keeps apart from one on another database', async () => {
+    const other = await openEmptyDatabase(provider);
+    const others = new CategoryRepository({ orm: other.client });
+    const failing = shop.categories.unitOfWork(async () => {
+      await shop.categories.create({ name: 'here' });
+      await others.create({ name: 'there, by itself' });
+      await others.unitOfWork(async () => {
+        await others.create({ name: 'there' });
+        await shop.categories.create({ name: 'here too' });
+      });
+      throw new RangeError('mine');
+    });
+    await expect(failing).rejects.toThrow('mine');
+    const there = await others.findMany(categoryNames);
+    await other.close();
+    expect(there).toEqual([{ name: 'there' }, { name: 'there, by itself' }]);
+    expect(await shop.stored()).toEqual([]);
+  });
+});
