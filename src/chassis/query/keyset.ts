@@ -1,43 +1,41 @@
 import type { CursorCodec } from './cursor.ts';
 import { keysetFilter } from './keyset-filter.ts';
-import type { Filter, Selection } from './query-types.ts';
+import type { CursorPage, Filter, Selection } from './query-types.ts';
+import type { QueryParts } from './read-parts.ts';
 import type { OrderTerm } from './sort-rule.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What a walk by cursor needs besides the query itself. */
-interface KeysetWalk {
-  codec: CursorCodec;
-  terms: readonly OrderTerm[];
-  /** What the cursors of this walk are bound to. */
-  binding: string;
-  /** What the request asked to read. */
-  select: Selection;
-}
-
 /**
- * One page of a walk through a list by cursor, which costs the same at any depth (design: beyond the contract).
+ * One page of a traversal by cursor, which costs the same at any depth (design: beyond the contract).
  * `select` is what was asked for and the keys of the order; `finish` takes out again what was not asked for.
  */
-export class KeysetPage {
+export class KeysetPage implements CursorPage {
   /** 1 for the page that an empty cursor gives. */
   readonly page: number;
   readonly select: Selection;
   /** The filter of the records after the cursor; undefined at the start. */
   readonly after: Filter | undefined;
-  readonly #walk: KeysetWalk;
+  readonly #codec: CursorCodec;
+  readonly #terms: readonly OrderTerm[];
+  /** What the cursors of this traversal are bound to: model, order and filter. */
+  readonly #binding: string;
   readonly #extras: readonly (readonly string[])[];
 
-  /** @param cursor empty at the start, else the `nextCursor` of a page; BadRequestException when it is none of this walk */
-  constructor(walk: KeysetWalk, cursor: string) {
-    const [page, ...position] = cursor === '' ? [1] : walk.codec.decode(cursor, walk.binding);
-    this.#walk = walk;
+  /**
+   * @param cursor empty at the start, else the `nextCursor` of a page
+   * @throws BadRequestException when the cursor is none of this traversal
+   */
+  constructor(model: string, { where, terms, select }: QueryParts, codec: CursorCodec, cursor: string) {
+    this.#codec = codec;
+    this.#terms = terms;
+    this.#binding = bindingOf(model, terms, where);
+    const [page, ...position] = cursor === '' ? [1] : codec.decode(cursor, this.#binding);
     this.page = page as number;
-    this.after = cursor === '' ? undefined : keysetFilter(walk.terms, position);
-    [this.select, this.#extras] = withOrderKeys(walk.select, walk.terms);
+    this.after = cursor === '' ? undefined : keysetFilter(terms, position);
+    [this.select, this.#extras] = withOrderKeys(select, terms);
   }
 
-  /** The page's records out of those that were read, `pageSize` + 1 at most, and where the next page starts. */
   finish<T extends object>(rows: readonly T[], pageSize: number): { data: T[]; nextCursor: string | null } {
     const data = rows.slice(0, pageSize);
     const last = data.at(-1);
@@ -46,13 +44,21 @@ export class KeysetPage {
   }
 
   #cursorAt(row: Row): string {
-    const position = this.#walk.terms.map((term) => valueAt(row, term.path));
-    return this.#walk.codec.encode([this.page + 1, ...position], this.#walk.binding);
+    const position = this.#terms.map((term) => valueAt(row, term.path));
+    return this.#codec.encode([this.page + 1, ...position], this.#binding);
   }
 
   #strip(row: Row): Row {
     return this.#extras.reduce(without, row);
   }
+}
+
+function bindingOf(model: string, terms: readonly OrderTerm[], where: Filter | undefined): string {
+  return `${model}\0${terms.map((term) => term.name).join()}\0${JSON.stringify(where ?? {}, writeBigInt)}`;
+}
+
+function writeBigInt(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}n` : value;
 }
 
 function valueAt(row: Row, path: readonly string[]): unknown {

@@ -1,15 +1,23 @@
 import type { z } from 'zod';
 import type { CursorCodec } from './cursor.ts';
+import { KeysetPage } from './keyset.ts';
 import type { ListDefinition, RecordShape } from './list-definition.ts';
 import type { ModelName } from './model-types.ts';
-import type { QueryInput } from './paging.ts';
+import { defaultPaging, type QueryInput, readPaging } from './paging.ts';
+import { toOrder } from './parse-order.ts';
 import { describePolicy, type PolicyDescription } from './policy-description.ts';
 import { type LooseDefinition, PolicyRules } from './policy-rules.ts';
 import { policySchemas } from './policy-schemas.ts';
+import { queryCost, recordCost } from './query-cost.ts';
+import { badParameter } from './query-refusal.ts';
 import type { QuerySchemas } from './query-schemas.ts';
-import type { FindQuery, GetQuery, SearchQuery, Selection } from './query-types.ts';
-import { readFind, readGet, readOptions, readSearch } from './read-query.ts';
-import type { SearchOptions } from './search-options.ts';
+import { type FindQuery, type GetQuery, isToMany, type SearchQuery, type Selection } from './query-types.ts';
+import { type QueryParts, readCount, readParts, readSelect, refuseUnknown } from './read-parts.ts';
+import { type SearchOptions, sanitizeSearchOptions } from './search-options.ts';
+
+const getParameters = new Set(['include']);
+const findParameters = new Set(['include', 'orderBy', 'where']);
+const searchParameters = new Set(['page', 'pageSize', 'include', 'orderBy', 'where', 'cursor', 'count']);
 
 /**
  * What may be asked of the lists of one model, and what may leave (design: list policy). Everything that is not declared
@@ -35,12 +43,20 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
 
   /** Reads the parameters of a request for one record: `include` only. BadRequestException for what is not allowed. */
   parseGet(query: QueryInput): GetQuery {
-    return readGet(this.rules, query);
+    refuseUnknown(query, getParameters);
+    const select = readSelect(this.rules, query.include, 1, 'request');
+    return { model: this.model, select, cost: recordCost(this.rules, select) };
   }
 
   /** Reads the parameters of a find request: include, orderBy, where. BadRequestException for what is not allowed. */
   parseFind(query: QueryInput): FindQuery {
-    return readFind(this.rules, query);
+    refuseUnknown(query, findParameters);
+    const { findLimit, parents } = this.rules.limits;
+    const parts = readParts(this.rules, query, Math.min(findLimit, parents), 'request');
+    const { where, terms, select } = parts;
+    const take = Object.values(select).some(isToMany) ? Math.min(findLimit, parents) : findLimit;
+    const cost = queryCost(this.rules, { ...parts, take, skip: 0, counts: false });
+    return { model: this.model, select, ...(where && { where }), orderBy: toOrder(terms), take, cost };
   }
 
   /**
@@ -48,7 +64,20 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
    * and count. BadRequestException for what is not allowed.
    */
   parseSearch(query: QueryInput, cursors: CursorCodec): SearchQuery {
-    return readSearch(this.rules, this.schemas.paginationSchema, query, cursors);
+    refuseUnknown(query, searchParameters);
+    const { page, pageSize, cursor } = query;
+    const defaults = {
+      page: defaultPaging.page,
+      pageSize: Math.min(defaultPaging.pageSize, this.rules.limits.pageSize),
+    };
+    const window = readPaging({ page, pageSize }, this.schemas.paginationSchema, defaults);
+    const parts = readParts(this.rules, query, window.pageSize, 'request');
+    const search = this.#page(parts, window, readCount(query.count));
+    if (cursor === undefined) return search;
+    if (page !== undefined)
+      throw badParameter('page', [{ path: '', message: 'cannot stand beside cursor; leave one of them out' }]);
+    if (typeof cursor !== 'string') throw badParameter('cursor', [{ path: '', message: 'expected one text' }]);
+    return fromCursor(search, new KeysetPage(this.model, parts, cursors, cursor));
   }
 
   /**
@@ -56,13 +85,38 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
    * to the policy like a request's. BadRequestException for what is not allowed.
    */
   parseSearchOptions(options: SearchOptions): SearchQuery {
-    return readOptions(this.rules, options);
+    const window = sanitizeSearchOptions(options, this.rules.limits.pageSize);
+    return this.#page(readParts(this.rules, options as QueryInput, window.pageSize, 'program'), window, 'exact');
+  }
+
+  #page(parts: QueryParts, window: { page: number; pageSize: number }, count: SearchQuery['count']): SearchQuery {
+    const { where, terms, select } = parts;
+    const { page, pageSize } = window;
+    const skip = (page - 1) * pageSize;
+    return {
+      model: this.model,
+      select,
+      ...(where && { where, countWhere: where }),
+      orderBy: toOrder(terms),
+      take: pageSize,
+      page,
+      pageSize,
+      skip,
+      count,
+      cost: queryCost(this.rules, { ...parts, take: pageSize, skip, counts: count === 'exact' }),
+    };
   }
 
   /** The names that may be used, for documents and tests. Looks up the policies that this one refers to. */
   describe(): PolicyDescription {
     return describePolicy(this.rules);
   }
+}
+
+function fromCursor(search: SearchQuery, cursor: KeysetPage): SearchQuery {
+  const { after, page, select } = cursor;
+  const filter = after && (search.where ? { AND: [search.where, after] } : after);
+  return { ...search, ...(filter && { where: filter }), select, page, skip: 0, take: search.pageSize + 1, cursor };
 }
 
 /** Any list policy, for code that serves all models. */

@@ -53,6 +53,21 @@ export const operators = {
 /** What joins conditions; every filter may use it. */
 export const logicalOperators = ['AND', 'OR', 'NOT'] as const;
 
+/** What may stand before the conditions of a related record, and of related records. */
+const relationWords = { one: ['is', 'isNot'], many: ['some', 'every', 'none'] } as const;
+
+/** The words that a relation takes in a filter. */
+export function relationOperators(many: boolean): readonly string[] {
+  return many ? relationWords.many : relationWords.one;
+}
+
+/** The conditions on related records, each with its word; on one related record they may stand without. */
+export function relationForms(many: boolean, condition: Filter): [word: string, filter: Filter][] {
+  const entries = Object.entries(condition) as [string, Filter][];
+  const worded = entries.length > 0 && entries.every(([name]) => relationOperators(many).includes(name));
+  return many || worded ? entries : [['', condition]];
+}
+
 /** Every operator that a list policy can allow on a field. */
 export type FilterOperator = keyof typeof operators;
 

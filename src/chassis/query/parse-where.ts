@@ -1,13 +1,10 @@
 import { coerceValue } from './coerce-value.ts';
-import { type ComparisonCost, logicalOperators, operatorNamed } from './operators.ts';
+import { type ComparisonCost, logicalOperators, operatorNamed, relationForms, relationOperators } from './operators.ts';
 import { checkDepth, countComparison, countCost, type ParseContext, refuseName } from './parse-context.ts';
 import { expectObject } from './parse-json.ts';
 import type { FieldFilter, PolicyRules, RelationRule } from './policy-rules.ts';
 import { Refusal, show } from './query-refusal.ts';
 import type { Filter } from './query-types.ts';
-
-const toOne = ['is', 'isNot'];
-const toMany = ['some', 'every', 'none'];
 
 type Mode = 'default' | 'insensitive';
 
@@ -53,17 +50,14 @@ function relation(rule: RelationRule, value: unknown, context: ParseContext, dep
   if (rule.many && depth > 1)
     throw new Refusal(context.path, 'a relation to many cannot be asked about below another relation');
   const input = expectObject(value, context.path, 'an object of conditions');
-  const keys = Object.keys(input);
-  const quantifiers = rule.many ? toMany : toOne;
-  if (!rule.many && !(keys.length > 0 && keys.every((key) => toOne.includes(key)))) {
-    return parseWhere(rule.target, input, context, depth);
-  }
   const filter: Filter = {};
-  for (const key of keys) {
-    context.path.push(key);
-    if (!quantifiers.includes(key)) refuseName(context, key, quantifiers);
+  for (const [word, conditions] of relationForms(rule.many, input)) {
+    if (word === '') return parseWhere(rule.target, conditions, context, depth);
+    context.path.push(word);
+    const words = relationOperators(rule.many);
+    if (!words.includes(word)) refuseName(context, word, words);
     if (rule.many) countCost(context, 'manyRelations', 'looks through relations to many in one filter');
-    filter[key] = parseWhere(rule.target, input[key], context, depth);
+    filter[word] = parseWhere(rule.target, conditions, context, depth);
     context.path.pop();
   }
   return filter;

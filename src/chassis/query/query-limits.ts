@@ -23,6 +23,11 @@ export interface QueryLimits {
   searches: number;
   /** Characters of a text that is searched for. Default 100. */
   searchText: number;
+  /**
+   * What one request may cost the database by its filter, order, includes and page, in units of finding one record by an
+   * index (query-cost.ts). Default 1500, which takes PostgreSQL about a second on 100,000 records.
+   */
+  cost: number;
   /** Keys of one `orderBy`. Default 4. */
   orderBy: number;
   /** Records that a to-many include may take for each parent. Default 100. */
@@ -56,6 +61,7 @@ export const defaultQueryLimits: Readonly<QueryLimits> = Object.freeze({
   manyRelations: 3,
   searches: 5,
   searchText: 100,
+  cost: 1500,
   orderBy: 4,
   take: 100,
   defaultTake: 20,

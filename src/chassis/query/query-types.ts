@@ -1,5 +1,3 @@
-import type { KeysetPage } from './keyset.ts';
-
 /** A filter in the ORM's vocabulary, the same for both databases; the database layer adapts it to the one in use. */
 export type Filter = Record<string, unknown>;
 
@@ -18,12 +16,19 @@ export type Order = Record<string, unknown>[];
 export interface GetQuery {
   readonly model: string;
   readonly select: Selection;
+  /** What the query costs the database, in units of finding one record by an index (query-cost.ts). */
+  readonly cost: number;
 }
 
 /** A checked and complete list query. */
 export interface FindQuery {
   readonly model: string;
   readonly select: Selection;
+  /**
+   * What the query costs the database, in units of finding one record by an index, for a table of 100,000 records
+   * (query-cost.ts); absent from queries that a program wrote itself.
+   */
+  readonly cost?: number;
   readonly where?: Filter;
   readonly orderBy: Order;
   /** Records to read at most. With a cursor it is one more than `pageSize`, which tells whether another page follows. */
@@ -41,8 +46,16 @@ export interface SearchQuery extends FindQuery {
   readonly count: 'exact' | 'none';
   /** The filter that `total` counts; unlike `where` it knows nothing of a cursor's position. */
   readonly countWhere?: Filter;
-  /** Present in keyset mode: finishes a page from the records that were read. */
-  readonly cursor?: KeysetPage;
+  /** Present in keyset mode. */
+  readonly cursor?: CursorPage;
+}
+
+/** One page of a traversal by cursor. */
+export interface CursorPage {
+  /** The filter of the records after the cursor; undefined at the start. */
+  readonly after: Filter | undefined;
+  /** The page's records out of those that were read, `pageSize` + 1 at most, and where the next page starts. */
+  finish<T extends object>(rows: readonly T[], pageSize: number): { data: T[]; nextCursor: string | null };
 }
 
 /** One page of records (spec.md: Paginated result). */

@@ -44,6 +44,16 @@ async function fill({ client }: OpenOrm): Promise<void> {
   }
 }
 
+/** Undefined for a query that costs more than a policy allows. */
+function withinCost<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (JSON.stringify(error).includes('this request costs the database')) return undefined;
+    throw error;
+  }
+}
+
 describe.each(databaseProviders)('on %s', (provider) => {
   let open: OpenOrm;
   let lists: { policy: AnyListPolicy; repository: Pick<Products, 'findPage'>; orders: string[] }[];
@@ -96,7 +106,9 @@ describe.each(databaseProviders)('on %s', (provider) => {
   it('every query that a policy lets through is one that the database takes', async () => {
     for (const { policy, repository } of lists) {
       const property = fc.asyncProperty(allowedQueries(policy.rules), async (query) => {
-        const { data } = await repository.findPage(policy.parseSearch(query, cursors));
+        const search = withinCost(() => policy.parseSearch(query, cursors));
+        fc.pre(search !== undefined);
+        const { data } = await repository.findPage(search);
         for (const record of data) expect(Object.keys(record)).not.toContain('passwordHash');
       });
       await fc.assert(property, { numRuns: 50 });

@@ -1,0 +1,165 @@
+import { type ComparisonCost, operatorNamed, relationForms } from './operators.ts';
+import type { PolicyRules } from './policy-rules.ts';
+import { badParameter } from './query-refusal.ts';
+import { type Filter, isToMany, type Selection } from './query-types.ts';
+import type { OrderTerm } from './sort-rule.ts';
+
+/**
+ * What parts of a query cost the database, in units of finding one record by an index, which takes PostgreSQL somewhat
+ * less than a millisecond. The table is taken to have 100,000 records, because a query does not know how many there are.
+ * The figures were measured on PostgreSQL; they are meant to be right to a factor of two.
+ */
+const units = {
+  lookup: 1,
+  /** A comparison with each record that is read. */
+  range: 4,
+  /** A search through the texts of a field, and more where it ignores the case of letters. */
+  search: 50,
+  foldedSearch: 100,
+  foldedCharacter: 4,
+  /** Filtering through a relation, which joins two tables. */
+  relation: 50,
+  /** Reading all records in the order of an index, to count or to compare. */
+  pass: 50,
+  /** Sorting all records by a field of another table. */
+  relatedOrder: 120,
+  /** Each key of an order beyond the first, which no index of the first key serves. */
+  furtherOrder: 25,
+  skippedRecord: 1 / 400,
+  record: 1 / 20,
+} as const;
+
+const tableSize = 100_000;
+
+/** The parts of a query that its cost is made of. */
+interface CostedQuery {
+  readonly where: Filter | undefined;
+  readonly terms: readonly OrderTerm[];
+  readonly select: Selection;
+  readonly take: number;
+  readonly skip: number;
+  /** Whether all matching records are counted. */
+  readonly counts: boolean;
+}
+
+interface FilterCost {
+  readonly cost: number;
+  /** Whether an index finds the matching records, so that no others are read. */
+  readonly narrow: boolean;
+}
+
+/**
+ * What a list query costs, in lookups by an index: its filter, once to read and once to count, its order, its includes, what it
+ * skips, and what it reads.
+ *
+ * @throws BadRequestException when what the request asks for costs more than `limits.cost`
+ */
+export function queryCost(rules: PolicyRules, query: CostedQuery): number {
+  const { take, skip, counts } = query;
+  const filter = query.where ? filterCost(rules, query.where) : { cost: 0, narrow: false };
+  const asked = {
+    where: filter.cost * (counts ? 2 : 1),
+    orderBy: filter.narrow ? 0 : orderCost(query.terms),
+    include: includeCost(rules, query.select, take),
+    page: Math.min(skip, tableSize) * units.skippedRecord,
+  };
+  checkCost(rules, asked);
+  const { where, orderBy, include, page } = asked;
+  const counting = counts ? (filter.narrow ? units.lookup : units.pass) : 0;
+  return Math.ceil(where + orderBy + include + page + counting + units.lookup + take * units.record);
+}
+
+/**
+ * What reading one record costs with its includes, in lookups by an index.
+ *
+ * @throws BadRequestException when that is more than `limits.cost`
+ */
+export function recordCost(rules: PolicyRules, select: Selection): number {
+  const include = includeCost(rules, select, 1);
+  checkCost(rules, { include });
+  return Math.ceil(units.lookup + include);
+}
+
+function checkCost({ limits }: PolicyRules, asked: Record<string, number>): void {
+  const parts = Object.entries(asked).filter(([, cost]) => cost > 0);
+  const sum = Math.ceil(parts.reduce((total, [, cost]) => total + cost, 0));
+  if (sum <= limits.cost) return;
+  parts.sort(([, one], [, other]) => other - one);
+  const list = parts.map(([name, cost]) => `${name} ${Math.ceil(cost)}`).join(', ');
+  const message =
+    `this request costs the database ${sum} units (${list}), at most ${limits.cost} are allowed; ` +
+    'search for fewer or shorter texts, include less, or say count=none';
+  throw badParameter(parts[0]?.[0] ?? 'where', [{ path: '', message }]);
+}
+
+function filterCost(rules: PolicyRules, filter: Filter): FilterCost {
+  const parts = Object.entries(filter).map(([name, condition]) => conditionCost(rules, name, condition));
+  return { cost: sumOf(parts), narrow: parts.some(({ narrow }) => narrow) };
+}
+
+function conditionCost(rules: PolicyRules, name: string, condition: unknown): FilterCost {
+  const rule = rules.filters.get(name);
+  if (rule && !('many' in rule)) return comparisonsCost(condition);
+  if (rule) {
+    const inner = relationForms(rule.many, condition as Filter).map(([, part]) => filterCost(rule.target, part));
+    return { cost: units.relation * Math.max(1, inner.length) + sumOf(inner), narrow: false };
+  }
+  const branches = [condition].flat().map((branch) => filterCost(rules, branch as Filter));
+  const isNarrow = ({ narrow }: FilterCost) => narrow;
+  const narrow = name === 'AND' ? branches.some(isNarrow) : name === 'OR' && branches.every(isNarrow);
+  return { cost: sumOf(branches), narrow };
+}
+
+/** The cost of what a field is compared with: a value, or an object of operators. */
+function comparisonsCost(condition: unknown): FilterCost {
+  if (typeof condition !== 'object' || condition === null || condition instanceof Date) {
+    return { cost: units.lookup, narrow: true };
+  }
+  const { mode = 'default', ...compared } = condition as Record<string, unknown> & { mode?: 'default' | 'insensitive' };
+  const parts = Object.entries(compared).map(([name, operand]) => {
+    const kind = operatorNamed(name)?.cost[mode] ?? 'search';
+    const costs = [operand].flat().map((value) => ({ cost: comparisonCost(kind, mode, value), narrow: false }));
+    return { cost: sumOf(costs), narrow: kind === 'lookup' };
+  });
+  return { cost: sumOf(parts), narrow: parts.some(({ narrow }) => narrow) };
+}
+
+function comparisonCost(kind: ComparisonCost, mode: 'default' | 'insensitive', value: unknown): number {
+  if (kind !== 'search' || mode === 'default') return units[kind];
+  return units.foldedSearch + String(value).length * units.foldedCharacter;
+}
+
+/** Every order ends with the primary key, which costs nothing by itself. */
+function orderCost(terms: readonly OrderTerm[]): number {
+  const keys = terms.filter(({ path }) => path.join() !== 'id');
+  const related = keys.some(({ path }) => path.length > 1);
+  return (related ? units.relatedOrder : 0) + Math.max(0, keys.length - 1) * units.furtherOrder;
+}
+
+/** One query reads a relation to one for all parents; a relation to many takes one for each. */
+function includeCost(rules: PolicyRules, select: Selection, parents: number): number {
+  let cost = 0;
+  for (const [name, part] of Object.entries(select)) {
+    const rule = part === true ? undefined : rules.includes.get(name);
+    if (!rule) continue;
+    const { where, orderBy, take, select: inner } = part as IncludedPart;
+    const records = isToMany(part) ? parents * take : parents;
+    cost += records * units.record + (rule.many ? parents * units.lookup : units.lookup);
+    if (where) cost += filterCost(rule.target, where).cost;
+    // Together they sort every related record once.
+    if (orderBy && orderBy.length > 1) cost += units.pass;
+    cost += includeCost(rule.target, inner, records);
+  }
+  return cost;
+}
+
+interface IncludedPart {
+  where?: Filter;
+  orderBy?: unknown[];
+  take: number;
+  select: Selection;
+}
+
+function sumOf(parts: readonly { cost: number }[]): number {
+  return parts.reduce((sum, { cost }) => sum + cost, 0);
+}

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OpenOrm } from '../../../src/chassis/database/client/orm.ts';
+import { Repository } from '../../../src/chassis/database/repository.ts';
+import { many } from '../../../src/chassis/query/list-definition.ts';
+import { type AnyListPolicy, listPolicy } from '../../../src/chassis/query/list-policy.ts';
+import { type FilterOperator, type Operator, operators } from '../../../src/chassis/query/operators.ts';
+import { openEmptyDatabase } from '../../support/empty-database.ts';
+import { category, cursors, product } from './policies.ts';
+import { reasonOf } from './refusal-of.ts';
+
+const textOperators = Object.entries<Operator>(operators).flatMap(([name, { kinds }]) =>
+  kinds.includes('text') ? [name as FilterOperator] : [],
+);
+const modes = ['default', 'insensitive'] as const;
+const comparisons = textOperators.flatMap((name) =>
+  modes.filter((mode) => (operators[name] as Operator).cost[mode]).map((mode) => [name, mode] as const),
+);
+
+const products: AnyListPolicy = listPolicy('Product', {
+  record: product,
+  filter: { sku: textOperators, price: ['equals', 'gte'], category: () => categories },
+  sort: ['name', 'price', 'category.name'],
+  include: { category: () => categories },
+});
+const categories: AnyListPolicy = listPolicy('Category', {
+  record: category,
+  filter: { name: ['equals', 'contains'], products: many(() => products) },
+  sort: ['name'],
+  include: { products: many(() => products) },
+});
+
+function condition(name: FilterOperator, mode: 'default' | 'insensitive', value = 'sku 7') {
+  const operand = operators[name].operand === 'list' ? [value] : value;
+  return { sku: { [name]: operand, ...((operators[name] as Operator).cost.insensitive && { mode }) } };
+}
+
+function search(query: Record<string, unknown>, policy = products) {
+  const texts = Object.entries(query).map(([name, value]) => [
+    name,
+    typeof value === 'object' ? JSON.stringify(value) : String(value),
+  ]);
+  return policy.parseSearch(Object.fromEntries(texts), cursors);
+}
+const cost = (query: Record<string, unknown>, policy = products) =>
+  search({ count: 'none', ...query }, policy).cost ?? 0;
+
+describe('the cost of a query', () => {
+  it.each(comparisons)('counts every comparison: %s with mode %s', (name, mode) => {
+    const where = condition(name, mode);
+    const one = cost({ where });
+    expect(one).toBeGreaterThan(cost({}));
+    expect(cost({ where: { AND: [where, where, where, where] } })).toBeGreaterThan(one);
+    expect(cost({ where: { OR: [{ NOT: where }, where] } })).toBeGreaterThan(one);
+  });
+
+  it.each(comparisons.filter(([name]) => operators[name].operand === 'list'))(
+    'counts every item of a list: %s with mode %s',
+    (name, mode) => {
+      const { sku } = condition(name, mode);
+      const list = (length: number) => cost({ where: { sku: { ...sku, [name]: Array(length).fill('x') } } });
+      expect(list(5) - list(1)).toBeGreaterThanOrEqual(4);
+    },
+  );
+
+  it('counts the text that is searched for without case by its length', () => {
+    const text = (length: number) => cost({ where: condition('contains', 'insensitive', 'x'.repeat(length)) });
+    expect(text(100) - text(10)).toBe(360);
+  });
+
+  it('counts includes, depth, orders through a relation, page size, a deep offset and the total', () => {
+    const least = cost({});
+    expect(cost({ include: { category: true } })).toBeGreaterThan(least);
+    expect(cost({ orderBy: { 'category.name': 'asc' } })).toBeGreaterThan(least + 100);
+    expect(cost({ orderBy: { price: 'asc', name: 'asc' } })).toBeGreaterThan(cost({ orderBy: { price: 'asc' } }));
+    expect(cost({ orderBy: { price: 'asc' } })).toBe(least);
+    expect(cost({ pageSize: 100 })).toBeGreaterThan(least);
+    expect(cost({ page: 5000 })).toBeGreaterThan(least + 100);
+    expect(cost({ count: 'exact' })).toBeGreaterThan(least + 40);
+    expect(cost({ where: { category: { name: 'x' } } })).toBeGreaterThan(cost({ where: { sku: 'x' } }));
+    const few = cost({ include: { products: { take: 1 } } }, categories);
+    const lots = cost({ include: { products: { take: 100 } } }, categories);
+    expect(few).toBeGreaterThan(cost({ include: { category: true } }));
+    expect(lots).toBeGreaterThan(few);
+    expect(cost({ include: { products: { take: 1, where: { sku: { contains: 'x' } } } } }, categories)).toBe(few + 50);
+    expect(cost({ include: { products: { include: { category: true } } } }, categories)).toBeGreaterThan(
+      cost({ include: { products: true } }, categories),
+    );
+  });
+
+  it('is one for a record by its id, and about one for a lookup', () => {
+    expect(products.parseGet({}).cost).toBe(1);
+    expect(products.parseGet({ include: '{"category":true}' }).cost).toBeGreaterThan(1);
+    expect(cost({ where: { sku: 'x' }, count: 'exact' })).toBeLessThan(10);
+    expect(cost({ where: { OR: [{ sku: 'x' }, { sku: 'y' }] }, count: 'exact' })).toBeLessThan(10);
+    expect(cost({ where: { NOT: { sku: 'x' } }, count: 'exact' })).toBeGreaterThan(40);
+    expect(products.parseFind({}).cost).toBe(51);
+  });
+
+  it('beyond its bound is a 400 that names the costly parameter, the sum, its parts and the bound', () => {
+    const where = { OR: Array(5).fill({ sku: { equals: 'x'.repeat(100), mode: 'insensitive' } }) };
+    expect(reasonOf(() => search({ where, orderBy: { 'category.name': 'asc' } }))).toBe(
+      'where: this request costs the database 5120 units (where 5000, orderBy 120), at most 1500 are allowed; ' +
+        'search for fewer or shorter texts, include less, or say count=none',
+    );
+    const include = {
+      products: { where: { OR: Array(5).fill(condition('contains', 'insensitive', 'x'.repeat(90))) } },
+    };
+    expect(reasonOf(() => search({ include }, categories))).toMatch(/^include: this request costs/);
+    const bounded = listPolicy('Product', { record: product, limits: { cost: 200 }, sort: ['name'] });
+    expect(reasonOf(() => search({ page: 100_000 }, bounded))).toMatch(/^page: .* at most 200 are allowed/);
+    expect(() => bounded.parseSearchOptions({ page: 100_000 })).toThrow('Invalid request data');
+  });
+
+  it('never alone makes a page too deep, so that the total is right past the last page', () => {
+    expect(() => search({ page: 21_474_836, pageSize: 100, orderBy: { 'category.name': 'asc' } })).not.toThrow();
+  });
+});
+
+describe('on PostgreSQL', () => {
+  const records = 5000;
+  let open: OpenOrm;
+
+  beforeAll(async () => {
+    open = await openEmptyDatabase('postgresql', { DATABASE_POOL_SIZE: 1 });
+    await open.client.category.create({ data: { id: 'c', name: 'all' } });
+    const rows = Array.from({ length: records }, (_, n) => ({
+      sku: `sku ${n}`,
+      name: `${n}`,
+      description: '',
+      price: n,
+    }));
+    await open.client.product.createMany({ data: rows.map((row) => ({ ...row, categoryId: 'c' })) });
+    await open.client.$executeRawUnsafe('ANALYZE products');
+  });
+  afterAll(() => open.close());
+
+  class Products extends Repository<'product'> {
+    protected readonly model = 'product';
+  }
+
+  /** How many records and index entries the database has read in all; the pool has one connection, which knows. */
+  async function recordsRead(): Promise<number> {
+    const count = `SELECT (seq_tup_read + idx_tup_fetch)::int AS read
+      FROM pg_stat_user_tables WHERE relname = 'products'`;
+    await open.client.$executeRawUnsafe('SELECT pg_stat_force_next_flush()');
+    const [row] = await open.client.$queryRawUnsafe<{ read: number }[]>(count);
+    return row?.read ?? Number.NaN;
+  }
+
+  it.each(comparisons)('%s with mode %s reads as many records as its cost says', async (name, mode) => {
+    const repository = new Products({ orm: open.client });
+    const before = await recordsRead();
+    await repository.count(search({ where: condition(name, mode) }).where);
+    const read = (await recordsRead()) - before;
+    const kind = (operators[name] as Operator).cost[mode];
+    if (kind === 'lookup') expect(read).toBeLessThanOrEqual(10);
+    // The beginning of a text is found by an index under some collations.
+    else if (kind === 'search' && name !== 'startsWith') expect(read).toBe(records);
+    else expect(read).toBeLessThanOrEqual(records);
+  });
+});
