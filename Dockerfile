@@ -24,6 +24,7 @@ RUN node scripts/image-dependencies.ts
 FROM packages AS build
 COPY prisma/models.prisma prisma/
 COPY scripts/generate.ts scripts/
+COPY src/chassis/database/models src/chassis/database/models
 RUN node scripts/generate.ts --force
 COPY tsconfig.json ./
 COPY prisma prisma

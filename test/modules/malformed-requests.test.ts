@@ -33,7 +33,32 @@ describe.each([
   );
 });
 
-describe.each(['users', 'profiles'])('/%s/:id', (resource) => {
+describe.each(['users', 'profiles', 'products', 'categories'])('/%s/:id', (resource) => {
+  it.each(['abc', '12', record.slice(1), `${record}0`])(
+    'answers 404 to the id %s, as to one that no record has',
+    async (id) => {
+      for (const path of [`/api/v1/${resource}/${id}`, `/api/v1/${resource}/${record}`]) {
+        const answers = [app.as('admin').get(path), app.as('admin').delete(path), app.as('admin').put(path, {})];
+        for (const answer of answers) await answer.expectError(404, /^(User|Profile|Product|Category) not found$/);
+      }
+    },
+  );
+
+  it('answers 400 to a filter for an id that is no UUID', async () => {
+    const path = `/api/v1/${resource}`;
+    const issues = [{ path: 'where.id', message: 'expected a UUID, got "abc"' }];
+    await app
+      .as('admin')
+      .get(path, { where: { id: 'abc' } })
+      .expectError(400, 'Invalid request data', { issues });
+    expect(
+      await app
+        .as('admin')
+        .get(path, { where: { id: { in: [record.toUpperCase()] } } })
+        .expectData(),
+    ).toEqual([]);
+  });
+
   it.each(['%E0%A4%A', '%00'])('answers 400 to the id %s', async (id) => {
     const path = `/api/v1/${resource}/${id}`;
     expect((await app.as('user').get(path)).status).toBe(400);

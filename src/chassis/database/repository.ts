@@ -1,9 +1,9 @@
 import { BaseException, NotFoundException } from '../errors/exceptions.ts';
+import { notFoundMessage } from '../errors/not-found-message.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
-import { notFoundMessage } from './client/database-errors.ts';
 import type { DatabaseProvider } from './client/database-url.ts';
 import { providerOf } from './client/orm.ts';
-import type { CreateInput, DelegateName, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
+import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
 import { stopAbandoned } from './client/stop-abandoned.ts';
 import { Coalescer } from './reads/coalesce.ts';
 import { freezeRecords } from './reads/freeze-records.ts';
@@ -74,7 +74,7 @@ export abstract class Repository<D extends DelegateName> {
   }
 
   /** The record with this identifier, or null. */
-  async findById(id: string, select?: Selection): Promise<RecordOf<D> | null> {
+  async findById(id: IdOf<D>, select?: Selection): Promise<RecordOf<D> | null> {
     const selection = this.selection(select);
     const split = splitSelection(selection?.select);
     const record = await this.delegate.findUnique({ where: { id }, ...selection, ...(split && { select: split.own }) });
@@ -83,7 +83,7 @@ export abstract class Repository<D extends DelegateName> {
   }
 
   /** The record with this identifier. Raises NotFoundException when there is none. */
-  async getById(id: string, select?: Selection): Promise<RecordOf<D>> {
+  async getById(id: IdOf<D>, select?: Selection): Promise<RecordOf<D>> {
     const record = await this.findById(id, select);
     if (!record) throw new NotFoundException(notFoundMessage(this.modelName));
     return record;
@@ -95,12 +95,12 @@ export abstract class Repository<D extends DelegateName> {
   }
 
   /** Changes a record. Raises NotFoundException when there is none, and what `create` raises. */
-  async update(id: string, data: UpdateInput<D>, select?: Selection): Promise<RecordOf<D>> {
+  async update(id: IdOf<D>, data: UpdateInput<D>, select?: Selection): Promise<RecordOf<D>> {
     return (await this.delegate.update({ where: { id }, data, ...this.selection(select) })) as RecordOf<D>;
   }
 
   /** Deletes a record. Raises NotFoundException when there is none, ConflictException when others refer to it. */
-  async delete(id: string): Promise<void> {
+  async delete(id: IdOf<D>): Promise<void> {
     await this.delegate.delete({ where: { id }, select: { id: true } });
   }
 

@@ -6,6 +6,7 @@ import type { Json } from './deep-merge.ts';
 
 const kinds: Record<FieldKind, Json> = {
   text: { type: 'string' },
+  uuid: { type: 'string', format: 'uuid' },
   integer: { type: 'integer', format: 'int32' },
   number: { type: 'number' },
   boolean: { type: 'boolean' },
@@ -38,7 +39,14 @@ export function operatorSchema({ field }: FieldFilter, operator: string, limits:
 /** A value that stands for many: comparisons with it are likely to find something. */
 export function exampleValue({ kind, values }: FieldRule): unknown {
   if (values) return [...values].find((value) => value !== null);
-  return { text: 'a', integer: 0, number: 0, boolean: true, date: '2020-01-01T00:00:00Z', bigint: '0', decimal: '0' }[
-    kind as string
-  ];
+  return {
+    text: 'a',
+    uuid: '00000000-0000-4000-8000-000000000000',
+    integer: 0,
+    number: 0,
+    boolean: true,
+    date: '2020-01-01T00:00:00Z',
+    bigint: '0',
+    decimal: '0',
+  }[kind as string];
 }

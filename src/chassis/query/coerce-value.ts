@@ -2,13 +2,14 @@ import type { FieldKind, FieldRule } from './field-kind.ts';
 import { type Path, Refusal, show } from './query-refusal.ts';
 
 const dateTime = /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const wholeNumber = /^-?\d{1,19}$/;
 const decimalNumber = /^-?\d{1,64}(\.\d{1,64})?$/;
 const maxInt64 = 2n ** 63n;
 
 /**
  * Turns a JSON value into what the database takes for a field, or refuses it at the path.
- * Dates come as ISO 8601 (a date alone is midnight UTC), big integers and decimals as a string or a number;
+ * UUIDs are compared without the case of their letters. Dates come as ISO 8601 (a date alone is midnight UTC), big integers and decimals as a string or a number;
  * values that are already a Date or a bigint pass, so that programs can use the same filters.
  */
 export function coerceValue(field: FieldRule, value: unknown, path: Path): unknown {
@@ -25,6 +26,7 @@ export function expectation(field: FieldRule): string {
 
 const words: Record<FieldKind, string> = {
   text: 'a string',
+  uuid: 'a UUID',
   integer: 'an integer from -2147483648 to 2147483647',
   number: 'a finite number',
   boolean: 'true or false',
@@ -37,6 +39,7 @@ const words: Record<FieldKind, string> = {
 
 const coerce: Record<FieldKind, (value: unknown, field: FieldRule) => unknown> = {
   text: (value) => (typeof value === 'string' ? value : undefined),
+  uuid: (value) => (typeof value === 'string' && uuid.test(value) ? value.toLowerCase() : undefined),
   integer: (value) => (Number.isInteger(value) && Math.abs((value as number) + 0.5) < 2 ** 31 ? value : undefined),
   number: (value) => (Number.isFinite(value) ? value : undefined),
   boolean: (value) => (typeof value === 'boolean' ? value : undefined),

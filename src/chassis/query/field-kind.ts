@@ -1,7 +1,17 @@
 import type { z } from 'zod';
 
 /** How values of a field are read from JSON and compared; `other` can be read but neither filtered nor sorted. */
-export type FieldKind = 'text' | 'integer' | 'number' | 'boolean' | 'date' | 'bigint' | 'decimal' | 'enum' | 'other';
+export type FieldKind =
+  | 'text'
+  | 'uuid'
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'date'
+  | 'bigint'
+  | 'decimal'
+  | 'enum'
+  | 'other';
 
 /** What a record's zod type says about a field. */
 export interface FieldRule {
@@ -32,7 +42,7 @@ export function fieldRule(name: string, type: z.core.$ZodType): FieldRule {
 function kindOf(type: z.ZodType): Pick<FieldRule, 'kind' | 'values'> {
   switch (type.def.type) {
     case 'string':
-      return { kind: 'text', values: undefined };
+      return { kind: isUuid(type) ? 'uuid' : 'text', values: undefined };
     case 'number':
       return { kind: (type as z.ZodNumber).isInt ? 'integer' : 'number', values: undefined };
     case 'boolean':
@@ -46,4 +56,9 @@ function kindOf(type: z.ZodType): Pick<FieldRule, 'kind' | 'values'> {
     default:
       return { kind: 'other', values: undefined };
   }
+}
+
+function isUuid(type: z.ZodType): boolean {
+  const { format } = type as z.ZodStringFormat;
+  return format === 'uuid' || format === 'guid';
 }

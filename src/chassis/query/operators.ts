@@ -25,7 +25,7 @@ export interface Operator {
   readonly translation: Readonly<Record<Provider, (comparison: Comparison) => Filter>>;
 }
 
-const ordered = ['text', 'integer', 'number', 'date', 'bigint', 'decimal'] as const;
+const ordered = ['text', 'uuid', 'integer', 'number', 'date', 'bigint', 'decimal'] as const;
 const listed = [...ordered, 'enum'] as const;
 const compared = [...listed, 'boolean'] as const;
 // Equal but for case cannot be said to the ORM so that an index serves it.

@@ -5,6 +5,7 @@ import { parseBody } from '../http/bodies/parse-body.ts';
 import { queryParameters } from '../http/pipeline/query-parameters.ts';
 import type { CursorCodec } from '../query/cursor.ts';
 import type { AnyListPolicy } from '../query/list-policy.ts';
+import { readId } from '../query/read-id.ts';
 import type { ResourceService } from './resource-service.ts';
 
 /** The shapes of a resource: what leaves, what comes in, and what may be asked of it. */
@@ -50,7 +51,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   /** GET /<resources>/:id: one record, with the relations that `include` names. */
   async get(request: Request, response: Response): Promise<void> {
     const { select } = this.policyFor(request).parseGet(queryParameters(request));
-    sendData(response, 200, await this.service.get(idOf(request), select));
+    sendData(response, 200, await this.service.get(this.idOf(request), select));
   }
 
   /** POST /<resources>: 201 with the new record and its `Location`. */
@@ -58,7 +59,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
     const input = parseBody(this.schemas.create, request.body);
     const policy = this.policyFor(request);
     const record = readable(await this.service.create(input, policy.select), policy);
-    if (typeof record.id === 'string') response.setHeader('Location', `${pathOf(request)}/${record.id}`);
+    if (record.id !== undefined) response.setHeader('Location', `${pathOf(request)}/${record.id}`);
     sendData(response, 201, record);
   }
 
@@ -66,12 +67,12 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   async update(request: Request, response: Response): Promise<void> {
     const input = parseBody(this.schemas.update, request.body);
     const policy = this.policyFor(request);
-    sendData(response, 200, readable(await this.service.update(idOf(request), input, policy.select), policy));
+    sendData(response, 200, readable(await this.service.update(this.idOf(request), input, policy.select), policy));
   }
 
   /** DELETE /<resources>/:id: 204. */
   async delete(request: Request, response: Response): Promise<void> {
-    await this.service.delete(idOf(request));
+    await this.service.delete(this.idOf(request));
     sendNoContent(response);
   }
 
@@ -79,10 +80,15 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   protected policyFor(_request: Request): AnyListPolicy {
     return this.schemas.list;
   }
-}
 
-function idOf(request: Request): string {
-  return request.params.id as string;
+  /**
+   * The identifier in the path, in the type of the model's `id`.
+   *
+   * @throws NotFoundException for a text that none of the model's identifiers can be
+   */
+  protected idOf(request: Request): Parameters<S['get']>[0] {
+    return readId(this.schemas.list.rules, request.params.id as string) as Parameters<S['get']>[0];
+  }
 }
 
 function pathOf(request: Request): string {

@@ -5,14 +5,19 @@ import type { FindQuery, PageResult, SearchQuery, Selection } from '../query/que
 export interface ResourceRepository {
   findMany(query: FindQuery): Promise<readonly object[]>;
   findPage(query: SearchQuery): Promise<PageResult<object>>;
-  getById(id: string, select?: Selection): Promise<object>;
+  // biome-ignore lint/suspicious/noExplicitAny: each model has its own type of identifier
+  getById(id: any, select?: Selection): Promise<object>;
   // biome-ignore lint/suspicious/noExplicitAny: each repository has its own input types
   create(data: any, select?: Selection): Promise<object>;
-  // biome-ignore lint/suspicious/noExplicitAny: each repository has its own input types
-  update(id: string, data: any, select?: Selection): Promise<object>;
-  delete(id: string): Promise<unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: each repository has its own identifier and input types
+  update(id: any, data: any, select?: Selection): Promise<object>;
+  // biome-ignore lint/suspicious/noExplicitAny: each model has its own type of identifier
+  delete(id: any): Promise<unknown>;
   unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T>;
 }
+
+/** The type of identifier that a repository takes. */
+export type RepositoryId<R extends ResourceRepository> = Parameters<R['getById']>[0];
 
 /**
  * The rules of a resource, free of HTTP and of the ORM. Every method can be replaced by one of your own that adds a
@@ -38,7 +43,7 @@ export class ResourceService<R extends ResourceRepository = ResourceRepository> 
   }
 
   /** The record with this id, or NotFoundException. */
-  get(id: string, select?: Selection): Promise<object> {
+  get(id: RepositoryId<R>, select?: Selection): Promise<object> {
     return this.repository.getById(id, select);
   }
 
@@ -48,12 +53,12 @@ export class ResourceService<R extends ResourceRepository = ResourceRepository> 
   }
 
   /** Changes the given fields of a record; NotFoundException when there is none. */
-  update(id: string, input: Parameters<R['update']>[1], select?: Selection): Promise<object> {
+  update(id: RepositoryId<R>, input: Parameters<R['update']>[1], select?: Selection): Promise<object> {
     return this.repository.update(id, input, select);
   }
 
   /** Removes a record; NotFoundException when there is none. */
-  async delete(id: string): Promise<void> {
+  async delete(id: RepositoryId<R>): Promise<void> {
     await this.repository.delete(id);
   }
 

@@ -9,9 +9,9 @@ export class UserController extends ResourceController<UserService> {
   readonly schemas = { record: user, create: createUser, update: updateUser, list: publicUserList };
 
   /** POST /users/:id/avatar: 200 with the user, whose picture is the file that was received. */
-  async setAvatar(request: Request<{ id: string }>, response: Response): Promise<void> {
+  async setAvatar(request: Request, response: Response): Promise<void> {
     const { name } = uploadedFile(request);
-    sendData(response, 200, await this.service.setAvatar(request.params.id, name, userList.select));
+    sendData(response, 200, await this.service.setAvatar(this.idOf(request), name, userList.select));
   }
 
   protected override policyFor(request: Request): AnyListPolicy {

@@ -20,9 +20,11 @@ class Profiles extends Repository<'profile'> {
   protected readonly model = 'profile';
 }
 
+const categoryId = (number: number) => `00000000-0000-4000-8000-00000000000${number}`;
+
 async function fill({ client }: OpenOrm): Promise<void> {
   for (let number = 0; number < 6; number++) {
-    await client.category.create({ data: { id: `c${number}`, name: `category ${number}` } });
+    await client.category.create({ data: { id: categoryId(number), name: `category ${number}` } });
   }
   for (let number = 0; number < 24; number++) {
     const product = {
@@ -30,7 +32,7 @@ async function fill({ client }: OpenOrm): Promise<void> {
       name: `product ${number % 5}`,
       description: '',
       price: number % 4,
-      categoryId: `c${number % 3}`,
+      categoryId: categoryId(number % 3),
     };
     await client.product.create({ data: { ...product, createdAt: new Date(Date.UTC(2026, 0, 1 + (number % 3))) } });
     const profile = { bio: null, location: number % 4 === 0 ? null : `place ${number % 3}` };

@@ -10,6 +10,7 @@ import { reasonOf } from './refusal-of.ts';
 /** A field of each kind, and a value of it. */
 const fields: Record<FieldKind, [z.ZodType, unknown]> = {
   text: [z.string(), 'x'],
+  uuid: [z.uuid(), '00000000-0000-4000-8000-000000000000'],
   integer: [z.int(), 1],
   number: [z.number(), 1.5],
   boolean: [z.boolean(), true],

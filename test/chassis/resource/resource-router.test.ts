@@ -10,10 +10,12 @@ import { ResourceService } from '../../../src/chassis/resource/resource-service.
 import { category, categoryList, createCategory, updateCategory } from '../../../src/modules/catalog/catalog.schema.ts';
 import type { CategoryService } from '../../../src/modules/catalog/category.service.ts';
 
+const id = '01900000-0000-7000-8000-000000000000';
+
 /** Answers with more than the record, as a careless service would. */
 class CarelessService extends ResourceService {
   override create(_input: unknown): Promise<object> {
-    return Promise.resolve({ id: '1', name: 'Audio', passwordHash: 'secret' });
+    return Promise.resolve({ id, name: 'Audio', passwordHash: 'secret' });
   }
 
   override update(_id: string, input: unknown): Promise<object> {
@@ -57,10 +59,10 @@ describe('resourceRouter', () => {
 
   it.each([
     ['post', '/categories', 201],
-    ['put', '/categories/1', 200],
+    ['put', `/categories/${id}`, 200],
   ] as const)('lets only fields of the record leave: %s', async (method, path, status) => {
     const { body, status: actual } = await appWith({ write: publicAccess })[method](path).send({ name: 'Audio' });
     expect(actual).toBe(status);
-    expect(body.data).toEqual({ id: '1', name: 'Audio' });
+    expect(body.data).toEqual({ id, name: 'Audio' });
   });
 });

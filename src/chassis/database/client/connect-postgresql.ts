@@ -1,8 +1,10 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool, type PoolConfig } from 'pg';
+import { type ClientBase, Pool, type PoolConfig } from 'pg';
 import type { DatabaseTarget } from './database-url.ts';
 
 type PostgresTarget = Extract<DatabaseTarget, { provider: 'postgresql' }>;
+
+const inUtc = "SET TimeZone TO 'UTC'";
 
 /** Most statements that one process names; further ones are parsed anew by the server at each call. */
 const namedStatementsLimit = 1000;
@@ -13,14 +15,23 @@ export interface PostgresConnection {
   readonly pool: Pool;
 }
 
-/** The driver adapter for PostgreSQL on a pool of its own; closing the client ends the pool. Opens no connection yet. */
+/**
+ * The driver adapter for PostgreSQL on a pool of its own; closing the client ends the pool. Opens no connection yet.
+ * Sessions run in UTC, whatever the server's zone is: the adapter writes moments without a zone and ignores the one that
+ * it reads.
+ */
 export function connectPostgresql(target: PostgresTarget, limits: PoolConfig): PostgresConnection {
+  const options = [!target.pgbouncer && '-c TimeZone=UTC', target.schema && `-c search_path="${target.schema}"`]
+    .filter(Boolean)
+    .join(' ');
   const pool = new Pool({
     connectionString: target.connectionString,
     application_name: 'slipway',
     keepAlive: true,
-    ...(target.schema && { options: `-c search_path="${target.schema}"` }),
     ...limits,
+    ...(options !== '' && { options }),
+    // A pooler of transactions takes no options of a session; it remembers the zone for its clients.
+    ...(target.pgbouncer && { onConnect: async (client: ClientBase) => void (await client.query(inUtc)) }),
   });
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,

@@ -6,6 +6,7 @@ import {
   DatabaseUnavailableException,
   NotFoundException,
 } from '../../errors/exceptions.ts';
+import { modelWords, notFoundMessage } from '../../errors/not-found-message.ts';
 import { type Fault, type FaultKind, fault } from './database-faults.ts';
 
 /** The operation that raised an error; it makes the message name the model. */
@@ -19,12 +20,14 @@ type Conversion = (fault: Fault, operation: FailedOperation | undefined) => Base
 const conversions: Record<FaultKind, Conversion> = {
   duplicate: ({ error, model, fields }) => {
     const what = fields ? `this ${fields.join(' and ')}` : 'one of these values';
-    return new ConflictException(`Another ${noun(model)} has ${what} already`, fields && { fields }, { cause: error });
+    return new ConflictException(`Another ${modelWords(model)} has ${what} already`, fields && { fields }, {
+      cause: error,
+    });
   },
   reference: ({ error, model, fields }, operation) => {
     const message = operation?.operation.startsWith('delete')
-      ? `Other records still refer to this ${noun(model)}`
-      : `A record that this ${noun(model)} refers to does not exist`;
+      ? `Other records still refer to this ${modelWords(model)}`
+      : `A record that this ${modelWords(model)} refers to does not exist`;
     return new ConflictException(message, fields && { fields }, { cause: error });
   },
   missing: ({ error, model }) => new NotFoundException(notFoundMessage(model), undefined, { cause: error }),
@@ -55,14 +58,4 @@ export function toDatabaseException(error: unknown, operation?: FailedOperation)
 function hint(error: unknown): { context: Record<string, unknown> } | undefined {
   if (!(error instanceof Error) || error.name !== 'PrismaClientValidationError') return undefined;
   return { context: { reason: error.message.trimEnd().split('\n').at(-1) } };
-}
-
-/** What a NotFoundException says about a model, e.g. `Product not found`. */
-export function notFoundMessage(model: string | undefined): string {
-  const name = noun(model);
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)} not found`;
-}
-
-function noun(model: string | undefined): string {
-  return model === undefined ? 'record' : model.replace(/(?<=[a-z\d])[A-Z]/g, ' $&').toLowerCase();
 }

@@ -15,6 +15,9 @@ export type ModelOf<D extends DelegateName> = Extract<ModelName, Capitalize<D>>;
 /** A stored record: its scalar fields. Relations and a `select` change what a read really gives. */
 export type RecordOf<D extends DelegateName> = Scalars<ModelOf<D>>;
 
+/** The type of a model's identifier: string, number or bigint. */
+export type IdOf<D extends DelegateName> = RecordOf<D> extends { id: infer Id } ? Id : never;
+
 type Operations<D extends DelegateName> = Slipway.Orm extends { models: infer Models }
   ? ModelOf<D> extends keyof Models
     ? Models[ModelOf<D>] extends { operations: infer All }

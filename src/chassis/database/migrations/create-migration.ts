@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { PrismaLibSql } from '@prisma/adapter-libsql';
 import { prismaDirectory } from '../../config/layout.ts';
 import type { DatabaseProvider } from '../client/database-url.ts';
+import { providersOf } from '../models/provider-models.ts';
 import { migrationsDirectory } from './migration-files.ts';
 import { datamodel, schemaFilters, withSchemaEngine } from './schema-engine.ts';
-
-const providers: readonly DatabaseProvider[] = ['postgresql', 'sqlite'];
 
 /** Where migrations are made from, and where they go. */
 export interface MigrationSources {
@@ -17,7 +16,7 @@ export interface MigrationSources {
 }
 
 /**
- * Writes one migration per database that leads from the models of the last migration to those of now, and returns the
+ * Writes one migration for each database of the models, which leads from the models of the last migration to those of now, and returns the
  * files; none when nothing changed. Needs no database. `name` becomes part of the folder's name. Read what it wrote before
  * it is applied: what cannot be derived from models, such as values for a new required field, must be added by hand.
  */
@@ -35,7 +34,7 @@ export async function createMigration(name: string, sources: MigrationSources = 
   ]);
   const folder = `${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}_${name}`;
   const written: string[] = [];
-  for (const provider of providers) {
+  for (const provider of providersOf(after)) {
     const sql = await difference(provider, before, after);
     if (sql === undefined) continue;
     await mkdir(join(directory, provider, folder), { recursive: true });

@@ -6,6 +6,7 @@ import {
 } from '@prisma/driver-adapter-utils';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import type { DatabaseProvider } from '../client/database-url.ts';
+import { providerModels } from '../models/provider-models.ts';
 
 /** Everything in the database belongs to the models. */
 export const schemaFilters = { externalTables: [], externalEnums: [] };
@@ -43,9 +44,9 @@ export async function withSchemaEngine<T>(
   }
 }
 
-/** Models as the engine reads them: behind the name of the database that they are for. */
+/** Models as the engine reads them: those of the database that they are for. */
 export function datamodel(provider: DatabaseProvider, models: string): { path: string; content: string } {
-  return { path: 'schema.prisma', content: `datasource db {\n  provider = "${provider}"\n}\n\n${models}` };
+  return { path: 'schema.prisma', content: providerModels(provider, models) };
 }
 
 /** The package's own loader asks the runtime to import .wasm files, which Node does not do by itself. */

@@ -31,7 +31,7 @@ describe.each(databaseProviders)('errors of %s', (provider) => {
   });
 
   it('turns a duplicate in raw SQL into a ConflictException', async () => {
-    const sql = `INSERT INTO categories ("id", "name", "updatedAt") VALUES ('x', 'Books', CURRENT_TIMESTAMP)`;
+    const sql = `INSERT INTO categories ("id", "name", "updatedAt") VALUES ('${nobody}', 'Books', CURRENT_TIMESTAMP)`;
     const error = await raised(() => open.client.$executeRawUnsafe(sql));
     expect(error).toMatchObject({ statusCode: 409, details: { fields: ['name'] } });
   });
@@ -43,6 +43,11 @@ describe.each(databaseProviders)('errors of %s', (provider) => {
     expect(remove).toMatchObject({ statusCode: 404, message: 'Refresh token not found' });
     const find = await raised(() => open.client.product.findUniqueOrThrow({ where: { id: nobody } }));
     expect(find).toMatchObject({ statusCode: 404 });
+  });
+
+  it.runIf(provider === 'postgresql')('turns an identifier that is no UUID into a BadRequestException', async () => {
+    const error = await raised(() => open.client.product.findUnique({ where: { id: 'abc' } }));
+    expect(error).toMatchObject({ name: 'BadRequestException', statusCode: 400 });
   });
 
   it('turns a reference to a missing record into a ConflictException', async () => {

@@ -1,0 +1,53 @@
+/** A field of a model as the file of models declares it. */
+export interface DeclaredField {
+  readonly name: string;
+  /** Name of a scalar type, an enum or a model. */
+  readonly type: string;
+  readonly list: boolean;
+  /** 1-based line in the file. */
+  readonly line: number;
+  /** What stands behind the type, without comments. */
+  readonly attributes: string;
+}
+
+/** The declarations of a file of models, in their order. */
+export interface DeclaredModels {
+  readonly models: ReadonlyMap<string, readonly DeclaredField[]>;
+  /** Values of each enum, in the order that PostgreSQL sorts them. */
+  readonly enums: ReadonlyMap<string, readonly DeclaredField[]>;
+  /** The database that the models are for, where a `datasource` block names one; undefined for both. */
+  readonly provider: string | undefined;
+}
+
+const opening = /^(model|view|enum|datasource|type)\s+(\w+)\s*\{/;
+const member = /^(\w+)(?:\s+(Unsupported\("[^"]*"\)|\w+)(\[\])?\??)?(.*)$/;
+
+/** Reads a file of models, such as prisma/models.prisma. What is wrong with it Prisma itself says, and better. */
+export function readModels(text: string): DeclaredModels {
+  const models = new Map<string, DeclaredField[]>();
+  const enums = new Map<string, DeclaredField[]>();
+  const settings: DeclaredField[] = [];
+  let block: DeclaredField[] | undefined;
+  for (const [index, raw] of text.split('\n').entries()) {
+    const line = withoutComment(raw).trim();
+    const [, kind, name = ''] = opening.exec(line) ?? [];
+    if (kind !== undefined) {
+      block = kind === 'datasource' ? settings : [];
+      if (kind === 'model' || kind === 'view') models.set(name, block);
+      if (kind === 'enum') enums.set(name, block);
+    } else if (line === '}') block = undefined;
+    else if (block && /^\w/.test(line)) block.push(fieldOf(line, index + 1));
+  }
+  const provider = settings.find(({ name }) => name === 'provider')?.attributes.match(/"([^"]*)"/)?.[1];
+  return { models, enums, provider };
+}
+
+/** A line without the comment at its end; `//` inside of a text is none. */
+export function withoutComment(line: string): string {
+  return /^(?:"(?:[^"\\]|\\.)*"|\/(?!\/)|[^"/])*/.exec(line)?.[0] ?? line;
+}
+
+function fieldOf(line: string, number: number): DeclaredField {
+  const [, name = '', type = '', list, attributes = ''] = member.exec(line) ?? [];
+  return { name, type, list: list !== undefined, line: number, attributes: attributes.trim() };
+}
