@@ -11,14 +11,11 @@ import { getRequestContext } from '../context/request-context.ts';
 import type { BufferedOutput } from './buffered-output.ts';
 import { describeError } from './describe-error.ts';
 import { bufferedOutput, prettyOutput } from './log-output.ts';
-import { describeRequest, describeResponse, maskText, redact } from './redact.ts';
+import { describeRequest, describeResponse, redact } from './redact.ts';
+import { safeLine } from './safe-line.ts';
 
 export type { Logger } from 'pino';
 
-/** Where a line tells its level, by which letters the levels from warn on begin, and what stands before its message. */
-const levelAt = '{"level":"'.length;
-const severe = new Set(['w', 'e', 'f']);
-const messageKey = ',"msg":';
 /** Characters that JSON leaves as they are and that terminals and line readers act upon. */
 const actingCharacters = /[\u007f-\u009f\u2028\u2029]/g;
 
@@ -115,7 +112,7 @@ function loggerOptions(level: string): LoggerOptions {
     serializers: { err: describeError, req: describeRequest, res: describeResponse },
     mixin: requestFields,
     mixinMergeStrategy: addFields,
-    hooks: { streamWrite: (line) => escapeActing(maskMessage(line)) },
+    hooks: { streamWrite: (line) => escapeActing(safeLine(line)) },
     onChild: rememberChild,
   };
 }
@@ -127,18 +124,6 @@ function requestFields(line: object): RequestFields {
   if (context === undefined) return noFields;
   const { requestId, traceId } = context;
   return traceId === undefined ? { requestId } : { requestId, traceId };
-}
-
-/**
- * Messages of warnings and errors are often those of a library, which names whom it could not reach, and how. The level
- * is the first of a line and the message the last, so that all other lines cost a look at one character.
- */
-function maskMessage(line: string): string {
-  if (!severe.has(line[levelAt] ?? '')) return line;
-  const start = line.lastIndexOf(messageKey) + messageKey.length;
-  const end = line.lastIndexOf('}');
-  if (start < messageKey.length) return line;
-  return line.slice(0, start) + JSON.stringify(maskText(JSON.parse(line.slice(start, end)))) + line.slice(end);
 }
 
 function addFields(line: object, fields: object): object {

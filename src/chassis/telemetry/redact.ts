@@ -1,14 +1,15 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Stream } from 'node:stream';
+import { boundText, maximumText, stackFrames } from './bound-text.ts';
 import { describeError } from './describe-error.ts';
+import { secretAssignment, secretField, secretInJson, secretParameter, suspicious } from './secret-names.ts';
 
-const secretName = /cookie|^raw(?:headers|trailers)$|authorization|passw|token|secret|api[-_]?key/i;
-const secretParameter = /passw|token|secret|signature|api[-_]?key|authorization|credential|^(?:code|key|sig|auth)$/i;
-const secretInJson = /passw|token|secret|api[-_]?key|authorization|credential/i;
-const credentials = /\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
+/** A JSON Web Token, wherever it stands, and what follows the name of an authorization scheme. */
+const bareCredentials = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
+const mostEntries = 1_000;
 const maximumDepth = 6;
 /** Where errors stand in a line, and with them what a library put into their messages. */
-const textNames = new Set(['message', 'stack']);
+const textNames = new Set(['message', 'stack', 'reason', 'error', 'cause', 'detail', 'userAgent']);
 const known = new Map<string, boolean>();
 const named = new Set<string>();
 
@@ -61,11 +62,27 @@ export function redactUrl(url: string): string {
 }
 
 /**
- * A text with the secrets masked that libraries put into messages: user and password of a connection string, query
- * parameters that bear a secret's name, and authorization values.
+ * A text with the secrets masked that people and libraries put into messages: assignments such as `password=…`, user and
+ * password of a connection string, query parameters that bear a secret's name, authorization values and JSON Web Tokens.
+ * A long text is cut, and the time is in proportion to what is left of it.
  */
 export function maskText(text: string): string {
-  return text.replace(credentials, `$1 ${redacted}`).replace(/\S+/g, redactUrl);
+  if (!suspicious.test(text)) return boundText(text);
+  return boundText(text)
+    .replace(bareCredentials, (_found, scheme?: string) => (scheme ? `${scheme} ${redacted}` : redacted))
+    .replace(/\S+/g, maskWord)
+    .replace(secretAssignment, (_found, name: string, value: string) => `${name}${value.charAt(0)}${redacted}`);
+}
+
+/** The same of a stack, whose message and whose frames are each cut: a message without end does not cost the frames. */
+export function maskStack(stack: string): string {
+  const at = stack.length <= maximumText ? -1 : stack.search(stackFrames);
+  return at === -1 ? maskText(stack) : maskText(stack.slice(0, at)) + maskText(stack.slice(at));
+}
+
+/** A word without any of these is no URL with a secret in it. */
+function maskWord(word: string): string {
+  return word.includes('?') || word.includes('@') ? redactUrl(word) : word;
 }
 
 function maskUser(url: string): string {
@@ -112,12 +129,17 @@ function redactObject(values: Record<string, unknown>, depth: number): Record<st
 
 function redactValue(name: string, value: unknown, depth: number): unknown {
   if (value !== undefined && isSecretName(name)) return redacted;
-  if (typeof value === 'string') return textNames.has(name) ? maskText(value) : value;
+  if (typeof value === 'string') return safeText(name, value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= maximumDepth) return '[too deep]';
   if (Array.isArray(value)) return redactList(value, depth + 1);
   const told = toLoggable(value);
   return typeof told === 'object' && isPlain(told) ? redactObject(told, depth + 1) : told;
+}
+
+function safeText(name: string, text: string): string {
+  if (!textNames.has(name)) return text.length > maximumText ? boundText(text) : text;
+  return name === 'stack' ? maskStack(text) : maskText(text);
 }
 
 /** What a log tells of things that hold others, such as a connection with the headers that came by it. */
@@ -126,11 +148,14 @@ function toLoggable(value: object): unknown {
   if (value instanceof Error) return describeError(value);
   if (value instanceof IncomingMessage) return describeRequest(value);
   if (value instanceof ServerResponse) return describeResponse(value);
+  if (ArrayBuffer.isView(value)) return `[${value.constructor.name} of ${value.byteLength} bytes]`;
   return value instanceof Stream ? `[${value.constructor.name}]` : value;
 }
 
 function redactList(values: unknown[], depth: number): unknown[] {
-  const safe = values.map((value) => redactValue('', value, depth));
+  const left = values.length - mostEntries;
+  const safe = (left > 0 ? values.slice(0, mostEntries) : values).map((value) => redactValue('', value, depth));
+  if (left > 0) return [...safe, `${left} more`];
   return safe.every((value, index) => value === values[index]) ? values : safe;
 }
 
@@ -138,7 +163,7 @@ function redactList(values: unknown[], depth: number): unknown[] {
 function isSecretName(name: string): boolean {
   let secret = known.get(name);
   if (secret === undefined) {
-    secret = secretName.test(name) || named.has(name.toLowerCase());
+    secret = secretField.test(name) || named.has(name.toLowerCase());
     if (known.size < 1_000) known.set(name, secret);
   }
   return secret;
@@ -146,6 +171,6 @@ function isSecretName(name: string): boolean {
 
 /** What brings a `toJSON`, such as a Date, says itself what it tells. */
 function isPlain(value: object | null): value is Record<string, unknown> {
-  if (value === null || ArrayBuffer.isView(value)) return false;
+  if (value === null) return false;
   return typeof (value as { toJSON?: unknown }).toJSON !== 'function';
 }

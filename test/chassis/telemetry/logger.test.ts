@@ -37,6 +37,30 @@ describe('createLogger', () => {
     expect(JSON.stringify(lines)).not.toContain('hidden');
   });
 
+  it('masks secrets in messages of every level', () => {
+    const { logger, lines } = memoryLog();
+    logger.info('signed in with password=hidden');
+    logger.debug({ reason: 'token=hidden' }, 'refused');
+    expect(JSON.stringify(lines)).not.toContain('hidden');
+  });
+
+  it('writes a line of bounded length, whatever an error holds', () => {
+    let longest = 0;
+    const { logger, lines } = memoryLog('info', (line) => {
+      longest = Math.max(longest, line.length);
+    });
+    const error = new Error('m'.repeat(20_000_000), { cause: new Error('c'.repeat(1_000_000)) });
+    runWithRequestContext({ requestId: 'r1', method: 'GET', url: '/', startTime: new Date() }, () => {
+      logger.error({ err: error }, error.message);
+      logger.error(Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`field${index}`, 'x'])), 'many');
+    });
+    expect(longest).toBeLessThan(70_000);
+    expect(lines).toMatchObject([
+      { level: 'error', requestId: 'r1', err: { stack: expect.stringContaining('    at ') } },
+      { level: 'error', requestId: 'r1', msg: 'many', cut: expect.stringContaining('field1') },
+    ]);
+  });
+
   it('writes nothing of real requests, responses and connections but method, URL and status', async () => {
     const { logger, lines } = memoryLog();
     const server = createServer((req, res) => {

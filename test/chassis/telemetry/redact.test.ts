@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskInLogs, redact, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
+import { maskInLogs, maskStack, maskText, redact, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
 
 describe('redactUrl', () => {
   it.each([
@@ -14,10 +14,49 @@ describe('redactUrl', () => {
     ['/x?where=%7B%22refresh%54oken%22%3A%22a%22%7D', '/x?where=[redacted]'],
     ['/x?where={"name":"a"}&page', '/x?where={"name":"a"}&page'],
     ['/x?a=%zz', '/x?a=%zz'],
+    ['/x?jwt=a&otp=b&pwd=c&pin=d', '/x?jwt=[redacted]&otp=[redacted]&pwd=[redacted]&pin=[redacted]'],
+    ['/x?session=a&sessionId=b&sid=c', '/x?session=[redacted]&sessionId=[redacted]&sid=[redacted]'],
+    ['/x?refresh=a&user_pin=b&Ticket=c', '/x?refresh=[redacted]&user_pin=[redacted]&Ticket=[redacted]'],
+    ['/x?spinning=1&side=left&postcode=2', '/x?spinning=1&side=left&postcode=2'],
   ])('masks %s as %s', (url, masked) => {
     expect(redactUrl(url)).toBe(masked);
   });
 });
+
+describe('maskText', () => {
+  it.each([
+    ['login failed: password=hunter2, user=ada', 'login failed: password=[redacted], user=ada'],
+    ['db_password = hunter2', 'db_password =[redacted]'],
+    ['secret="two words" next', 'secret=[redacted] next'],
+    ['{"password":"hunter2","name":"x"}', '{"password":[redacted],"name":"x"}'],
+    ["{ otp: '123', pin: 4711 }", '{ otp:[redacted], pin:[redacted] }'],
+    ['wrong password: hunter2', 'wrong password:[redacted]'],
+    ['Invalid password: expected at least 12 characters', 'Invalid password: expected at least 12 characters'],
+    ['with jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_1 sent', 'with jwt [redacted] sent'],
+    ['curl/8 (token=abc) Bearer xyz', 'curl/8 (token=[redacted]) Bearer [redacted]'],
+    ['GET http://u:p@host/x?sid=1 failed', 'GET http://[redacted]@host/x?sid=[redacted] failed'],
+    ['at 12:30 side=left', 'at 12:30 side=left'],
+    ['Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko', 'Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko'],
+  ])('writes %s as %s', (text, masked) => {
+    expect(maskText(text)).toBe(masked);
+    expect(maskText(masked)).toBe(masked);
+  });
+
+  it('cuts what is too long, and keeps the frames of a stack', () => {
+    const error = new Error('x'.repeat(1_000_000));
+    expect(maskText(error.message)).toMatch(/^x{8192}… \(991808 characters left out\)$/);
+    expect(maskStack(error.stack ?? '')).toMatch(/^Error: x+… .*\n {4}at .*redact\.test/s);
+  });
+});
+
+it.each(['secret:', 'password="', "pwd='", 'eyJ', 'eyJa.', 'token', 'token ', 'a-', '=', 'Bearer ', 'pin: x '])(
+  'maskText takes little time for a text of %j',
+  (unit) => {
+    const started = performance.now();
+    for (let count = 0; count < 10; count += 1) maskText(unit.repeat(100_000));
+    expect(performance.now() - started).toBeLessThan(500);
+  },
+);
 
 it.each(['?token', '?', '=', '&a=', '%', '{"', 'passw', '//@'])(
   'redactUrl takes time in proportion to a text of %j',
@@ -53,6 +92,21 @@ describe('redact', () => {
       customer: { IBAN: '[redacted]', phone: '[redacted]', phones: 1 },
     });
     expect(redactUrl('/x?iban=1&b=2')).toBe('/x?iban=[redacted]&b=2');
+  });
+
+  it('masks the names of secrets and cuts what is too long, in lists too', () => {
+    const { pwd, otp, sid, note, list, bytes } = redact({
+      pwd: 'a',
+      otp: 1,
+      sid: 'c',
+      note: 'n'.repeat(10_000),
+      list: Array.from({ length: 5000 }, (_, index) => index),
+      bytes: Buffer.alloc(10_000),
+    });
+    expect([pwd, otp, sid]).toEqual(['[redacted]', '[redacted]', '[redacted]']);
+    expect(note).toMatch(/^n{8192}… /);
+    expect([list.length, list.at(-1)]).toEqual([1001, '4000 more']);
+    expect(bytes).toBe('[Buffer of 10000 bytes]');
   });
 
   it('ends on a cycle', () => {

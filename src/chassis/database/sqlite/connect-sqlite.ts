@@ -12,7 +12,7 @@ import { SqliteThread } from './sqlite-thread.ts';
 const adapter = { provider: 'sqlite', adapterName: 'slipway-sqlite' } as const;
 
 /**
- * The driver adapter for an SQLite file, whose statements run on a thread of their own (docs/decisions/0014); what
+ * The driver adapter for an SQLite file, whose statements run on a thread of their own (docs/decisions/0018); what
  * `openSqlite` says of the file holds.
  *
  * @param statementTimeoutMs how long one statement may run, in milliseconds

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Express, Request } from 'express';
 import { OpenRequest } from '../../context/open-request.ts';
 import type { RequestContext } from '../../context/request-context.ts';
-import { redactUrl } from '../../telemetry/redact.ts';
+import { maskText, redactUrl } from '../../telemetry/redact.ts';
 
 const maximumUrlLength = 2_048;
 const validId = /^[A-Za-z0-9._-]{1,128}$/;
@@ -38,13 +38,13 @@ export function requestSignal(app: Express): void {
   });
 }
 
-/** Secrets in the query are masked here, once, so that no log or monitor ever sees them. */
+/** Secrets in the query and in the user agent are masked here, once, so that no log or monitor ever sees them. */
 function createContext(req: Request): OpenRequest {
   return new OpenRequest({
     requestId: requestIdOf(req),
     method: req.method,
     url: redactUrl((req.originalUrl ?? req.url).slice(0, maximumUrlLength)),
-    userAgent: req.headers['user-agent'],
+    userAgent: safeUserAgent(req.headers['user-agent']),
     // Express would parse what nobody forwarded.
     ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : req.ip,
     deadline: readDeadline(req.headers['x-request-deadline']),
@@ -60,4 +60,8 @@ function readDeadline(header: string | string[] | undefined): number | undefined
   if (/^\d{12,14}$/.test(header)) return Number(header);
   const time = dateTime.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
+}
+
+function safeUserAgent(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : maskText(text);
 }

@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
-import { maskText } from '../redact.ts';
+import { maskStack, maskText } from '../redact.ts';
 import { serverSpanOf } from './request-context-manager.ts';
 
 const maximumCauses = 5;
@@ -17,7 +17,7 @@ function recordWithCauses(span: Span, exception: Error): void {
   let fault: unknown = exception;
   for (let count = 0; fault instanceof Error && count <= maximumCauses; count += 1) {
     const { name, message, stack } = fault;
-    span.recordException({ name, message: maskText(message), ...(stack !== undefined && { stack: maskText(stack) }) });
+    span.recordException({ name, message: maskText(message), ...(stack !== undefined && { stack: maskStack(stack) }) });
     fault = fault.cause;
   }
 }

@@ -52,6 +52,11 @@ describe('requestPipeline', () => {
     expect(response.headers['x-request-id']).toBeDefined();
   });
 
+  it('masks secrets in the URL and in the user agent, once for logs, spans and monitors', async () => {
+    const { body } = await request(app).get('/a?sid=hidden').set('user-agent', 'shop/1.0 password=hidden');
+    expect(body.context).toMatchObject({ url: '/a?sid=[redacted]', userAgent: 'shop/1.0 password=[redacted]' });
+  });
+
   it('leaves the query to those who read it', async () => {
     expect((await request(app).get('/%20?x=%zz')).status).toBe(200);
   });

@@ -1,0 +1,33 @@
+/** Parts of names behind which a secret stands, whatever is around them. */
+const parts = 'passw|pwd|passphrase|passcode|token|secret|api[-_]?key|private[-_]?key|credential|authorization|jwt';
+/** Whole names of secrets, which as parts would be found in `country_code` or `spinning`. */
+const words = 'otp|pin|sid|session(?:[-_]?id)?|refresh|auth';
+
+/** Names of log fields. */
+export const secretField = new RegExp(`cookie|^raw(?:headers|trailers)$|${parts}|^(?:${words})$`, 'i');
+
+/** Names of parameters in a URL. */
+export const secretParameter = new RegExp(
+  `signature|session|${parts}|^(?:code|key|sig|ticket|assertion|${words})$|[-_](?:otp|pin|sid)$`,
+  'i',
+);
+
+/** What JSON in a parameter must not speak of. */
+export const secretInJson = new RegExp(parts, 'i');
+
+const quoted = `\\\\?"[^"\\n]{0,4096}"?|'[^'\\n]{0,4096}'?`;
+
+/**
+ * An assignment in a text: `password=…`, `"token": "…"` or a last `secret: …`. Behind a colon without quotes a sentence may
+ * go on, as in "Invalid password: expected 12 characters", so one word is masked there only where nothing follows. Every
+ * repetition is bounded, so that the time is in proportion to the text.
+ */
+export const secretAssignment = new RegExp(
+  `((?:${parts}|(?<![a-z])(?:${words})(?![a-z]))[\\w-]{0,32}\\\\?["']?[ \\t]{0,4})` +
+    `(=[ \\t]{0,4}(?!\\[redacted\\])(?:${quoted}|[^\\s,;&"')}\\]]+)` +
+    `|:[ \\t]{0,4}(?!\\[redacted\\])(?:${quoted}|[^\\s,;&"')}\\]]{1,256}(?=[ \\t]{0,4}(?:$|[,;)}\\]\\n]))))`,
+  'gi',
+);
+
+/** What any secret in a text needs; most texts have none of it and need no second look. `rv:109.0` is of many browsers. */
+export const suspicious = /[=@]|:(?!\d+\.|\/\/)|eyJ|bearer|basic/i;
