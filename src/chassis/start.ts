@@ -12,6 +12,7 @@ import { disposeContainer } from './di/container.ts';
 import type { Reporter } from './errors/reporters/reporter.ts';
 import { answerHeadersOf } from './http/answers/answer-headers.ts';
 import { mountErrorHandling } from './http/answers/error-handling.ts';
+import type { TrustProxy } from './http/pipeline/client-address.ts';
 import { requestListener } from './http/pipeline/request-listener.ts';
 import { observeRequests, resetRequestObservers } from './http/pipeline/request-observers.ts';
 import { startInternalServer } from './internal/internal-server.ts';
@@ -111,7 +112,13 @@ export async function startService(config: AppConfig, options: StartOptions = {}
     if (currentDatabase()) checkDatabase();
     options.stop?.throwIfAborted();
     const headers = answerHeadersOf(app);
-    const admits = openAdmission(settings, () => currentDatabase()?.pool, headers);
+    const admits = openAdmission(settings, {
+      logger: logger(),
+      metrics: metrics.overload,
+      database: () => currentDatabase()?.requests,
+      isTrusted: app.get('trust proxy fn') as TrustProxy,
+      headers,
+    });
     const server = createHttpServer(requestListener(app, admits), settings, headers);
     const drain = new Drain(server);
     const address = await listen(server, { host: settings.HOST, port: config.server.port });

@@ -79,13 +79,13 @@ describe.skipIf(skipped('helm'))(`the environment${skipped('helm')}`, () => {
     expect(limits({})).toEqual([]);
     expect(limits({ rateLimit: { requests: null }, overload: { enabled: null } })).toEqual([]);
     const rateLimit = { enabled: false, requests: 1_000_000_000, windowSeconds: 1 };
-    const overload = { enabled: true, minConcurrency: 1, maxConcurrency: 1 };
+    const overload = { enabled: true, targetMs: 10, maxConcurrency: 1 };
     expect(Object.fromEntries(limits({ rateLimit, overload }))).toEqual({
       RATE_LIMIT_ENABLED: 'false',
       RATE_LIMIT_REQUESTS: '1000000000',
       RATE_LIMIT_WINDOW_SECONDS: '1',
       OVERLOAD_ENABLED: 'true',
-      OVERLOAD_MIN_CONCURRENCY: '1',
+      OVERLOAD_TARGET_MS: '10',
       OVERLOAD_MAX_CONCURRENCY: '1',
     });
   });

@@ -18,7 +18,7 @@ const metrics = [
   'http_requests_in_flight',
   'http_requests_shed_total',
   'http_requests_rate_limited_total',
-  'http_requests_concurrency_limit',
+  'http_requests_admission_wait_seconds',
   'exceptions_total',
   'database_pool_connections',
   'database_pool_waiting',

@@ -73,21 +73,6 @@ const contradictions: [what: string, values: Values, sentence: string][] = [
     'redis.url is not a Redis URL; write redis://:password@host:6379 or, with TLS, rediss://…, or leave it empty.',
   ],
   [
-    'limits of overload upside down',
-    { overload: { minConcurrency: 50, maxConcurrency: 20 } },
-    'overload.minConcurrency 50 is more than overload.maxConcurrency 20; what is null is 20 and 1000, so set both.',
-  ],
-  [
-    'a limit of overload below what the service begins with',
-    { overload: { maxConcurrency: 19 } },
-    'overload.minConcurrency 20 is more than overload.maxConcurrency 19;',
-  ],
-  [
-    'a limit of overload above what the service ends with',
-    { overload: { minConcurrency: 1001 } },
-    'overload.minConcurrency 1001 is more than overload.maxConcurrency 1000;',
-  ],
-  [
     'the trust of everybody',
     { trustProxy: true },
     'trustProxy is true, so that any client could name any address; set it to the number of proxies in front of the service, or to their addresses.',
@@ -151,9 +136,6 @@ describe.skipIf(skipped('helm'))(`values that contradict each other${skipped('he
     ['a budget of connections that embedded SQLite does not need', { database: { maxConnections: 1 } }],
     ['a claim of one node for one recreated pod', { ...production, ...claim('ReadWriteOnce'), ...single }],
     ['a claim of one node for the demo', claim('ReadWriteOnce')],
-    ['equal limits of overload', { overload: { minConcurrency: 20, maxConcurrency: 20 } }],
-    ['one limit of overload', { overload: { minConcurrency: 50 } }],
-    ['one limit of overload, as low as the other is', { overload: { maxConcurrency: 20 } }],
     ['a test of another page', { config: { ENABLE_OPENAPI: 'off' }, tests: { apiPath: '' } }],
   ])('are not seen in %s', (_what, values) => expect(render(values)).not.toEqual([]));
 });

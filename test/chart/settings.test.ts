@@ -97,14 +97,6 @@ describe.skipIf(skipped('helm'))(`the checks of values${skipped('helm')}`, () =>
     }
   };
 
-  it('know the limits of overload that the service has by default', () => {
-    const minimum = settings.OVERLOAD_MIN_CONCURRENCY.parse(undefined);
-    const maximum = settings.OVERLOAD_MAX_CONCURRENCY.parse(undefined);
-    const sentence = `what is null is ${minimum} and ${maximum}, so set both`;
-    expect(refusal({ overload: { maxConcurrency: 1 } })).toContain(`minConcurrency ${minimum} is more`);
-    expect(refusal({ overload: { minConcurrency: 5000 } })).toContain(`maxConcurrency ${maximum}; ${sentence}`);
-  });
-
   it('know the longest drain that the service takes', () => {
     const { maximum } = JSON.parse(read('values.schema.json')).properties.shutdown.properties.drainSeconds;
     const taken = [maximum, maximum + 1].map(

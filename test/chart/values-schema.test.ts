@@ -65,6 +65,7 @@ describe.skipIf(skipped('helm'))(`the schema of the values${skipped('helm')}`, (
     ['a limit that is empty', { rateLimit: { windowSeconds: '' } }, '/rateLimit/windowSeconds'],
     ['a flag as text', { overload: { enabled: 'yes' } }, '/overload/enabled'],
     ['half a request', { overload: { maxConcurrency: 1.5 } }, '/overload/maxConcurrency'],
+    ['a target of overload below what the service takes', { overload: { targetMs: 9 } }, '/overload/targetMs'],
     [
       'a drain of more than an hour',
       { shutdown: { drainSeconds: 3601, graceSeconds: 4000 } },

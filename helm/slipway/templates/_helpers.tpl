@@ -211,7 +211,7 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
   "RATE_LIMIT_REQUESTS" .Values.rateLimit.requests
   "RATE_LIMIT_WINDOW_SECONDS" .Values.rateLimit.windowSeconds
   "OVERLOAD_ENABLED" .Values.overload.enabled
-  "OVERLOAD_MIN_CONCURRENCY" .Values.overload.minConcurrency
+  "OVERLOAD_TARGET_MS" .Values.overload.targetMs
   "OVERLOAD_MAX_CONCURRENCY" .Values.overload.maxConcurrency }}
 {{- range $name, $value := $limits }}
 {{- if not (kindIs "invalid" $value) }}

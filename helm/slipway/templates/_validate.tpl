@@ -83,7 +83,7 @@ sentry.dsn is not a DSN; copy it from the settings of the Sentry project, https:
   "RATE_LIMIT_REQUESTS" "is set by rateLimit.requests"
   "RATE_LIMIT_WINDOW_SECONDS" "is set by rateLimit.windowSeconds"
   "OVERLOAD_ENABLED" "is set by overload.enabled"
-  "OVERLOAD_MIN_CONCURRENCY" "is set by overload.minConcurrency"
+  "OVERLOAD_TARGET_MS" "is set by overload.targetMs"
   "OVERLOAD_MAX_CONCURRENCY" "is set by overload.maxConcurrency"
   "SENTRY_DSN" "is set by sentry.dsn or sentry.existingSecret"
   "OTEL_SERVICE_NAME" "is the name of the release; fullnameOverride changes it"
@@ -203,12 +203,6 @@ uploads.persistence.accessMode {{ $uploads.accessMode }} lets one node hold the 
 trustProxy is true, so that any client could name any address; set it to the number of proxies in front of the service, or to their addresses.
 {{- else if not (regexMatch "^(|false|[0-9]{1,2}|(\\s*(loopback|linklocal|uniquelocal|[0-9a-fA-F]*[.:][0-9a-fA-F:.]*(/[0-9]{1,3})?)\\s*(,|$))+)$" (include "slipway.trustProxy" .)) }}
 trustProxy {{ .Values.trustProxy }} names no proxy; write false, the number of proxies in front of the service, or their addresses with commas between.
-{{- end }}
-{{- $overload := .Values.overload }}
-{{- $fewest := int (default 20 $overload.minConcurrency) }}
-{{- $most := int (default 1000 $overload.maxConcurrency) }}
-{{- if gt $fewest $most }}
-overload.minConcurrency {{ $fewest }} is more than overload.maxConcurrency {{ $most }}; what is null is 20 and 1000, so set both.
 {{- end }}
 {{- $config := default dict .Values.config }}
 {{- $disabled := has (toString $config.ENABLE_OPENAPI) (list "false" "0" "no" "off") }}

@@ -1,42 +1,63 @@
+import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../config/environment.ts';
 import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
+import { clientAddress, type TrustProxy } from '../http/pipeline/client-address.ts';
 import type { Gate } from '../http/pipeline/request-listener.ts';
-import type { PoolCounts } from '../telemetry/metrics/database-metrics.ts';
-import { showConcurrencyLimit } from '../telemetry/metrics/metrics.ts';
-import { concurrencyGate } from './concurrency-gate.ts';
-import { ConcurrencyLimit } from './concurrency-limit.ts';
-import { congestionOf } from './congestion.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
+import { AdmissionGate } from './admission-gate.ts';
+import { clientKey } from './client-key.ts';
+import { ClientShares } from './client-shares.ts';
+import { type DatabaseQueue, DatabaseWait } from './database-wait.ts';
+import { LoopWait } from './loop-wait.ts';
+import { StandingWait } from './standing-wait.ts';
 
 type Settings = Pick<
   Environment,
   | 'NODE_ENV'
   | 'HTTP_KEEP_ALIVE_TIMEOUT_MS'
   | 'OVERLOAD_ENABLED'
-  | 'OVERLOAD_MIN_CONCURRENCY'
+  | 'OVERLOAD_TARGET_MS'
   | 'OVERLOAD_MAX_CONCURRENCY'
+  | 'REQUEST_TIMEOUT_MS'
 >;
 
-/**
- * The gate of a service, which bounds what is worked on at once; undefined while it is switched off.
- *
- * @param pool the database's connections, asked while the service is busy
- * @param headers what every answer carries
- */
+/** What the gate of a service watches, and tells what it does. */
+export interface Surroundings {
+  logger: Logger;
+  metrics: OverloadMetrics;
+  /** Who waits for the database, asked when a request comes; undefined without one. */
+  database: () => DatabaseQueue | undefined;
+  /** Who may tell the address of a client. */
+  isTrusted: TrustProxy;
+  /** What every answer carries. */
+  headers: AnswerHeaders;
+}
+
+/** The gate of a service, which refuses what would wait too long; undefined while it is switched off. */
 export function openAdmission(
   settings: Settings,
-  pool: () => PoolCounts | undefined,
-  headers: AnswerHeaders,
+  { logger, metrics, database, isTrusted, headers }: Surroundings,
 ): Gate | undefined {
   if (!settings.OVERLOAD_ENABLED) return undefined;
-  const limit = new ConcurrencyLimit({
-    minimum: settings.OVERLOAD_MIN_CONCURRENCY,
+  // What waits for longer than this is answered 503 in any case.
+  const targetMs = Math.min(settings.OVERLOAD_TARGET_MS, settings.REQUEST_TIMEOUT_MS);
+  const waits = new StandingWait([new LoopWait(), new DatabaseWait(database)], targetMs);
+  metrics.watch(() => waits.asOf(performance.now()));
+  const gate = new AdmissionGate({
+    waits,
+    shares: new ClientShares(),
     maximum: settings.OVERLOAD_MAX_CONCURRENCY,
-    congested: congestionOf(pool),
-  });
-  showConcurrencyLimit(() => limit.limit);
-  return concurrencyGate(limit, {
+    clientOf: clientsBy(isTrusted),
+    logger,
+    metrics,
     production: settings.NODE_ENV === 'production',
     keepAliveMs: settings.HTTP_KEEP_ALIVE_TIMEOUT_MS,
     headers,
   });
+  return gate.admit;
+}
+
+function clientsBy(isTrusted: TrustProxy): (req: IncomingMessage) => string {
+  return (req) => clientKey(clientAddress(req, isTrusted));
 }

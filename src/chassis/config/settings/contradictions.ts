@@ -16,12 +16,6 @@ export function settingContradictions(settings: Environment): string[] {
       `OTEL_BSP_MAX_EXPORT_BATCH_SIZE: expected at most OTEL_BSP_MAX_QUEUE_SIZE, which is ${queue}; found ${batch}`,
     );
   }
-  const { OVERLOAD_MIN_CONCURRENCY: minimum, OVERLOAD_MAX_CONCURRENCY: maximum } = settings;
-  if (minimum > maximum) {
-    problems.push(
-      `OVERLOAD_MIN_CONCURRENCY: expected at most OVERLOAD_MAX_CONCURRENCY, which is ${maximum}; found ${minimum}`,
-    );
-  }
   if (!hasDatabase(settings.DATABASE_URL) && settings.DATABASE_SEED !== 'none') {
     problems.push(`DATABASE_SEED: expected none, because DATABASE_URL is none; found ${settings.DATABASE_SEED}`);
   }

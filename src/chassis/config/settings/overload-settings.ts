@@ -3,10 +3,12 @@ import { flag, isUrlOf, wholeNumber } from './setting-types.ts';
 
 /** How much the service takes on at once, for how long, and from whom. */
 export const overloadSettings = {
-  OVERLOAD_ENABLED: flag(true).describe('Answer 503 at once to what the service cannot take on beside its work'),
-  OVERLOAD_MIN_CONCURRENCY: wholeNumber(1, 100_000, 20).describe('Requests that are always let in, so many at once'),
-  OVERLOAD_MAX_CONCURRENCY: wholeNumber(1, 1_000_000, 1000).describe(
-    'Upper bound of that number, which begins at ten times the minimum and adapts',
+  OVERLOAD_ENABLED: flag(true).describe('Answer 503 at once to requests that would wait too long'),
+  OVERLOAD_TARGET_MS: wholeNumber(10, 60_000, 500).describe(
+    'How long admitted requests may wait for the event loop and the database, in milliseconds; what would wait longer gets 503 while a queue stands',
+  ),
+  OVERLOAD_MAX_CONCURRENCY: wholeNumber(1, 1_000_000, 5000).describe(
+    'Requests at work at once, at most; bounds the memory that they take',
   ),
   REQUEST_TIMEOUT_MS: wholeNumber(10, 3_600_000, 30_000).describe(
     'How long a request may wait for its answer before it gets 503, in milliseconds',

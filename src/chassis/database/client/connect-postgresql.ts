@@ -1,6 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { type ClientBase, Pool, type PoolConfig } from 'pg';
+import type { ClientBase, Pool, PoolConfig } from 'pg';
+import { CountingPool } from './counting-pool.ts';
 import type { DatabaseTarget } from './database-url.ts';
+import type { RequestQueue } from './request-queue.ts';
 
 type PostgresTarget = Extract<DatabaseTarget, { provider: 'postgresql' }>;
 
@@ -13,6 +15,8 @@ const namedStatementsLimit = 1000;
 export interface PostgresConnection {
   readonly adapter: PrismaPg;
   readonly pool: Pool;
+  /** Who waits for one of them. */
+  readonly requests: RequestQueue;
 }
 
 /**
@@ -24,7 +28,7 @@ export function connectPostgresql(target: PostgresTarget, limits: PoolConfig): P
   const options = [!target.pgbouncer && '-c TimeZone=UTC', target.schema && `-c search_path="${target.schema}"`]
     .filter(Boolean)
     .join(' ');
-  const pool = new Pool({
+  const pool = new CountingPool({
     connectionString: target.connectionString,
     application_name: 'slipway',
     keepAlive: true,
@@ -38,7 +42,7 @@ export function connectPostgresql(target: PostgresTarget, limits: PoolConfig): P
     ...(target.schema && { schema: target.schema }),
     ...(!target.pgbouncer && { statementNameGenerator: statementNames() }),
   });
-  return { adapter, pool };
+  return { adapter, pool, requests: pool.requests };
 }
 
 /** Names statements, so that the server parses and plans each once per connection; '' leaves one without a name. */

@@ -7,6 +7,7 @@ import { convertingErrors } from './convert-orm-errors.ts';
 import { fault } from './database-faults.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import type { OrmClient } from './orm-types.ts';
+import { RequestQueue } from './request-queue.ts';
 
 /** The part of the environment that the database reads. Times are milliseconds. */
 export interface DatabaseSettings {
@@ -28,6 +29,8 @@ export interface OpenOrm {
   readonly provider: DatabaseProvider;
   /** The pool of connections, for its counts; undefined on SQLite. */
   readonly pool: Pool | undefined;
+  /** Who waits for a connection of the pool, or for SQLite's thread. */
+  readonly requests: RequestQueue;
   close(): Promise<void>;
 }
 
@@ -87,7 +90,7 @@ export function providerOf(client: object): DatabaseProvider {
 /** Opens a database of one's own, which `orm()` does not know of. Raises what `openOrm` raises. */
 export async function openDatabase(settings: DatabaseSettings): Promise<OpenOrm> {
   const target = parseDatabaseUrl(settings.DATABASE_URL);
-  const { adapter, pool } = await connect(target, settings);
+  const { adapter, pool, requests } = await connect(target, settings);
   const Client = await generatedClient(target.provider);
   // Its messages would hold the values that it was called with, and go to logs and monitors.
   const bare = new Client({ adapter, errorFormat: 'minimal' });
@@ -99,14 +102,18 @@ export async function openDatabase(settings: DatabaseSettings): Promise<OpenOrm>
   }
   const client = convertingErrors(bare);
   providers.set(client, target.provider);
-  return { client, provider: target.provider, pool, close: () => bare.$disconnect() };
+  return { client, provider: target.provider, pool, requests, close: () => bare.$disconnect() };
 }
 
 /** Loads the driver of one database and not that of the other. */
-async function connect(target: DatabaseTarget, settings: DatabaseSettings): Promise<{ adapter: object; pool?: Pool }> {
+async function connect(
+  target: DatabaseTarget,
+  settings: DatabaseSettings,
+): Promise<{ adapter: object; pool?: Pool; requests: RequestQueue }> {
   if (target.provider === 'sqlite') {
     const { connectSqlite } = await import('../sqlite/connect-sqlite.ts');
-    return { adapter: connectSqlite(target.path, settings.DATABASE_STATEMENT_TIMEOUT_MS) };
+    const requests = new RequestQueue();
+    return { adapter: connectSqlite(target.path, settings.DATABASE_STATEMENT_TIMEOUT_MS, requests), requests };
   }
   const { connectPostgresql } = await import('./connect-postgresql.ts');
   return connectPostgresql(target, {

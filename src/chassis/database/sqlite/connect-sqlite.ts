@@ -7,6 +7,7 @@ import type {
   Transaction,
 } from '@prisma/driver-adapter-utils';
 import { DriverAdapterError } from '@prisma/driver-adapter-utils';
+import { RequestQueue } from '../client/request-queue.ts';
 import { SqliteThread } from './sqlite-thread.ts';
 
 const adapter = { provider: 'sqlite', adapterName: 'slipway-sqlite' } as const;
@@ -16,8 +17,13 @@ const adapter = { provider: 'sqlite', adapterName: 'slipway-sqlite' } as const;
  * `openSqlite` says of the file holds.
  *
  * @param statementTimeoutMs how long one statement may run, in milliseconds
+ * @param requests is told who waits for the thread
  */
-export function connectSqlite(path: string, statementTimeoutMs: number): SqlDriverAdapterFactory {
+export function connectSqlite(
+  path: string,
+  statementTimeoutMs: number,
+  requests = new RequestQueue(),
+): SqlDriverAdapterFactory {
   return {
     ...adapter,
     async connect() {
@@ -28,7 +34,7 @@ export function connectSqlite(path: string, statementTimeoutMs: number): SqlDriv
         await thread.close().catch(() => undefined);
         throw error;
       }
-      return new ThreadedSqlite(thread);
+      return new ThreadedSqlite(thread, requests);
     },
   };
 }
@@ -38,19 +44,21 @@ class ThreadedSqlite implements SqlDriverAdapter {
   readonly provider = adapter.provider;
   readonly adapterName = adapter.adapterName;
   readonly #thread: SqliteThread;
+  readonly #requests: RequestQueue;
   readonly #waiting: (() => void)[] = [];
   #inTransaction = false;
 
-  constructor(thread: SqliteThread) {
+  constructor(thread: SqliteThread, requests: RequestQueue) {
     this.#thread = thread;
+    this.#requests = requests;
   }
 
   queryRaw(query: SqlQuery): Promise<SqlResultSet> {
-    return this.#whenFree(() => this.#thread.run({ kind: 'query', query }));
+    return this.#requests.wait(this.#whenFree(() => this.#thread.run({ kind: 'query', query })));
   }
 
   executeRaw(query: SqlQuery): Promise<number> {
-    return this.#whenFree(() => this.#thread.run({ kind: 'execute', query }));
+    return this.#requests.wait(this.#whenFree(() => this.#thread.run({ kind: 'execute', query })));
   }
 
   executeScript(script: string): Promise<void> {
@@ -59,7 +67,7 @@ class ThreadedSqlite implements SqlDriverAdapter {
 
   startTransaction(level?: IsolationLevel): Promise<Transaction> {
     if (level && level !== 'SERIALIZABLE') throw new DriverAdapterError({ kind: 'InvalidIsolationLevel', level });
-    return this.#whenFree(() => this.#begin());
+    return this.#requests.wait(this.#whenFree(() => this.#begin()));
   }
 
   dispose(): Promise<void> {

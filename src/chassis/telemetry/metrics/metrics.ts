@@ -24,6 +24,8 @@ export interface Metrics {
   observer: RequestObserver;
   /** Hears of every exception. */
   reporter: Reporter;
+  /** Refused requests are counted here. */
+  overload: OverloadMetrics;
 }
 
 let current: { families: readonly MetricFamily[]; database: DatabaseMetrics; overload: OverloadMetrics } | undefined;
@@ -38,7 +40,7 @@ export function startMetrics({ seriesLimit, build, pool }: MetricsOptions): Metr
   const parts = [http, overload, { families: [exceptions.family] }, database];
   const families = [...parts.flatMap((part) => part.families), limit.family, buildFamily(build)];
   current = { families, database, overload };
-  return { observer: http.observer, reporter: exceptions.reporter };
+  return { observer: http.observer, reporter: exceptions.reporter, overload };
 }
 
 /** All metrics as text, in the format that the Accept header of a scrape prefers. */
@@ -58,19 +60,9 @@ export function countCoalescedRead(): void {
   current?.database.coalesced();
 }
 
-/** Counts one request that was refused for overload. */
-export function countShedRequest(): void {
-  current?.overload.shed();
-}
-
 /** Counts one request that was beyond the rate limit of this name. */
 export function countRateLimited(policy: string): void {
   current?.overload.limited(policy);
-}
-
-/** Shows how many requests may be at work at once; asked at each scrape. */
-export function showConcurrencyLimit(limit: () => number): void {
-  current?.overload.watch(limit);
 }
 
 function buildFamily({ version, revision }: MetricsOptions['build']): MetricFamily {

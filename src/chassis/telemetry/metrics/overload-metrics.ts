@@ -2,20 +2,25 @@ import type { MetricFamily } from './metric-family.ts';
 import { type SeriesLimit, SeriesMap } from './series.ts';
 
 const limited = 'http_requests_rate_limited_total';
+const shed = 'http_requests_shed_total';
+const shedReasons = ['wait', 'share', 'deadline', 'concurrency'] as const;
+
+/** Why a request is refused with 503 before it begins. */
+export type ShedReason = (typeof shedReasons)[number];
 
 /** What the service refused in order to live. */
 export class OverloadMetrics {
   readonly #limited: SeriesMap<{ value: number }>;
-  #shed = 0;
-  #concurrencyLimit: (() => number) | undefined;
+  readonly #shed: Record<ShedReason, number> = { wait: 0, share: 0, deadline: 0, concurrency: 0 };
+  #waitMs: (() => number) | undefined;
 
   constructor(limit: SeriesLimit) {
     this.#limited = new SeriesMap(limited, ['policy'], limit, () => ({ value: 0 }));
   }
 
   /** Counts one request that was refused for overload. */
-  shed(): void {
-    this.#shed += 1;
+  shed(reason: ShedReason): void {
+    this.#shed[reason] += 1;
   }
 
   /** Counts one request that was beyond a rate limit. */
@@ -24,18 +29,18 @@ export class OverloadMetrics {
     if (count) count.value += 1;
   }
 
-  /** Has the limit of requests at work be shown. */
-  watch(concurrencyLimit: () => number): void {
-    this.#concurrencyLimit = concurrencyLimit;
+  /** Shows how long admitted work waits, in milliseconds; asked at each scrape. */
+  watch(waitMs: () => number): void {
+    this.#waitMs = waitMs;
   }
 
   get families(): MetricFamily[] {
     return [
       {
-        name: 'http_requests_shed_total',
-        help: 'Requests refused with 503 because the service was overloaded.',
+        name: shed,
+        help: 'Requests refused with 503 before they began, by reason: wait, share, deadline, concurrency.',
         type: 'counter',
-        samples: () => [{ labels: '', value: this.#shed }],
+        samples: () => shedReasons.map((reason) => ({ labels: `reason="${reason}"`, value: this.#shed[reason] })),
       },
       {
         name: limited,
@@ -44,10 +49,10 @@ export class OverloadMetrics {
         samples: () => [...this.#limited].map(([labels, { value }]) => ({ labels, value })),
       },
       {
-        name: 'http_requests_concurrency_limit',
-        help: 'Requests that may be at work at once, as of now; more are refused.',
+        name: 'http_requests_admission_wait_seconds',
+        help: 'How long a request that comes now waits for the event loop and the database.',
         type: 'gauge',
-        samples: () => (this.#concurrencyLimit ? [{ labels: '', value: this.#concurrencyLimit() }] : []),
+        samples: () => (this.#waitMs ? [{ labels: '', value: this.#waitMs() / 1000 }] : []),
       },
     ];
   }

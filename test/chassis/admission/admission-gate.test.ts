@@ -1,45 +1,9 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import type { Express, Response } from 'express';
 import { describe, expect, it } from 'vitest';
-import { concurrencyGate } from '../../../src/chassis/admission/concurrency-gate.ts';
-import { ConcurrencyLimit } from '../../../src/chassis/admission/concurrency-limit.ts';
-import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
-import { requestListener } from '../../../src/chassis/http/pipeline/request-listener.ts';
-import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
-import { bareApp } from '../http/bare-app.ts';
-import { listening } from '../http/listening.ts';
+import { oneAtATime } from './gated-server.ts';
 
-/** A server that works on one request at a time; `/hold` is answered by the test. */
-async function oneAtATime(production = false) {
-  const limit = new ConcurrencyLimit({ minimum: 1, maximum: 1, congested: () => false });
-  const held: Response[] = [];
-  const arrivals: (() => void)[] = [];
-  const app = bareApp([
-    requestPipeline([]),
-    parseBodies({ limitBytes: 100 }),
-    (req, res) => {
-      if (req.path !== '/hold') return void res.json({ ok: true });
-      held.push(res);
-      arrivals.shift()?.();
-    },
-  ]);
-  const server = await listening(
-    createServer(requestListener(app as Express, concurrencyGate(limit, { production, keepAliveMs: 65_000 }))),
-  );
-  const url = `http://127.0.0.1:${server.port}`;
-  const hold = async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    arrivals.push(resolve);
-    const answer = fetch(`${url}/hold`);
-    await promise;
-    return { answer, release: () => held.shift()?.json({ ok: true }) };
-  };
-  return Object.assign(server, { url, limit, hold });
-}
-
-describe('concurrencyGate', () => {
+describe('AdmissionGate', () => {
   it('answers what is too much at once with 503, Retry-After and the one error body', async () => {
     await using server = await oneAtATime();
     const { answer, release } = await server.hold();
@@ -77,12 +41,12 @@ describe('concurrencyGate', () => {
     socket.write('GET http://[ HTTP/1.1\r\nHost: a\r\n\r\n');
     const [refused] = (await once(socket, 'data')) as [Buffer];
     expect(String(refused)).toMatch(/^HTTP\/1.1 400 /);
-    await expect.poll(() => server.limit.atWork).toBe(0);
+    await expect.poll(() => server.gate.atWork).toBe(0);
     socket.destroy();
   });
 
   it('hides its reason in production (spec.md: Errors, body rule 1)', async () => {
-    await using server = await oneAtATime(true);
+    await using server = await oneAtATime({ production: true });
     const { answer, release } = await server.hold();
     expect(await (await fetch(server.url)).json()).toMatchObject({ message: 'Internal Server Error', statusCode: 503 });
     release();
@@ -93,9 +57,9 @@ describe('concurrencyGate', () => {
     await using server = await oneAtATime();
     const socket = connect(server.port, '127.0.0.1');
     socket.write('GET /hold HTTP/1.1\r\nHost: a\r\n\r\n');
-    await expect.poll(() => server.limit.atWork).toBe(1);
+    await expect.poll(() => server.gate.atWork).toBe(1);
     socket.destroy();
-    await expect.poll(() => server.limit.atWork).toBe(0);
+    await expect.poll(() => server.gate.atWork).toBe(0);
     expect((await fetch(server.url)).status).toBe(200);
   });
 
@@ -110,7 +74,7 @@ describe('concurrencyGate', () => {
       slow.write('}');
       const [answer] = (await once(slow, 'data')) as [Buffer];
       expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
-      expect(server.limit.atWork).toBe(0);
+      expect(server.gate.atWork).toBe(0);
       slow.destroy();
     },
   );
@@ -121,10 +85,10 @@ describe('concurrencyGate', () => {
       await using server = await oneAtATime();
       const socket = connect(server.port, '127.0.0.1');
       socket.write(`GET /hold HTTP/1.1\r\nHost: a\r\n${body}\r\n\r\n`);
-      await expect.poll(() => server.limit.atWork).toBe(1);
+      await expect.poll(() => server.gate.atWork).toBe(1);
       expect((await fetch(server.url)).status).toBe(503);
       socket.destroy();
-      await expect.poll(() => server.limit.atWork).toBe(0);
+      await expect.poll(() => server.gate.atWork).toBe(0);
     },
   );
 
@@ -142,6 +106,6 @@ describe('concurrencyGate', () => {
     await using server = await oneAtATime();
     const headers = { 'content-type': 'application/json' };
     const tooLarge = await fetch(server.url, { method: 'POST', headers, body: JSON.stringify('x'.repeat(1000)) });
-    expect([tooLarge.status, server.limit.atWork]).toEqual([413, 0]);
+    expect([tooLarge.status, server.gate.atWork]).toEqual([413, 0]);
   });
 });

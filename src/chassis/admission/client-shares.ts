@@ -1,0 +1,94 @@
+/** What one client has cost of late. */
+interface Account {
+  cost: number;
+  /** When `cost` was last brought down to what it is, in milliseconds of `performance.now()`. */
+  at: number;
+}
+
+/** How a client's share of the work compares with the others'. */
+export type Standing = 'heavy' | 'even' | 'light';
+
+/** After this time what a client has cost counts half. */
+const halfLifeMs = 5000;
+/** Clients that are kept at most; some hundred bytes each. */
+const mostAccounts = 10_000;
+/** Of so many that came first, the one that cost least makes room. */
+const candidates = 8;
+const forgetBelow = 0.5;
+const reckonMs = 250;
+/** A client is heavy beyond so many times its fair share, and beyond a tenth of all work. */
+const excess = 1.5;
+const leastHeavyShare = 0.1;
+
+/**
+ * What the work of each client has cost, so that at overload those are refused first who use more than their share. A client
+ * is heavy when it has more than half as much again as everyone would have if all had the same, and more than a tenth of all.
+ * While heavy clients make more than half of the work, all others are light. Nobody is heavy alone, or among many equals.
+ */
+export class ClientShares {
+  readonly #accounts = new Map<string, Account>();
+  #reckonedAt = Number.NEGATIVE_INFINITY;
+  #heavyFrom = Number.POSITIVE_INFINITY;
+  #othersAreLight = false;
+
+  /** Clients that are known. */
+  get size(): number {
+    return this.#accounts.size;
+  }
+
+  /**
+   * Adds to what a client has cost.
+   *
+   * @param cost in units of finding one record by an index; a request that asks no more of a database is one
+   */
+  charge(client: string, cost: number, now: number): void {
+    const account = this.#accounts.get(client);
+    if (account === undefined) this.#open(client, cost, now);
+    else account.cost = decayed(account, now) + cost;
+  }
+
+  /** How a client stands, as of the last quarter of a second. */
+  of(client: string, now: number): Standing {
+    if (now - this.#reckonedAt >= reckonMs) this.#reckon(now);
+    const account = this.#accounts.get(client);
+    if (account !== undefined && decayed(account, now) > this.#heavyFrom) return 'heavy';
+    return this.#othersAreLight ? 'light' : 'even';
+  }
+
+  #open(client: string, cost: number, now: number): void {
+    if (this.#accounts.size >= mostAccounts) this.#makeRoom();
+    this.#accounts.set(client, { cost, at: now });
+  }
+
+  #makeRoom(): void {
+    let least: [client: string, account: Account] | undefined;
+    let seen = 0;
+    for (const entry of this.#accounts) {
+      if (least === undefined || entry[1].cost < least[1].cost) least = entry;
+      seen += 1;
+      if (seen === candidates) break;
+    }
+    if (least !== undefined) this.#accounts.delete(least[0]);
+  }
+
+  #reckon(now: number): void {
+    this.#reckonedAt = now;
+    let total = 0;
+    for (const [client, account] of this.#accounts) {
+      const cost = decayed(account, now);
+      if (cost < forgetBelow) this.#accounts.delete(client);
+      else total += cost;
+    }
+    this.#heavyFrom = total * Math.max(excess / this.#accounts.size, leastHeavyShare);
+    let heavy = 0;
+    for (const { cost } of this.#accounts.values()) if (cost > this.#heavyFrom) heavy += cost;
+    this.#othersAreLight = heavy > total / 2;
+  }
+}
+
+/** What a client has cost as of now; an account is brought up to date by it. */
+function decayed(account: Account, now: number): number {
+  account.cost *= 0.5 ** ((now - account.at) / halfLifeMs);
+  account.at = now;
+  return account.cost;
+}

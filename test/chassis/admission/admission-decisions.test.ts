@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { oneAtATime } from './gated-server.ts';
+
+describe('the decision of AdmissionGate', () => {
+  it('refuses nobody while no queue stands, however long the wait is for a moment', async () => {
+    await using server = await oneAtATime({ waitMs: 5000 });
+    expect([await server.status(), server.shed]).toEqual([200, []]);
+  });
+
+  it('refuses what waits beyond the target once a queue stands, and nothing else', async () => {
+    const situation = { overloaded: true, waitMs: 500 };
+    await using server = await oneAtATime(situation);
+    expect(await server.status()).toBe(200);
+    situation.waitMs = 501;
+    expect([await server.status(), server.shed]).toEqual([503, ['wait']]);
+  });
+
+  it.each([
+    ['now', 0, 0],
+    ['before its turn comes', 200, 150],
+  ])('refuses what must be answered %s, and lets in what has time', async (_when, standingMs, inMs) => {
+    await using server = await oneAtATime({ standingMs });
+    const answered = (ms: number) => server.status({ 'x-request-deadline': String(Date.now() + ms) });
+    expect([await answered(inMs), server.shed]).toEqual([503, ['deadline']]);
+    expect([await answered(60_000), server.shed.length]).toEqual([200, 1]);
+  });
+
+  it.each([
+    ['heavy', 250, 'share'],
+    ['even', 500, 'wait'],
+    ['light', 2000, 'wait'],
+  ] as const)('lets %s clients in up to a wait of %d ms when the target is 500', async (standing, waitMs, reason) => {
+    const situation = { overloaded: true, waitMs, standings: { a: standing } };
+    await using server = await oneAtATime(situation);
+    expect(await server.status({ 'x-client': 'a' })).toBe(200);
+    situation.waitMs += 1;
+    expect([await server.status({ 'x-client': 'a' }), server.shed]).toEqual([503, [reason]]);
+    expect(server.charged).toEqual(['a']);
+  });
+
+  it('logs what it refuses by reason, once in ten seconds', async () => {
+    const situation = { overloaded: true, waitMs: 700 };
+    await using server = await oneAtATime(situation);
+    for (let index = 0; index < 3; index += 1) expect(await server.status()).toBe(503);
+    const expected = { msg: 'requests refused: overloaded', refused: { wait: 1 }, waitMs: 700, atWork: 0 };
+    expect(server.lines).toEqual([expect.objectContaining(expected)]);
+  });
+});

@@ -1,0 +1,64 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ClientShares } from '../../../src/chassis/admission/client-shares.ts';
+
+let shares: ClientShares;
+const start = 100_000;
+
+beforeEach(() => {
+  shares = new ClientShares();
+});
+
+const charge = (costs: Record<string, number>, at = start) => {
+  for (const [client, cost] of Object.entries(costs)) shares.charge(client, cost, at);
+};
+
+describe('ClientShares', () => {
+  it('knows the client that takes most of the work, and the others as light', () => {
+    charge({ hog: 900, a: 10, b: 20, c: 30 });
+    expect(['hog', 'a', 'b', 'new'].map((client) => shares.of(client, start))).toEqual([
+      'heavy',
+      'light',
+      'light',
+      'light',
+    ]);
+  });
+
+  it('knows the heavier of two', () => {
+    charge({ hog: 90, a: 10 });
+    expect([shares.of('hog', start), shares.of('a', start)]).toEqual(['heavy', 'light']);
+  });
+
+  it('finds nobody heavy who is alone, or among equals', () => {
+    charge({ a: 1000 });
+    expect(shares.of('a', start)).toBe('even');
+    charge({ a: 0, b: 900, c: 1100, d: 950 }, start + 300);
+    expect(['a', 'b', 'c', 'd'].map((client) => shares.of(client, start + 300))).toEqual(Array(4).fill('even'));
+  });
+
+  it('finds nobody heavy in a crowd of strangers who send different amounts', () => {
+    const crowd = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`c${index}`, index % 9]));
+    charge(crowd);
+    expect(new Set(Object.keys(crowd).map((client) => shares.of(client, start)))).toEqual(new Set(['even']));
+  });
+
+  it('forgets by half in five seconds, and in time at all', () => {
+    charge({ hog: 1000 });
+    charge({ a: 400 }, start + 10_000);
+    // 250 of a thousand are left.
+    expect(shares.of('hog', start + 10_000)).toBe('even');
+    expect(shares.of('hog', start + 200_000)).toBe('even');
+    expect(shares.size).toBe(0);
+  });
+
+  it('is no different for a client that costs as much in many requests as in one', () => {
+    for (let count = 0; count < 500; count += 1) charge({ many: 2 });
+    charge({ one: 1000, a: 10 });
+    expect([shares.of('many', start), shares.of('one', start)]).toEqual(['even', 'even']);
+  });
+
+  it('keeps ten thousand clients at most, and the heavy one among them', () => {
+    charge({ hog: 1_000_000 });
+    for (let index = 0; index < 30_000; index += 1) shares.charge(`c${index}`, 1, start);
+    expect([shares.size, shares.of('hog', start)]).toEqual([10_000, 'heavy']);
+  });
+});

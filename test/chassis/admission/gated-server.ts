@@ -1,0 +1,75 @@
+import { createServer } from 'node:http';
+import type { Express, Response } from 'express';
+import { AdmissionGate } from '../../../src/chassis/admission/admission-gate.ts';
+import type { Standing } from '../../../src/chassis/admission/client-shares.ts';
+import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
+import { requestListener } from '../../../src/chassis/http/pipeline/request-listener.ts';
+import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { bareApp, memoryLog } from '../http/bare-app.ts';
+import { listening } from '../http/listening.ts';
+
+/** Waits that a test names, and clients told apart by a header. */
+export interface Situation {
+  /** How long a request waits now, and how long all have waited of late; in milliseconds. */
+  waitMs?: number;
+  standingMs?: number;
+  overloaded?: boolean;
+  maximum?: number;
+  production?: boolean;
+  standings?: Record<string, Standing>;
+}
+
+/** A server that works on one request at a time; `/hold` is answered by the test. */
+export async function oneAtATime(situation: Situation = {}) {
+  const { logger, lines } = memoryLog();
+  const shed: string[] = [];
+  const charged: string[] = [];
+  const waits = {
+    targetMs: 500,
+    look: () => undefined,
+    get currentMs() {
+      return situation.waitMs ?? 0;
+    },
+    get standingMs() {
+      return situation.standingMs ?? 0;
+    },
+    get overloaded() {
+      return situation.overloaded ?? false;
+    },
+  };
+  const gate = new AdmissionGate({
+    waits,
+    shares: {
+      charge: (client) => void charged.push(client),
+      of: (client) => situation.standings?.[client] ?? 'even',
+    },
+    maximum: situation.maximum ?? 1,
+    clientOf: ({ headers }) => String(headers['x-client']),
+    logger,
+    metrics: { shed: (reason) => void shed.push(reason) },
+    production: situation.production ?? false,
+    keepAliveMs: 65_000,
+  });
+  const held: Response[] = [];
+  const arrivals: (() => void)[] = [];
+  const app = bareApp([
+    requestPipeline([]),
+    parseBodies({ limitBytes: 100 }),
+    (req, res) => {
+      if (req.path !== '/hold') return void res.json({ ok: true });
+      held.push(res);
+      arrivals.shift()?.();
+    },
+  ]);
+  const server = await listening(createServer(requestListener(app as Express, gate.admit)));
+  const url = `http://127.0.0.1:${server.port}`;
+  const hold = async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    arrivals.push(resolve);
+    const answer = fetch(`${url}/hold`);
+    await promise;
+    return { answer, release: () => held.shift()?.json({ ok: true }) };
+  };
+  const status = async (headers: Record<string, string> = {}) => (await fetch(url, { headers })).status;
+  return Object.assign(server, { url, gate, hold, status, shed, charged, lines });
+}

@@ -1,0 +1,33 @@
+import { createServer } from 'node:http';
+import express from 'express';
+import { describe, expect, it } from 'vitest';
+import { clientAddress, type TrustProxy } from '../../../../src/chassis/http/pipeline/client-address.ts';
+import { listening } from '../listening.ts';
+
+const proxies = [false, 1, 2, true, ['loopback'], ['loopback', '10.0.0.0/8']];
+const headers = [undefined, '192.0.2.1', '192.0.2.1, 10.0.0.1', '192.0.2.1,,10.0.0.1 , ', 'nonsense, 10.1.1.1', ' , '];
+
+describe('clientAddress', () => {
+  it.each(proxies.flatMap((proxy) => headers.map((header) => [proxy, header] as const)))(
+    'is the ip of Express, with trust in %j and X-Forwarded-For %j',
+    async (proxy, header) => {
+      const app = express().set('trust proxy', proxy);
+      const seen: (string | undefined)[] = [];
+      app.use((req, res) => {
+        seen.push(req.ip);
+        res.end();
+      });
+      await using server = await listening(
+        createServer((req, res) => {
+          seen.push(clientAddress(req, app.get('trust proxy fn') as TrustProxy));
+          app(req, res);
+        }),
+      );
+      await fetch(`http://127.0.0.1:${server.port}`, {
+        headers: header === undefined ? {} : { 'x-forwarded-for': header },
+      });
+      expect(seen).toHaveLength(2);
+      expect(seen[0]).toBe(seen[1]);
+    },
+  );
+});
