@@ -45,7 +45,10 @@ function chassisRules() {
     const reach = [folder, ...from, ...types].join('|');
     const comment = `chassis/${folder} imports ${from.join(', ') || 'no other folder of the chassis'}${types.length ? `, and types of ${types.join(', ')}` : ''}`;
     const rules = [
-      forbid(`chassis-${folder}`, comment, own, { path: '^src/chassis/', pathNot: `^src/chassis/(${reach})/` }),
+      forbid(`chassis-${folder}`, comment, own, {
+        path: '^src/chassis/',
+        pathNot: `^src/chassis/((${reach})/|service[.]ts$)`,
+      }),
     ];
     if (types.length === 0) return rules;
     const values = { path: `^src/chassis/(${types.join('|')})/`, dependencyTypesNot: typeOnly };
@@ -101,18 +104,21 @@ export default {
     ),
     forbid(
       'main',
-      'main.ts imports chassis/start.ts, chassis/lifecycle, chassis/config and app.config.ts, nothing else of src/',
+      'main.ts imports chassis/service.ts, chassis/lifecycle, chassis/config and app.*.ts, nothing else of src/',
       '^src/main[.]ts$',
       {
         path: '^src/',
-        pathNot: '^src/(chassis/start[.]ts$|chassis/(lifecycle|config)/|app[.]config[.]ts$)',
+        pathNot: '^src/(chassis/service[.]ts$|chassis/(lifecycle|config)/|app[.][a-z-]+[.]ts$)',
       },
     ),
     forbid(
       'app-config',
-      'app.config.ts imports chassis/config and the *.config.ts of modules; it names modules by text',
-      '^src/app[.]config[.]ts$',
-      { path: '^src/', pathNot: '^src/(chassis/config/|modules/[^/]+/[^/]+[.]config[.]ts$)' },
+      'app.*.ts imports chassis/config, the door and the *.config.ts of modules; it names modules by text',
+      '^src/app[.][a-z-]+[.]ts$',
+      {
+        path: '^src/',
+        pathNot: '^src/(chassis/config/|chassis/index[.]ts$|app[.]|modules/[^/]+/[^/]+[.]config[.]ts$)',
+      },
     ),
     forbid(
       'start',
@@ -120,7 +126,7 @@ export default {
       '^src/chassis/start[.]ts$',
       {
         path: '^src/chassis/',
-        pathNot: '^src/chassis/(loaders|lifecycle|config|telemetry|errors|http|database|di|admission|internal)/',
+        pathNot: '^src/chassis/((loaders|lifecycle|telemetry|http|database|admission|internal)/|service[.]ts$)',
       },
     ),
     forbid(
@@ -137,9 +143,40 @@ export default {
     ),
     forbid(
       'nobody-starts',
-      'only main.ts and the test support start the service',
-      '^src/(chassis|modules)/',
-      '^src/(chassis/start|main|app[.]config)[.]ts$',
+      'service.ts alone runs start.ts; main.ts and what stands beside it is imported by nobody but main.ts',
+      { path: '^src/(chassis|modules)/', pathNot: '^src/chassis/service[.]ts$' },
+      '^src/(chassis/start|main|app[.][a-z-]+)[.]ts$',
+    ),
+    forbid(
+      'service',
+      'the rooms of the chassis take what they need as parameters; context, loaders and start.ts name the type Service',
+      { path: '^src/chassis/', pathNot: '^src/chassis/(index[.]ts$|start[.]ts$|context/|loaders/)' },
+      '^src/chassis/service[.]ts$',
+    ),
+    forbid(
+      'service-type',
+      'context, loaders and start.ts import the type Service, not its value',
+      { path: '^src/chassis/', pathNot: '^src/chassis/index[.]ts$' },
+      {
+        path: '^src/chassis/service[.]ts$',
+        dependencyTypesNot: typeOnly,
+      },
+    ),
+    forbid(
+      'current-environment',
+      'current-environment.ts is for the door: inside the chassis what belongs to a service is passed as a parameter',
+      { path: '^src/chassis/', pathNot: '^src/chassis/index[.]ts$' },
+      '^src/chassis/current-environment[.]ts$',
+    ),
+    forbid(
+      'current-service',
+      'only the functions that spec.md and the door name without a parameter ask which service is the current one',
+      {
+        path: '^src/chassis/',
+        pathNot:
+          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|admission/rate-limit[.]ts$|database/work/|lifecycle/process-guards[.]ts$)',
+      },
+      '^src/chassis/context/current-service[.]ts$',
     ),
     ...chassisRules(),
     forbid(

@@ -3,8 +3,9 @@
  * for both databases instead, from the changes in prisma/models.prisma; with `-- --rolled-back NAME` it notes that a
  * migration that failed on PostgreSQL was undone, so that it can be applied again.
  */
+import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { environment, loadEnvFile } from '../src/chassis/config/environment.ts';
+import { readEnvironment, withEnvFile } from '../src/chassis/config/environment.ts';
 import { hasDatabase } from '../src/chassis/config/has-database.ts';
 import { applyMigrations, markRolledBack } from '../src/chassis/database/migrations/apply-migrations.ts';
 import { endWithMessage } from './end-with-message.ts';
@@ -14,11 +15,11 @@ export async function main(args?: string[]): Promise<void> {
   const options = { create: { type: 'string' }, 'rolled-back': { type: 'string' } } as const;
   const { values } = parseArgs({ options, ...(args && { args }) });
   if (values.create !== undefined) return create(values.create);
-  loadEnvFile();
-  if (!hasDatabase(environment().DATABASE_URL)) return console.log('There is no database: DATABASE_URL is none.');
+  const settings = readEnvironment({}, withEnvFile(process.env));
+  if (!hasDatabase(settings.DATABASE_URL)) return console.log('There is no database: DATABASE_URL is none.');
   const undone = values['rolled-back'];
-  if (undone !== undefined) await markRolledBack(environment(), undone);
-  const applied = await applyMigrations(environment());
+  if (undone !== undefined) await markRolledBack(settings, undone);
+  const applied = await applyMigrations(settings);
   console.log(applied.length > 0 ? `Applied: ${applied.join(', ')}` : 'The database is up to date.');
 }
 

@@ -3,8 +3,9 @@
  * calls `seed` too.
  */
 import { argon2Sync } from 'node:crypto';
+import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { environment, loadEnvFile } from '../src/chassis/config/environment.ts';
+import { readEnvironment, withEnvFile } from '../src/chassis/config/environment.ts';
 import { openDatabase } from '../src/chassis/database/client/orm.ts';
 import { endWithMessage } from './end-with-message.ts';
 import { progressBar } from './progress-bar.ts';
@@ -123,12 +124,12 @@ export async function main(args?: string[]): Promise<void> {
   const { values } = parseArgs({ options: { size: { type: 'string' } }, ...(args && { args }) });
   const size = values.size ?? 'small';
   if (size !== 'small' && size !== 'full') throw new Error(`Expected --size small or --size full, got "${size}".`);
-  loadEnvFile();
-  const production = environment().NODE_ENV === 'production';
+  const settings = readEnvironment({}, withEnvFile(process.env));
+  const production = settings.NODE_ENV === 'production';
   if (production && values.size === undefined) {
     throw new Error('In production sample data is stored only when asked for: name --size small or --size full.');
   }
-  const { client, close } = await openDatabase(environment());
+  const { client, close } = await openDatabase(settings);
   try {
     await seed(client, { size, accounts: !production });
     const accounts = production ? 'no accounts' : `accounts admin@example.com and user@example.com (${demoPassword})`;

@@ -1,11 +1,18 @@
 import type { AppConfig } from './chassis/config/app-config.ts';
-import { readEnvironment } from './chassis/config/environment.ts';
+import { readEnvironment, type Variables } from './chassis/config/environment.ts';
 import { authSettings } from './modules/auth/auth.config.ts';
 
-/** What this service is made of: its modules and its server settings, from the environment. Raises ConfigurationError. */
-export function appConfig(): AppConfig {
-  const settings = readEnvironment(authSettings);
+/**
+ * What this service is made of: its modules and its server settings.
+ *
+ * @param env the variables to read, such as `process.env`
+ * @throws ConfigurationError with all problems
+ */
+export function appConfig(env: Variables): AppConfig {
+  const moduleSettings = { ...authSettings };
+  const settings = readEnvironment(moduleSettings, env);
   return {
+    moduleSettings,
     modules: [
       { name: 'auth', enabled: true, routesPrefix: '/auth' },
       { name: 'users', enabled: true, routesPrefix: '/api/v1', includeRoutes: ['user.routes', 'profile.routes'] },

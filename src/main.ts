@@ -18,10 +18,10 @@ if (command !== undefined) {
 
 // Loaded before the rest: as the first process of a container nothing but a listener for signals would end this one.
 const { runUntilSignal } = await import('./chassis/lifecycle/shutdown.ts');
-await runUntilSignal(async (stop) => {
-  const { loadEnvFile } = await import('./chassis/config/environment.ts');
+await runUntilSignal(async () => {
+  const { withEnvFile } = await import('./chassis/config/environment.ts');
   const { appConfig } = await import('./app.config.ts');
-  const { startService } = await import('./chassis/start.ts');
-  loadEnvFile();
-  return startService(appConfig(), { stop });
+  const { createService } = await import('./chassis/service.ts');
+  const env = withEnvFile(process.env);
+  return createService(appConfig(env), { env });
 });

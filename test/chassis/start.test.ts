@@ -4,22 +4,17 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AppConfig } from '../../src/chassis/config/app-config.ts';
-import { readEnvironment } from '../../src/chassis/config/environment.ts';
-import { useModulesDirectory } from '../../src/chassis/config/layout.ts';
-import { orm } from '../../src/chassis/database/client/orm.ts';
-import { type Service, startService } from '../../src/chassis/start.ts';
+import { createService, type Service } from '../../src/chassis/service.ts';
 import { createLogger } from '../../src/chassis/telemetry/logger.ts';
 
-useModulesDirectory(join(import.meta.dirname, '../fixtures/modules'));
+const modulesDirectory = join(import.meta.dirname, '../fixtures/modules');
 const databaseFile = join(mkdtempSync(join(tmpdir(), 'slipway-start-')), 'test.db');
 let running: Service | undefined;
+let url = '';
 
 /** Starts the fixture modules and gives the log lines of the start. */
 async function start(config: Partial<AppConfig>): Promise<Record<string, never>[]> {
-  readEnvironment(
-    {},
-    { NODE_ENV: 'test', HOST: '127.0.0.1', INTERNAL_PORT: '0', DATABASE_URL: `file:${databaseFile}` },
-  );
+  const env = { NODE_ENV: 'test', HOST: '127.0.0.1', INTERNAL_PORT: '0', DATABASE_URL: `file:${databaseFile}` };
   const lines: Record<string, never>[] = [];
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -32,10 +27,12 @@ async function start(config: Partial<AppConfig>): Promise<Record<string, never>[
       done();
     },
   });
-  running = await startService(
+  running = createService(
     { modules: [{ name: 'plain', enabled: true }], server: { port: 0 }, ...config },
-    { logger: createLogger({ level: 'info', pretty: false, destination }) },
+    { env, modulesDirectory, logger: createLogger({ level: 'info', pretty: false, destination }) },
   );
+  const { addresses } = await running.start();
+  url = addresses[0]?.url ?? '';
   return lines;
 }
 
@@ -44,7 +41,7 @@ afterEach(async () => {
   running = undefined;
 });
 
-describe('startService', () => {
+describe('the start of a service', () => {
   it('runs the loaders in the order of spec.md: Start-up order, rules 1 to 5, and logs one line with its time for each', async () => {
     const lines = await start({});
     const loaded = lines.filter((line) => 'loader' in line && String(line.msg).endsWith('done'));
@@ -90,7 +87,6 @@ describe('startService', () => {
         { loader: 'loadRoutes', module: 'broken-routes', file: 'broken.routes.ts' },
       ],
     });
-    const url = running?.addresses[0]?.url ?? '';
     expect((await fetch(`${url}/greetings`)).status).toBe(200);
     expect((await fetch(`${url}/livez`)).status).toBe(200);
     const ready = await fetch(`${url}/readyz`);
@@ -102,14 +98,14 @@ describe('startService', () => {
     await expect(start({ modules: [{ name: 'absent', enabled: true }] })).rejects.toThrow(
       /Expected a directory .*absent/,
     );
-    expect(() => orm()).toThrow(/Expected an open database/);
+    expect(() => running?.database.client).toThrow(/Expected an open database/);
     await start({});
-    expect(running?.addresses).toHaveLength(1);
+    expect((await fetch(`${url}/greetings`)).status).toBe(200);
   });
 
   it('switches each step of the HTTP configuration by its flag', async () => {
     await start({ server: { port: 0, enableCors: false, enableSecurityHeaders: false } });
-    const response = await fetch(`${running?.addresses[0]?.url}/greetings`, { headers: { Origin: 'http://a.test' } });
+    const response = await fetch(`${url}/greetings`, { headers: { Origin: 'http://a.test' } });
     expect(response.headers.get('access-control-allow-origin')).toBeNull();
     expect(response.headers.get('x-frame-options')).toBeNull();
   });

@@ -6,7 +6,6 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { scenarios } from '../../load-tests/run/k6.ts';
-import { orm } from '../../src/chassis/database/client/orm.ts';
 import { root, skipped, tool } from '../chart/chart.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
 
@@ -67,8 +66,8 @@ describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
   });
 
   it('refuses a target with too little to list, and says what to do', async () => {
-    const { url } = await bootTestApp();
-    await orm().product.deleteMany({});
+    const { url, orm } = await bootTestApp();
+    await orm.product.deleteMany({});
     const { code, stderr } = await run('list-filtered', url);
     expect(stderr).toContain('has 0 products, expected at least 1000');
     expect(stderr).toContain('npm run db:seed');

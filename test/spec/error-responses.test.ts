@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { useModulesDirectory } from '../../src/chassis/config/layout.ts';
 import {
   BaseException,
   DatabaseException,
@@ -22,8 +21,8 @@ const failing: Reporter = {
   },
 };
 
-useModulesDirectory(join(import.meta.dirname, '../fixtures/modules'));
 const app = await bootTestApp({
+  modulesDirectory: join(import.meta.dirname, '../fixtures/modules'),
   reporters: [failing, recorder],
   configure: (config) => ({ ...config, modules: [{ name: 'failures', enabled: true, routesPrefix: '/fail' }] }),
 });

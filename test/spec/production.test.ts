@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { useModulesDirectory } from '../../src/chassis/config/layout.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
 
-useModulesDirectory(join(import.meta.dirname, '../fixtures/modules'));
 const app = await bootTestApp({
+  modulesDirectory: join(import.meta.dirname, '../fixtures/modules'),
   env: { NODE_ENV: 'production', AUTH_JWT_SECRET: 'a secret of the tests, 32 letters or more' },
   configure: (config) => ({ ...config, modules: [{ name: 'failures', enabled: true }] }),
 });

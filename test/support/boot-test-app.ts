@@ -1,42 +1,53 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import type { Express } from 'express';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { appConfig } from '../../src/app.config.ts';
 import type { AppConfig } from '../../src/chassis/config/app-config.ts';
-import { orm } from '../../src/chassis/database/client/orm.ts';
-import { type Service, type StartOptions, startService } from '../../src/chassis/start.ts';
+import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
+import type { DelegateName, OrmClient } from '../../src/chassis/database/client/orm-types.ts';
+import { createService, type Service, type ServiceOptions } from '../../src/chassis/service.ts';
 import { TestClient } from './test-client.ts';
 import { createTestDatabase } from './test-database.ts';
 
 /** What a test may change of the application that it boots. */
-export interface TestAppOptions extends StartOptions {
-  /** Environment variables beside those that every test application gets. */
+export interface TestAppOptions extends Omit<ServiceOptions, 'env'> {
+  /** Variables beside those that every test application gets. */
   env?: Record<string, string>;
   /** Changes the application's configuration. */
   configure?: (config: AppConfig) => AppConfig;
+  /** Which database it runs on; by default the one that TEST_PROVIDER names, else SQLite. */
+  provider?: DatabaseProvider;
 }
 
 /** The real application on a real database, called over HTTP as nobody unless `as` says otherwise. */
 export class TestApp extends TestClient {
+  readonly service: Service;
   readonly url: string;
   /** The internal server: probes, metrics, log level. */
   readonly internal: TestClient;
   readonly internalUrl: string;
-  readonly express: Express;
   /** The directory of uploaded files. */
   readonly uploads: string;
   readonly #clients = new Map<string, TestClient>();
 
-  constructor({ app, addresses, internalAddress }: Service, uploads: string) {
-    super(addresses[0]?.url ?? '');
-    this.url = addresses[0]?.url ?? '';
-    this.internalUrl = internalAddress.url;
-    this.internal = new TestClient(internalAddress.url);
-    this.express = app;
+  constructor(service: Service, urls: { url: string; internalUrl: string }, uploads: string) {
+    super(urls.url);
+    this.service = service;
+    this.url = urls.url;
+    this.internalUrl = urls.internalUrl;
+    this.internal = new TestClient(urls.internalUrl);
     this.uploads = uploads;
+  }
+
+  get express(): Express {
+    return this.service.app;
+  }
+
+  /** The client of its database. */
+  get orm(): OrmClient {
+    return this.service.database.client;
   }
 
   /** The same application called with the token of a seeded account, or of the account with these credentials. */
@@ -49,11 +60,8 @@ export class TestApp extends TestClient {
   }
 
   /** How many records a model holds. */
-  async count(
-    model: 'user' | 'profile' | 'category' | 'product' | 'refreshToken',
-    where: object = {},
-  ): Promise<number> {
-    return (orm()[model] as { count(query: object): Promise<number> }).count({ where });
+  async count(model: DelegateName, where: object = {}): Promise<number> {
+    return (this.orm[model] as { count(query: object): Promise<number> }).count({ where });
   }
 }
 
@@ -64,33 +72,37 @@ const unlimited = {
   AUTH_LOGINS_PER_ACCOUNT: '1000000',
 };
 
+const variables = {
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'silent',
+  HOST: '127.0.0.1',
+  PORT: '0',
+  INTERNAL_HOST: '127.0.0.1',
+  INTERNAL_PORT: '0',
+  DATABASE_MIGRATE: 'false',
+  DATABASE_SEED: 'none',
+  SHUTDOWN_ACCEPT_MS: '0',
+  ...unlimited,
+};
+
 /**
  * Boots the service on a fresh, seeded database and a free port, and closes it at the end of the test that called it,
- * or of the file when called at its top. One at a time: a file boots its application once, or each test its own.
+ * or of the file when called at its top. A file boots as many as it likes, side by side.
  */
-export async function bootTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const database = await createTestDatabase();
+export async function bootTestApp({ env, configure, provider, ...options }: TestAppOptions = {}): Promise<TestApp> {
+  const database = await createTestDatabase(provider);
   const uploads = mkdtempSync(join(tmpdir(), 'slipway-uploads-'));
-  const before = { ...process.env };
-  Object.assign(process.env, { HOST: '127.0.0.1', PORT: '0', INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: '0' });
-  Object.assign(process.env, { DATABASE_URL: database.url, LOCAL_UPLOAD_DIR: uploads });
-  Object.assign(
-    process.env,
-    { DATABASE_MIGRATE: 'false', DATABASE_SEED: 'none', SHUTDOWN_ACCEPT_MS: '0' },
-    unlimited,
-    options.env,
-  );
-  const config = options.configure?.(appConfig()) ?? appConfig();
-  const service = await startService(config, options);
+  const own = { ...variables, DATABASE_URL: database.url, LOCAL_UPLOAD_DIR: uploads, ...env };
+  const config = appConfig(own);
+  const service = createService(configure?.(config) ?? config, { ...options, env: own });
   whenDone(async () => {
     const { failure } = await service.close();
-    if (failure) throw failure;
     await database.remove();
     rmSync(uploads, { recursive: true, force: true });
-    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
-    Object.assign(process.env, before);
+    if (failure) throw failure;
   });
-  return new TestApp(service, uploads);
+  const { addresses, internalAddress } = await service.start();
+  return new TestApp(service, { url: addresses[0]?.url ?? '', internalUrl: internalAddress.url }, uploads);
 }
 
 function whenDone(close: () => Promise<void>): void {

@@ -6,7 +6,7 @@ import process from 'node:process';
 import type { TestProject } from 'vitest/node';
 import { build } from '../../scripts/build.ts';
 import { readEnvironment } from '../../src/chassis/config/environment.ts';
-import { closeOrm, openOrm, orm } from '../../src/chassis/database/client/orm.ts';
+import { openDatabase } from '../../src/chassis/database/client/orm.ts';
 import { applyMigrations } from '../../src/chassis/database/migrations/apply-migrations.ts';
 import { startPostgres } from './postgres.ts';
 
@@ -44,9 +44,9 @@ async function prepare(url: string): Promise<void> {
   const settings = readEnvironment({}, { NODE_ENV: 'test', DATABASE_URL: url });
   const { seed } = await import('../../prisma/seed.ts');
   await applyMigrations(settings);
-  await openOrm(settings);
-  await seed(orm(), { size: 'small', accounts: true });
+  const { client, close } = await openDatabase(settings);
+  await seed(client, { size: 'small', accounts: true });
   // A copy of the file alone must hold everything.
-  if (url.startsWith('file:')) await orm().$queryRawUnsafe('PRAGMA wal_checkpoint(TRUNCATE)');
-  await closeOrm();
+  if (url.startsWith('file:')) await client.$queryRawUnsafe('PRAGMA wal_checkpoint(TRUNCATE)');
+  await close();
 }

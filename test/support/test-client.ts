@@ -68,8 +68,8 @@ export class TestClient {
     return Object.assign(response, {
       async expectData(status = 200) {
         const { body, status: actual } = await response;
+        expect(actual, `the answer ${JSON.stringify(body)}`).toBe(status);
         expect(body).toMatchObject({ success: true });
-        expect(actual).toBe(status);
         return body.data;
       },
       async expectError(status: number, message: string | RegExp, details?: unknown) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { Client } from 'pg';
 import { inject } from 'vitest';
+import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
 
 /** A database of one's own: migrated, with the small seed, removed by `remove`. */
 export interface TestDatabase {
@@ -13,9 +14,11 @@ export interface TestDatabase {
 
 let made = 0;
 
-/** Makes a database on the provider that TEST_PROVIDER names; SQLite by default. */
-export function createTestDatabase(): Promise<TestDatabase> {
-  return process.env.TEST_PROVIDER === 'postgresql' ? createPostgresqlDatabase() : createSqliteDatabase();
+/** Makes a database on a provider: by default the one that TEST_PROVIDER names, else SQLite. */
+export function createTestDatabase(
+  provider = process.env.TEST_PROVIDER as DatabaseProvider | undefined,
+): Promise<TestDatabase> {
+  return provider === 'postgresql' ? createPostgresqlDatabase() : createSqliteDatabase();
 }
 
 async function createSqliteDatabase(): Promise<TestDatabase> {

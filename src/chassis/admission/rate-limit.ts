@@ -1,10 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { RateLimiterRes } from 'rate-limiter-flexible';
+import { currentService } from '../context/current-service.ts';
 import { TooManyRequestsException } from '../errors/exceptions.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
-import { countRateLimited } from '../telemetry/metrics/metrics.ts';
 import { clientKey } from './client-key.ts';
-import { type Quota, rateLimiterFor } from './rate-limit-store.ts';
+import type { Quota, RateLimits } from './rate-limits.ts';
 
 /** How much a client may send, and who counts as one. */
 export interface RateLimitPolicy extends Quota {
@@ -27,13 +27,15 @@ export interface RateLimitPolicy extends Quota {
  * `Retry-After`. Every answer carries `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers, 11).
  * Counted in memory, or by all replicas together with REDIS_URL. Lets all pass while RATE_LIMIT_ENABLED is false.
  * To be called where routes are defined, not at import.
+ *
+ * @param limits whose counts; the current service's by default
  */
-export function rateLimit(policy: RateLimitPolicy): RequestHandler {
+export function rateLimit(policy: RateLimitPolicy, limits: RateLimits = currentService().rateLimits): RequestHandler {
   const { name, points, seconds } = policy;
   if (!/^[\w-]{1,50}$/.test(name)) {
     throw new Error(`Expected a rate limit's name of letters, digits and -, found ${JSON.stringify(name)}.`);
   }
-  const limiter = rateLimiterFor(policy);
+  const limiter = limits.limiterFor(policy);
   if (!limiter) return (_req, _res, next) => next();
   const keyOf = keyFunction(policy.by ?? 'address');
   const rule = `"${name}";q=${points};w=${seconds}`;
@@ -49,7 +51,7 @@ export function rateLimit(policy: RateLimitPolicy): RequestHandler {
         // What cannot count must not refuse.
         if (left instanceof Error) return next();
         tell(res, rule, name, left);
-        countRateLimited(name);
+        limits.metrics.limited(name);
         next(refusal(secondsOf(left)));
       },
     );

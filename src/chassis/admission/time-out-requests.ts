@@ -4,7 +4,7 @@ import type { RequestContext } from '../context/request-context.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
 import { sendFailure } from '../http/answers/send-failure.ts';
-import { logger } from '../telemetry/logger.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 /** A request that waits, in a ring of all that do, in which it stands behind those that came before it. */
 interface Waiting {
@@ -23,6 +23,13 @@ interface Link {
   after: Link;
 }
 
+/** How late requests are answered. */
+export interface TimeOutOptions {
+  /** Hides the reason (spec.md: Errors, body rule 1). */
+  production: boolean;
+  logger: Logger;
+}
+
 const place = Symbol('place among those that wait');
 
 type WaitingResponse = ServerResponse & { [place]?: Waiting | undefined };
@@ -37,7 +44,7 @@ const reason = 'The request took longer than REQUEST_TIMEOUT_MS';
  * One timer for all, and only while there are requests: they stand in the order in which they came, so whoever looks
  * sees the late ones first. The time is exact to a tenth of `timeoutMs`, and to a quarter of a second at most.
  */
-export function timeOutRequests(timeoutMs: number, production: boolean): RequestObserver {
+export function timeOutRequests(timeoutMs: number, { production, logger }: TimeOutOptions): RequestObserver {
   const checkMs = Math.min(250, timeoutMs / 10);
   const ring = emptyRing();
   let timer: NodeJS.Timeout | undefined;
@@ -66,7 +73,7 @@ export function timeOutRequests(timeoutMs: number, production: boolean): Request
     if (res.headersSent) return;
     const exception = new ServiceUnavailableException(reason, undefined, { headers: { 'Retry-After': '1' } });
     const { requestId, traceId, method, url, route } = context;
-    logger().error({ requestId, traceId, method, url, route, timeoutMs }, reason);
+    logger.error({ requestId, traceId, method, url, route, timeoutMs }, reason);
     context.abort?.(reason);
     sendFailure(res, exception, production);
   }

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 /** HTTP settings of the service (spec.md: ServerConfig). Every flag defaults to true. */
 export interface ServerConfig {
   /** Listening port; 0 takes a free one. */
@@ -23,4 +25,6 @@ export interface ModuleConfig {
 export interface AppConfig {
   modules: ModuleConfig[];
   server: ServerConfig;
+  /** Settings that modules add, so that they are read and refused together with the chassis' own. Default: none. */
+  moduleSettings?: z.ZodRawShape;
 }

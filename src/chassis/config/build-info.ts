@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from './environment.ts';
+import type { Environment } from './environment.ts';
 import { sourcesDirectory } from './layout.ts';
 
 /** Which build of which service this is. */
@@ -12,7 +12,7 @@ export interface BuildInfo {
 }
 
 /** Name and version of package.json, and the revision that the image was built with. */
-export function buildInfo(): BuildInfo {
+export function buildInfo({ SOURCE_REVISION }: Pick<Environment, 'SOURCE_REVISION'>): BuildInfo {
   const { name, version } = JSON.parse(readFileSync(join(sourcesDirectory, '../package.json'), 'utf8'));
-  return { name, version, revision: environment().SOURCE_REVISION ?? 'unknown' };
+  return { name, version, revision: SOURCE_REVISION ?? 'unknown' };
 }

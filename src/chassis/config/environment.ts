@@ -1,11 +1,14 @@
-import { existsSync } from 'node:fs';
-import process from 'node:process';
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { readSettingFile } from './read-setting-file.ts';
 import { settingContradictions } from './settings/contradictions.ts';
 import { chassisSettings, derivedDefaults } from './settings.ts';
 
-/** The settings of the running service: the chassis' own and those that modules added. */
+/** Variables by name, as `process.env` holds them. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The settings of a service: the chassis' own and those that modules added. */
 export type Environment = z.infer<typeof environmentSchema> & Slipway.Settings;
 
 /** Where the value of a setting came from, for the start-up report; secret values are redacted. */
@@ -33,45 +36,72 @@ export class ConfigurationError extends Error {
 /** The one schema of all chassis settings. */
 export const environmentSchema = z.object(chassisSettings);
 
-let current: Environment | undefined;
-let sources: SettingSource[] = [];
-let lastRead = { moduleSettings: {} as z.ZodRawShape, variables: process.env };
-
-/** The settings of the running service; reads them on first use. Raises ConfigurationError. */
-export function environment(): Environment {
-  return current ?? readEnvironment();
-}
-
-/** Where each setting came from, in the order of the schema. */
-export function settingSources(): readonly SettingSource[] {
-  return sources;
-}
-
-/** Adds the variables of a file `.env` in the working directory, where there is one; those that are set stay. */
-export function loadEnvFile(): void {
-  if (existsSync('.env')) process.loadEnvFile('.env');
-}
-
 /**
- * Adds the settings of a module that were not read with the others, so that a loader works where nobody called
- * `readEnvironment` with them. Raises ConfigurationError.
+ * The variables with those of a file `.env` in the working directory added, where there is one; those that are set stay.
+ * Nothing is changed but what is returned.
  */
-export function addModuleSettings(moduleSettings: z.ZodRawShape): void {
-  const { moduleSettings: known, variables } = lastRead;
-  if (current && Object.keys(moduleSettings).every((name) => name in known)) return;
-  readEnvironment({ ...known, ...moduleSettings }, variables);
+export function withEnvFile(variables: Variables): Variables {
+  return existsSync('.env') ? { ...parseEnv(readFileSync('.env', 'utf8')), ...variables } : variables;
 }
 
 /**
- * Reads every setting and remembers the result for `environment()`. An empty variable counts as unset, except NODE_ENV,
- * where it is a problem; `NAME_FILE` reads the value of `NAME` from a file of at most 64 KB, without its last line break.
+ * Reads every setting. An empty variable counts as unset, except NODE_ENV, where it is a problem; `NAME_FILE` reads the
+ * value of `NAME` from a file of at most 64 KB, without its last line break.
  *
  * @param moduleSettings zod types of the settings that modules add, by variable name
- * @param variables the variables to read; the process's own by default
  * @throws ConfigurationError with all problems
  */
-export function readEnvironment(moduleSettings: z.ZodRawShape = {}, variables = process.env): Environment {
-  lastRead = { moduleSettings, variables };
+export function readEnvironment(moduleSettings: z.ZodRawShape, variables: Variables): Environment {
+  return new Configuration(variables, moduleSettings).settings;
+}
+
+/** The settings of one service, and where each came from. */
+export class Configuration {
+  readonly #variables: Variables;
+  #moduleSettings: z.ZodRawShape;
+  #read: ReadSettings;
+
+  /**
+   * Reads every setting, as `readEnvironment` does.
+   *
+   * @throws ConfigurationError with all problems
+   */
+  constructor(variables: Variables, moduleSettings: z.ZodRawShape = {}) {
+    this.#variables = variables;
+    this.#moduleSettings = moduleSettings;
+    this.#read = readSettings(moduleSettings, variables);
+  }
+
+  get settings(): Environment {
+    return this.#read.settings;
+  }
+
+  /** Where each setting came from, in the order of the schema. */
+  get sources(): readonly SettingSource[] {
+    return this.#read.sources;
+  }
+
+  /**
+   * Adds the settings of a module that were not read with the others.
+   *
+   * @throws ConfigurationError with all problems
+   */
+  add(moduleSettings: z.ZodRawShape): void {
+    if (Object.keys(moduleSettings).every((name) => name in this.#moduleSettings)) return;
+    const all = { ...this.#moduleSettings, ...moduleSettings };
+    const { settings, sources } = readSettings(all, this.#variables);
+    // Those who hold the settings see what is added; what they have read, a default made at random too, stays.
+    this.#read = { settings: Object.assign(this.#read.settings, { ...settings, ...this.#read.settings }), sources };
+    this.#moduleSettings = all;
+  }
+}
+
+interface ReadSettings {
+  settings: Environment;
+  sources: SettingSource[];
+}
+
+function readSettings(moduleSettings: z.ZodRawShape, variables: Variables): ReadSettings {
   const problems: string[] = [];
   const schema = environmentSchema.extend(moduleSettings);
   const { raw, files } = collect(Object.keys(schema.shape), variables, problems);
@@ -85,18 +115,17 @@ export function readEnvironment(moduleSettings: z.ZodRawShape = {}, variables = 
   if (parsed.success) problems.push(...settingContradictions(parsed.data as unknown as Environment));
   if (raw.NODE_ENV === 'production') problems.push(...missingInProduction(schema, given));
   if (problems.length > 0 || !parsed.success) throw new ConfigurationError(problems);
-  sources = Object.entries(parsed.data)
+  const sources = Object.entries(parsed.data)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ({
       name,
       value: isSecret(schema, name) ? '[redacted]' : value,
-      from: files.has(name) ? 'file' : given.has(name) ? 'environment' : 'default',
+      from: files.has(name) ? ('file' as const) : given.has(name) ? ('environment' as const) : ('default' as const),
     }));
-  current = parsed.data as unknown as Environment;
-  return current;
+  return { settings: parsed.data as unknown as Environment, sources };
 }
 
-function collect(names: string[], variables: NodeJS.ProcessEnv, problems: string[]) {
+function collect(names: string[], variables: Variables, problems: string[]) {
   const raw: Record<string, string> = {};
   const files = new Set<string>();
   for (const name of names) {

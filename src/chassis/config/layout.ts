@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 /** `src` when the service runs from source, `dist` once it is built; the build keeps this file two folders below it. */
@@ -16,21 +15,5 @@ export function databaseProgram(name: string): string {
   return join(directory, `${name}${sourceExtension}`);
 }
 
-let modules = join(sourcesDirectory, 'modules');
-
-/** The directory that holds one directory per module. */
-export function modulesDirectory(): string {
-  return modules;
-}
-
-/**
- * Takes modules from another directory than `src/modules`, e.g. when the chassis is installed as a library.
- *
- * @param directory absolute path; it must exist
- */
-export function useModulesDirectory(directory: string): void {
-  if (!existsSync(directory)) {
-    throw new Error(`Expected a directory of modules, found nothing at ${directory}; create it or correct the path.`);
-  }
-  modules = directory;
-}
+/** The directory that holds one directory per module, where `createService` is told of no other. */
+export const defaultModulesDirectory = join(sourcesDirectory, 'modules');

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { scopes } from './scope.ts';
 
 /** What is known of the request under way (spec.md: Other records). */
 export interface RequestContext {
@@ -33,22 +33,24 @@ export interface RequestContext {
   roles?: readonly string[];
 }
 
-const storage = new AsyncLocalStorage<RequestContext>();
-
 /**
  * The context of the request under way, readable anywhere below its handler (spec.md: Other records).
  * Undefined outside a request.
  */
 export function getRequestContext(): RequestContext | undefined {
-  return storage.getStore();
+  return scopes.getStore()?.request;
 }
 
-/** Runs `work` with `context` as the current request context. */
-export function runWithRequestContext<T>(context: RequestContext, work: () => T): T {
-  return storage.run(context, work);
+/** Runs `work` with `context` as the current request context, in the service that the caller belongs to or in `service`. */
+export function runWithRequestContext<T>(
+  context: RequestContext,
+  work: () => T,
+  service = scopes.getStore()?.service,
+): T {
+  return scopes.run({ service, request: context }, work);
 }
 
 /** Runs `work` outside the current request, for what is not its own doing. */
 export function runOutsideRequest<T>(work: () => T): T {
-  return storage.exit(work);
+  return scopes.run({ service: scopes.getStore()?.service, request: undefined }, work);
 }

@@ -2,7 +2,7 @@ import { BaseException, NotFoundException } from '../errors/exceptions.ts';
 import { notFoundMessage } from '../errors/not-found-message.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 import type { DatabaseProvider } from './client/database-url.ts';
-import { providerOf } from './client/orm.ts';
+import { countsOf, providerOf } from './client/orm.ts';
 import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
 import { stopAbandoned } from './client/stop-abandoned.ts';
 import { Coalescer } from './reads/coalesce.ts';
@@ -41,12 +41,13 @@ export abstract class Repository<D extends DelegateName> {
   protected abstract readonly model: D;
   private readonly client: OrmClient;
   private readonly provider: DatabaseProvider;
-  private readonly coalescer = new Coalescer();
+  private readonly coalescer: Coalescer;
   private readonly totals = new TotalHints();
 
   constructor({ orm }: { orm: OrmClient }) {
     this.client = orm;
     this.provider = providerOf(orm);
+    this.coalescer = new Coalescer(countsOf(orm));
   }
 
   /** The client to ask: inside of a unit of work that unit's, so take it anew for each query. */

@@ -1,13 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { buildInfo } from '../config/build-info.ts';
-import { environment, environmentSchema } from '../config/environment.ts';
-import { currentDatabase } from '../database/client/orm.ts';
+import { type Environment, environmentSchema } from '../config/environment.ts';
+import type { Database } from '../database/client/database.ts';
 import { BadRequestException, PayloadTooLargeException } from '../errors/exceptions.ts';
 import { parseBody } from '../http/bodies/parse-body.ts';
-import { readiness } from '../lifecycle/health.ts';
-import { logger, logLevel, setLogLevel } from '../telemetry/logger.ts';
-import { metricsText } from '../telemetry/metrics/metrics.ts';
+import type { Health } from '../lifecycle/health.ts';
+import { type Logger, setLogLevel } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics/metrics.ts';
+
+/** What the internal server tells of. */
+export interface Operated {
+  readonly settings: Environment;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly health: Health;
+  readonly database: Database;
+  /** Names of the enabled modules. */
+  readonly modules: readonly string[];
+}
 
 /** An answer with its whole body. */
 export interface InternalAnswer {
@@ -28,14 +39,15 @@ const maximumBodyLength = 1_000;
 const logLevelBody = z.object({ level: environmentSchema.shape.LOG_LEVEL.unwrap() });
 
 /** The paths of the internal server. */
-export function internalRoutes(modules: readonly string[]): ReadonlyMap<string, InternalRoute> {
-  const describe = serviceInfo(modules);
+export function internalRoutes(service: Operated): ReadonlyMap<string, InternalRoute> {
+  const { logger, metrics, health } = service;
+  const describe = serviceInfo(service);
   return new Map<string, InternalRoute>([
     ['/livez', { get: () => json(200, { status: 'ok' }) }],
-    ['/readyz', { get: answerReadiness }],
-    ['/metrics', { get: answerMetrics }],
+    ['/readyz', { get: () => answerReadiness(health) }],
+    ['/metrics', { get: (req) => answerMetrics(metrics, req) }],
     ['/info', { get: () => json(200, describe()) }],
-    ['/log-level', { get: () => json(200, { level: logLevel() }), put: changeLogLevel }],
+    ['/log-level', { get: () => json(200, { level: logger.level }), put: (req) => changeLogLevel(logger, req) }],
   ]);
 }
 
@@ -44,36 +56,36 @@ export function json(status: number, body: object): InternalAnswer {
   return { status, contentType: 'application/json; charset=utf-8', text: JSON.stringify(body) };
 }
 
-async function answerReadiness(): Promise<InternalAnswer> {
-  const { ready, checks } = await readiness();
+async function answerReadiness(health: Health): Promise<InternalAnswer> {
+  const { ready, checks } = await health.readiness();
   return json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks });
 }
 
-async function answerMetrics(req: IncomingMessage): Promise<InternalAnswer> {
-  const { contentType, text } = await metricsText(req.headers.accept);
+async function answerMetrics(metrics: Metrics, req: IncomingMessage): Promise<InternalAnswer> {
+  const { contentType, text } = await metrics.text(req.headers.accept);
   return { status: 200, contentType, text };
 }
 
 /** What runs here since when; nothing of it is secret. */
-function serviceInfo(modules: readonly string[]): () => object {
-  const build = buildInfo();
+function serviceInfo({ settings, modules, database }: Operated): () => object {
+  const build = buildInfo(settings);
   const started = new Date();
   return () => ({
     ...build,
     node: process.version,
-    environment: environment().NODE_ENV,
+    environment: settings.NODE_ENV,
     started: started.toISOString(),
     uptimeSeconds: Math.floor((Date.now() - started.getTime()) / 1000),
     modules,
-    database: currentDatabase()?.provider ?? null,
+    database: database.isOpen ? database.provider : null,
   });
 }
 
-async function changeLogLevel(req: IncomingMessage): Promise<InternalAnswer> {
+async function changeLogLevel(logger: Logger, req: IncomingMessage): Promise<InternalAnswer> {
   const { level } = parseBody(logLevelBody, await readJson(req));
-  const before = logLevel();
-  setLogLevel(level);
-  if (level !== before) logger().warn({ from: before, to: level }, 'log level changed');
+  const before = logger.level;
+  setLogLevel(logger, level);
+  if (level !== before) logger.warn({ from: before, to: level }, 'log level changed');
   return json(200, { level });
 }
 

@@ -7,17 +7,8 @@ import { answerClientErrors } from '../http/answers/client-error.ts';
 import { sendFailure } from '../http/answers/send-failure.ts';
 import { requestIdOf } from '../http/pipeline/request-context-of.ts';
 import { type ListenAddress, listen } from '../lifecycle/listen.ts';
-import { logger } from '../telemetry/logger.ts';
-import { type InternalAnswer, type InternalRoute, internalRoutes } from './internal-routes.ts';
-
-/** What the internal server needs to know of the service. */
-export interface InternalServerOptions {
-  host: string;
-  /** 0 takes a free one. */
-  port: number;
-  /** Names of the enabled modules, for /info. */
-  modules: readonly string[];
-}
+import type { Logger } from '../telemetry/logger.ts';
+import { type InternalAnswer, type InternalRoute, internalRoutes, type Operated } from './internal-routes.ts';
 
 /** An internal server that listens. */
 export interface InternalServer {
@@ -39,17 +30,19 @@ const closeMs = 500;
  *
  * @throws StartUpError when the address cannot be taken
  */
-export async function startInternalServer({ host, port, modules }: InternalServerOptions): Promise<InternalServer> {
-  const routes = internalRoutes(modules);
+export async function startInternalServer(service: Operated): Promise<InternalServer> {
+  const { settings, logger } = service;
+  const routes = internalRoutes(service);
   const headers = new AnswerHeaders({ security: true });
   const server = createServer(limits, (req, res) => {
     res.setHeader('x-request-id', requestIdOf(req));
     headers.apply(res);
-    void answer(routes, req, res);
-  }).on('clientError', answerClientErrors(headers));
+    void answer(routes, logger, req, res);
+  }).on('clientError', answerClientErrors({ headers, logger }));
   server.timeout = silenceMs;
   server.keepAliveTimeout = keepAliveMs;
-  const address = await listen(server, { host, port }, { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT' });
+  const own = { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT };
+  const address = await listen(server, own, { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT' });
   return { address, close: () => closeServer(server) };
 }
 
@@ -65,6 +58,7 @@ async function closeServer(server: Server): Promise<void> {
 
 async function answer(
   routes: ReadonlyMap<string, InternalRoute>,
+  logger: Logger,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
@@ -72,7 +66,7 @@ async function answer(
     send(res, await handlerOf(routes, req)(req));
   } catch (error) {
     const exception = toException(error);
-    if (exception.statusCode >= 500) logger().error({ err: error, url: req.url }, 'internal request failed');
+    if (exception.statusCode >= 500) logger.error({ err: error, url: req.url }, 'internal request failed');
     // What is left of a refused body is not waited for.
     if (!req.complete) res.setHeader('connection', 'close');
     sendFailure(res, exception, true);

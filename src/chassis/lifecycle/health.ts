@@ -1,6 +1,5 @@
-import { Router } from 'express';
-import { logger } from '../telemetry/logger.ts';
-import { loadFailures } from './start-up-report.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { LoadFailure } from './start-up-report.ts';
 
 /**
  * A named condition for readiness: resolves when it holds, rejects with the reason when it does not. It counts as failed
@@ -19,6 +18,13 @@ export interface Readiness {
   checks: Record<string, CheckOutcome | 'failed to load' | Phase>;
 }
 
+/** What the health of a service is made of. */
+export interface HealthOptions {
+  logger: Logger;
+  /** The parts of modules that could not be loaded. */
+  failures?: () => readonly LoadFailure[];
+}
+
 interface KnownCheck {
   check: HealthCheck;
   /** The call that is under way; its result is shared, so that a hanging check is never called twice. */
@@ -28,84 +34,79 @@ interface KnownCheck {
 
 const checkTimeoutMs = 1000;
 const cacheMs = 1000;
-const checks = new Map<string, KnownCheck>();
-let phase: Phase = 'starting';
-let last: { at: number; result: Promise<Readiness> } | undefined;
 
-/** Adds a condition for readiness; a check of the same name is replaced. */
-export function addHealthCheck(name: string, check: HealthCheck): void {
-  checks.set(name, { check });
-  last = undefined;
-}
+/** Whether a service can take requests. */
+export class Health {
+  readonly #logger: Logger;
+  readonly #failures: () => readonly LoadFailure[];
+  readonly #checks = new Map<string, KnownCheck>();
+  #phase: Phase = 'starting';
+  #last: { at: number; result: Promise<Readiness> } | undefined;
 
-/** Removes all checks and goes back to `starting`, so that the next start begins anew. */
-export function resetHealthChecks(): void {
-  checks.clear();
-  enterPhase('starting');
-}
-
-/** Says where the service is in its life, which readiness tells from the next moment on. */
-export function enterPhase(next: Phase): void {
-  phase = next;
-  last = undefined;
-}
-
-/**
- * Runs all checks side by side, each for at most a second; one answer serves everybody who asks within a second, so that
- * the work stays the same however often probes come. Before the service serves, and once it shuts down, it runs none.
- */
-export function readiness(): Promise<Readiness> {
-  if (phase !== 'serving') return Promise.resolve({ ready: false, checks: { service: phase } });
-  const now = performance.now();
-  if (!last || now - last.at > cacheMs) last = { at: now, result: runChecks() };
-  return last.result;
-}
-
-async function runChecks(): Promise<Readiness> {
-  const failures = loadFailures().map(({ module, file }) => [`${module}/${file}`, 'failed to load'] as const);
-  const outcomes = await Promise.all([...checks].map(async ([name, known]) => [name, await ask(name, known)] as const));
-  const entries = [...failures, ...outcomes];
-  return { ready: entries.every(([, result]) => result === 'ok'), checks: Object.fromEntries(entries) };
-}
-
-async function ask(name: string, known: KnownCheck): Promise<CheckOutcome> {
-  const { promise: late, resolve } = Promise.withResolvers<CheckOutcome>();
-  const abort = new AbortController();
-  const timer = setTimeout(() => {
-    resolve('timed out');
-    abort.abort();
-  }, checkTimeoutMs);
-  known.pending ??= call(name, known, abort.signal).finally(() => {
-    known.pending = undefined;
-  });
-  const outcome = await Promise.race([known.pending, late]);
-  clearTimeout(timer);
-  // The line is written when something changes, not at each probe.
-  if (outcome === 'timed out' && known.last !== outcome) logger().warn({ check: name }, 'health check timed out');
-  if (outcome === 'ok' && known.last && known.last !== 'ok') logger().info({ check: name }, 'health check holds again');
-  known.last = outcome;
-  return outcome;
-}
-
-async function call(name: string, known: KnownCheck, signal: AbortSignal): Promise<CheckOutcome> {
-  try {
-    await known.check(signal);
-    return 'ok';
-  } catch (error) {
-    if (known.last !== 'failed') logger().warn({ err: error, check: name }, 'health check failed');
-    return 'failed';
+  constructor({ logger, failures = () => [] }: HealthOptions) {
+    this.#logger = logger;
+    this.#failures = failures;
   }
-}
 
-/** `/livez` (the process answers) and `/readyz` (it can take requests, else 503 and which check says no). */
-export function healthRoutes(): Router {
-  const router = Router();
-  router.get('/livez', (_request, response) => {
-    response.json({ status: 'ok' });
-  });
-  router.get('/readyz', async (_request, response) => {
-    const { ready, checks: outcomes } = await readiness();
-    response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable', checks: outcomes });
-  });
-  return router;
+  /** Adds a condition for readiness; a check of the same name is replaced. */
+  add(name: string, check: HealthCheck): void {
+    this.#checks.set(name, { check });
+    this.#last = undefined;
+  }
+
+  /** Says where the service is in its life, which readiness tells from the next moment on. */
+  enter(phase: Phase): void {
+    this.#phase = phase;
+    this.#last = undefined;
+  }
+
+  /**
+   * Runs all checks side by side, each for at most a second; one answer serves everybody who asks within a second, so
+   * that the work stays the same however often probes come. Before the service serves, and once it shuts down, it runs
+   * none.
+   */
+  readiness(): Promise<Readiness> {
+    if (this.#phase !== 'serving') return Promise.resolve({ ready: false, checks: { service: this.#phase } });
+    const now = performance.now();
+    if (!this.#last || now - this.#last.at > cacheMs) this.#last = { at: now, result: this.#runChecks() };
+    return this.#last.result;
+  }
+
+  async #runChecks(): Promise<Readiness> {
+    const failures = this.#failures().map(({ module, file }) => [`${module}/${file}`, 'failed to load'] as const);
+    const checks = [...this.#checks].map(async ([name, known]) => [name, await this.#ask(name, known)] as const);
+    const entries = [...failures, ...(await Promise.all(checks))];
+    return { ready: entries.every(([, result]) => result === 'ok'), checks: Object.fromEntries(entries) };
+  }
+
+  async #ask(name: string, known: KnownCheck): Promise<CheckOutcome> {
+    const { promise: late, resolve } = Promise.withResolvers<CheckOutcome>();
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      resolve('timed out');
+      abort.abort();
+    }, checkTimeoutMs);
+    known.pending ??= this.#call(name, known, abort.signal).finally(() => {
+      known.pending = undefined;
+    });
+    const outcome = await Promise.race([known.pending, late]);
+    clearTimeout(timer);
+    // The line is written when something changes, not at each probe.
+    if (outcome === 'timed out' && known.last !== outcome) this.#logger.warn({ check: name }, 'health check timed out');
+    if (outcome === 'ok' && known.last && known.last !== 'ok') {
+      this.#logger.info({ check: name }, 'health check recovered');
+    }
+    known.last = outcome;
+    return outcome;
+  }
+
+  async #call(name: string, known: KnownCheck, signal: AbortSignal): Promise<CheckOutcome> {
+    try {
+      await known.check(signal);
+      return 'ok';
+    } catch (error) {
+      if (known.last !== 'failed') this.#logger.warn({ err: error, check: name }, 'health check failed');
+      return 'failed';
+    }
+  }
 }

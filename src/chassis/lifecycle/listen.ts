@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Environment } from '../config/environment.ts';
-import { type AnswerHeaders, noAnswerHeaders } from '../http/answers/answer-headers.ts';
-import { answerClientErrors, refuseTunnels } from '../http/answers/client-error.ts';
+import { answerClientErrors, type RefusalOptions, refuseTunnels } from '../http/answers/client-error.ts';
 import { closeUnreadConnections, continueWhenRead } from '../http/bodies/unread-bodies.ts';
 import { refuseExpectations } from '../http/pipeline/request-listener.ts';
 import { StartUpError } from './start-up-error.ts';
@@ -24,13 +23,9 @@ type Times = Pick<Environment, 'HTTP_HEADERS_TIMEOUT_MS' | 'HTTP_RECEIVE_TIMEOUT
  * for those who are late, for a connection that sends nothing too. Bytes that are no request get the one error body, and
  * a client that waits for a 100 Continue gets it once its body is read.
  *
- * @param headers what the answers carry that the listener has no part in; none by default
+ * @param refusal what the answers carry that the listener has no part in, and where they are logged
  */
-export function createHttpServer(
-  listener: RequestListener,
-  times: Times,
-  headers: AnswerHeaders = noAnswerHeaders,
-): Server {
+export function createHttpServer(listener: RequestListener, times: Times, refusal: RefusalOptions): Server {
   const server = createServer(
     {
       headersTimeout: times.HTTP_HEADERS_TIMEOUT_MS,
@@ -46,10 +41,10 @@ export function createHttpServer(
   );
   closeUnreadConnections(server);
   return server
-    .on('clientError', answerClientErrors(headers))
-    .on('connect', refuseTunnels(headers))
+    .on('clientError', answerClientErrors(refusal))
+    .on('connect', refuseTunnels(refusal))
     .on('checkContinue', continueWhenRead(server))
-    .on('checkExpectation', refuseExpectations(headers));
+    .on('checkExpectation', refuseExpectations(refusal));
 }
 
 /**

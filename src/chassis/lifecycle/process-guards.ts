@@ -3,11 +3,10 @@ import process from 'node:process';
 import { inspect } from 'node:util';
 import { ConfigurationError } from '../config/environment.ts';
 import { sourceExtension } from '../config/layout.ts';
-import { getRequestContext, type RequestContext, runWithRequestContext } from '../context/request-context.ts';
-import { drainLogger, flushLogger, logger } from '../telemetry/logger.ts';
-
-/** Tells a monitor of the error that ends the process; resolves once the monitor has it. */
-export type CrashReporter = (error: unknown) => Promise<unknown>;
+import { findService, openServices } from '../context/current-service.ts';
+import { type Scope, scopes } from '../context/scope.ts';
+import { drainOutput, flushOutput } from '../telemetry/log-output.ts';
+import { createLogger, type Logger } from '../telemetry/logger.ts';
 
 /** The signals that ask the process to end: of Kubernetes, of a keyboard, and of a terminal that was closed. */
 export const endSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -16,15 +15,10 @@ const reportTimeoutMs = 2000;
 const logStallMs = 2000;
 const standardError = 2;
 
-let reportCrash: CrashReporter | undefined;
-let crashing = false;
+/** The end of the process belongs to the process, whatever services it has. */
+const ending = { crashing: false };
 const logged = new WeakSet<object>();
-const rejectedIn = new WeakMap<object, RequestContext>();
-
-/** Has `report` told of a crash, for at most 2 s, before the process exits; undefined has nobody told. */
-export function reportCrashesTo(report: CrashReporter | undefined): void {
-  reportCrash = report;
-}
+const rejectedIn = new WeakMap<object, Scope>();
 
 /**
  * Ends the process on faults that nobody caught (spec.md: Handling, rule 5): an uncaught exception is logged and the
@@ -33,14 +27,14 @@ export function reportCrashesTo(report: CrashReporter | undefined): void {
  * service does not open Node's debugger on SIGUSR1, by which anyone who can send a signal could run code in it.
  */
 export function guardProcess(): void {
-  process.on('exit', flushLogger);
-  if (sourceExtension === '.js') process.on('SIGUSR1', () => logger().warn('SIGUSR1 ignored'));
+  process.on('exit', flushOutput);
+  if (sourceExtension === '.js') process.on('SIGUSR1', () => processLogger().warn('SIGUSR1 ignored'));
   process.on('uncaughtException', crash);
   process.on('unhandledRejection', (reason) => {
     writeLine('error', reason, 'unhandled promise rejection');
     const error = reason instanceof Error ? reason : new Error(`Unhandled rejection: ${inspect(reason)}`);
-    const context = getRequestContext();
-    if (context) rejectedIn.set(error, context);
+    const scope = scopes.getStore();
+    if (scope) rejectedIn.set(error, scope);
     throw error;
   });
 }
@@ -54,26 +48,26 @@ export function noteLogged(error: unknown): void {
  * Writes a last line, then exits with code 1. A person at a terminal reads what is wrong with the configuration as it is
  * meant to be read, a problem a line.
  */
-export async function exitAfter(error: unknown, message: string): Promise<never> {
+export async function exitAfter(error: unknown, message: string, logger?: Logger): Promise<never> {
   if (error instanceof ConfigurationError && process.stderr.isTTY) process.stderr.write(`${error.message}\n`);
-  else if (!logged.has(error as object)) writeLine('fatal', error, message);
+  else if (!logged.has(error as object)) writeLine('fatal', error, message, logger);
   return exitProcess(1);
 }
 
 /** Exits once every log line is written or nobody has read one for 2 s; with code 1 when the process is crashing. */
 export async function exitProcess(code: number): Promise<never> {
   try {
-    await drainLogger(logStallMs);
+    await drainOutput(logStallMs);
   } catch (error) {
     writeToStandardError(error, 'writing the last log lines failed');
   }
-  process.exit(crashing ? 1 : code);
+  process.exit(ending.crashing ? 1 : code);
 }
 
 /** Exits now, with what of the log can be written at once. */
 export function exitAtOnce(code: number): never {
   try {
-    flushLogger();
+    flushOutput();
   } catch (error) {
     writeToStandardError(error, 'writing the last log lines failed');
   }
@@ -83,36 +77,42 @@ export function exitAtOnce(code: number): never {
 /** Also called for what the ways out of here throw, so each of its steps is guarded, and the first call decides. */
 function crash(error: unknown): void {
   // What is thrown on has left the request that it began in.
-  const context = rejectedIn.get(error as object);
-  if (context) runWithRequestContext(context, () => end(error));
+  const scope = rejectedIn.get(error as object);
+  if (scope) scopes.run(scope, () => end(error));
   else end(error);
 }
 
 function end(error: unknown): void {
   writeLine('fatal', error, 'uncaught exception');
-  if (crashing) return;
-  crashing = true;
-  void tellMonitor(error).then(() => exitProcess(1));
+  if (ending.crashing) return;
+  ending.crashing = true;
+  void tellMonitors(error).then(() => exitProcess(1));
 }
 
 /** Never rejects. */
-async function tellMonitor(error: unknown): Promise<void> {
+async function tellMonitors(error: unknown): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   setTimeout(resolve, reportTimeoutMs);
   try {
-    await Promise.race([reportCrash?.(error), late]);
+    await Promise.race([Promise.all(openServices().map((service) => service.reportCrash(error))), late]);
   } catch (failure) {
     writeLine('error', failure, 'reporting a crash failed');
   }
 }
 
-function writeLine(level: 'error' | 'fatal', error: unknown, message: string): void {
+function writeLine(level: 'error' | 'fatal', error: unknown, message: string, logger = processLogger()): void {
   try {
-    logger()[level]({ err: error }, message);
+    logger[level]({ err: error }, message);
   } catch (failure) {
     writeToStandardError(error, message);
     writeToStandardError(failure, 'the logger failed');
   }
+}
+
+/** That of the service in which something happened, else of the first; before any is started JSON on standard output. */
+export function processLogger(): Logger {
+  const service = findService() ?? openServices()[0];
+  return service?.logger ?? createLogger({ level: 'info', pretty: false });
 }
 
 /** For what the logger cannot write. */

@@ -17,53 +17,50 @@ export interface SkippedRoute {
   reason: 'disabled' | 'not in includeRoutes' | 'in excludeRoutes';
 }
 
-const failures: LoadFailure[] = [];
-const leftOut: SkippedRoute[] = [];
-let mounted: readonly string[] = [];
+/** What the loaders of a service did, and could not do. */
+export class StartUpReport {
+  readonly #failures: LoadFailure[] = [];
+  readonly #skipped: SkippedRoute[] = [];
+  #routes: readonly string[] = [];
 
-/** Forgets the last start. */
-export function resetStartUpReport(): void {
-  failures.length = 0;
-  leftOut.length = 0;
-  mounted = [];
-}
+  /** The parts of modules that could not be loaded; readiness fails while there are any. */
+  get failures(): readonly LoadFailure[] {
+    return this.#failures;
+  }
 
-/** Keeps a failure for the report and for readiness. */
-export function recordFailure(failure: LoadFailure): void {
-  failures.push(failure);
-}
+  /** Keeps a failure for the closing line and for readiness. */
+  addFailure(failure: LoadFailure): void {
+    this.#failures.push(failure);
+  }
 
-/** The parts of modules that could not be loaded; readiness fails while there are any. */
-export function loadFailures(): readonly LoadFailure[] {
-  return failures;
-}
+  /** Keeps what the route loader mounted, as `METHOD /path`, and what it left out. */
+  addRoutes(routes: readonly string[], skipped: readonly SkippedRoute[]): void {
+    this.#routes = [...this.#routes, ...routes];
+    this.#skipped.push(...skipped);
+  }
 
-/** Keeps what the route loader mounted, as `METHOD /path`, and what it left out. */
-export function recordRoutes(routes: readonly string[], left: readonly SkippedRoute[]): void {
-  mounted = routes;
-  leftOut.push(...left);
-}
-
-/**
- * Writes the closing line of a start: addresses, telemetry, routes mounted and left out, failures, and where each setting
- * came from.
- */
-export function logStartUpReport(
-  logger: Logger,
-  settings: readonly SettingSource[],
-  urls: readonly string[],
-  parts: { internalUrl: string; telemetry: object },
-): void {
-  const report = {
-    urls,
-    ...parts,
-    routes: mounted,
-    leftOut,
-    failures: failures.map(({ loader, module, file, error }) => ({ loader, module, file, error: messageOf(error) })),
-    settings: Object.fromEntries(settings.map(({ name, value, from }) => [name, { value: shown(value), from }])),
-  };
-  if (failures.length > 0) logger.error(report, `started with ${failures.length} failed module parts, not ready`);
-  else logger.info(report, `ready at ${urls.join(', ')}`);
+  /**
+   * Writes the closing line of a start: addresses, telemetry, routes mounted and left out, failures, and where each
+   * setting came from.
+   */
+  log(
+    logger: Logger,
+    settings: readonly SettingSource[],
+    urls: readonly string[],
+    parts: { internalUrl: string; telemetry: object },
+  ): void {
+    const failures = this.#failures;
+    const report = {
+      urls,
+      ...parts,
+      routes: this.#routes,
+      leftOut: this.#skipped,
+      failures: failures.map(({ loader, module, file, error }) => ({ loader, module, file, error: messageOf(error) })),
+      settings: Object.fromEntries(settings.map(({ name, value, from }) => [name, { value: shown(value), from }])),
+    };
+    if (failures.length > 0) logger.error(report, `started with ${failures.length} failed module parts, not ready`);
+    else logger.info(report, `ready at ${urls.join(', ')}`);
+  }
 }
 
 function messageOf(error: unknown): string {

@@ -1,12 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { type Environment, environment } from '../config/environment.ts';
+import type { Environment } from '../config/environment.ts';
 import { hasDatabase } from '../config/has-database.ts';
 import { databaseProgram } from '../config/layout.ts';
+import { currentService } from '../context/current-service.ts';
 import { isUnreachable } from '../database/client/database-faults.ts';
-import { closeOrm, databaseProvider, openOrm, orm } from '../database/client/orm.ts';
 import { noteLogged } from '../lifecycle/process-guards.ts';
-import { logger } from '../telemetry/logger.ts';
+import type { Service } from '../service.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 const firstPauseMs = 100;
 const longestPauseMs = 2000;
@@ -17,64 +18,66 @@ const longestPauseMs = 2000;
  * DATABASE_MIGRATE and DATABASE_SEED say so, applies migrations and fills an empty database with sample data. A service
  * whose DATABASE_URL is `none` has no database.
  *
- * @param stop ends the wait; its reason is raised
  * @throws the failure, after logging it; the process is expected to exit with code 1 (spec.md: Handling, rule 6)
  */
-export async function connectOrm(stop?: AbortSignal): Promise<void> {
-  const settings = environment();
+export async function connectOrm(): Promise<void> {
+  const service = currentService();
+  const { closers, database, logger, settings, stopping } = service;
   if (!hasDatabase(settings.DATABASE_URL)) {
-    logger().info('no database, because DATABASE_URL is none');
+    logger.info('no database, because DATABASE_URL is none');
     return;
   }
   try {
-    await openWhenReachable(settings, stop);
-    if (settings.DATABASE_MIGRATE) await migrate(settings);
-    await seedDatabase(settings);
-    logger().info({ provider: databaseProvider() }, 'database connected');
+    await openWhenReachable(service);
+    closers.add('connectOrm', () => database.close());
+    if (settings.DATABASE_MIGRATE) await migrate(settings, logger);
+    await seedDatabase(service);
+    logger.info({ provider: database.provider }, 'database connected');
   } catch (error) {
-    if (!stop?.aborted) logger().fatal({ err: error }, 'database connection failed');
+    if (!stopping.aborted) logger.fatal({ err: error }, 'database connection failed');
     noteLogged(error);
-    await closeOrm();
+    await database.close();
     throw error;
   }
 }
 
 /** Loaded only where it is asked for, with the engine of five megabytes that it needs. */
-async function migrate(settings: Environment): Promise<void> {
+async function migrate(settings: Environment, logger: Logger): Promise<void> {
   const { applyMigrations } = await import('../database/migrations/apply-migrations.ts');
   const applied = await applyMigrations(settings);
-  if (applied.length > 0) logger().info({ applied }, 'migrations applied');
+  if (applied.length > 0) logger.info({ applied }, 'migrations applied');
 }
 
 /** The pauses grow and differ, so that many replicas do not fall upon a database in the moment that it is back. */
-async function openWhenReachable(settings: Environment, stop: AbortSignal | undefined): Promise<void> {
+async function openWhenReachable({ database, logger, settings, stopping }: Service): Promise<void> {
   const deadline = performance.now() + settings.DATABASE_CONNECT_TIMEOUT_MS;
   for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
     try {
-      return await openOrm(settings);
+      return await database.open(settings);
     } catch (error) {
-      stop?.throwIfAborted();
+      stopping.throwIfAborted();
       const left = deadline - performance.now();
       if (left <= 0 || !isUnreachable(error)) throw error;
       const ms = Math.min(left, pause * (0.5 + Math.random() / 2));
-      logger().warn({ reason: (error as Error).message, retryMs: Math.round(ms) }, 'waiting for the database');
-      await pauseFor(ms, stop);
+      logger.warn({ reason: (error as Error).message, retryMs: Math.round(ms) }, 'waiting for the database');
+      await pauseFor(ms, stopping);
     }
   }
 }
 
-async function pauseFor(ms: number, stop: AbortSignal | undefined): Promise<void> {
+async function pauseFor(ms: number, stopping: AbortSignal): Promise<void> {
   try {
-    await wait(ms, undefined, stop && { signal: stop });
+    await wait(ms, undefined, { signal: stopping });
   } catch {
     // Only the signal ends a pause before its time.
-    stop?.throwIfAborted();
+    stopping.throwIfAborted();
   }
 }
 
 /** Sample data belongs to the service, not to the chassis: it is found by its place, like a module. */
-async function seedDatabase({ DATABASE_SEED: size, NODE_ENV }: Environment): Promise<void> {
+async function seedDatabase({ database, settings }: Service): Promise<void> {
+  const { DATABASE_SEED: size, NODE_ENV } = settings;
   if (size === 'none') return;
   const { seed } = await import(pathToFileURL(databaseProgram('seed')).href);
-  await seed(orm(), { size, accounts: NODE_ENV !== 'production', onlyWhenEmpty: true });
+  await seed(database.client, { size, accounts: NODE_ENV !== 'production', onlyWhenEmpty: true });
 }

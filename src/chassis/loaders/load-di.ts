@@ -3,14 +3,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { asFunction, asValue } from 'awilix/browser';
-import { addModuleSettings, environment } from '../config/environment.ts';
+import type { Configuration, Environment } from '../config/environment.ts';
 import { hasDatabase } from '../config/has-database.ts';
-import { modulesDirectory, sourceExtension } from '../config/layout.ts';
-import { orm } from '../database/client/orm.ts';
-import { container } from '../di/container.ts';
-import { recordFailure } from '../lifecycle/start-up-report.ts';
+import { sourceExtension } from '../config/layout.ts';
+import { currentService } from '../context/current-service.ts';
+import type { OrmClient } from '../database/client/orm-types.ts';
 import { createCursorCodec } from '../query/cursor.ts';
-import { logger } from '../telemetry/logger.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 declare global {
   namespace Slipway {
@@ -20,9 +19,9 @@ declare global {
 
 /** What the chassis itself puts into the container. */
 interface ChassisCradle {
-  orm: ReturnType<typeof orm>;
-  settings: ReturnType<typeof environment>;
-  logger: ReturnType<typeof logger>;
+  orm: OrmClient;
+  settings: Environment;
+  logger: Logger;
   cursors: ReturnType<typeof createCursorCodec>;
 }
 
@@ -33,40 +32,40 @@ interface ChassisCradle {
  * @param modulesToLoad module names, which are directory names
  */
 export async function loadDI(modulesToLoad: string[]): Promise<void> {
-  container().register({
-    orm: asFunction(orm).singleton(),
-    settings: asFunction(environment).singleton(),
-    logger: asFunction(logger).singleton(),
-    cursors: asValue(createCursorCodec(cursorSecret())),
+  const { closers, configuration, container, database, logger, modulesDirectory, startUpReport } = currentService();
+  closers.add('loadDI', () => container.dispose());
+  container.register({
+    orm: asFunction(() => database.client).singleton(),
+    settings: asValue(configuration.settings),
+    logger: asValue(logger),
+    cursors: asValue(createCursorCodec(cursorSecret(configuration.settings))),
   });
   for (const name of modulesToLoad) {
-    const file = ['di.ts', 'di.js'].find((candidate) => existsSync(join(modulesDirectory(), name, candidate)));
+    const file = ['di.ts', 'di.js'].find((candidate) => existsSync(join(modulesDirectory, name, candidate)));
     if (file === undefined) {
-      logger().info({ module: name }, 'module has no di file');
+      logger.info({ module: name }, 'module has no di file');
       continue;
     }
     try {
-      await addSettingsOf(name);
-      const { registerDependencies } = await import(pathToFileURL(join(modulesDirectory(), name, file)).href);
-      if (typeof registerDependencies === 'function') await registerDependencies(container());
-      logger().info({ module: name }, 'dependencies registered');
+      await addSettings(configuration, join(modulesDirectory, name, `${name}.config${sourceExtension}`), name);
+      const { registerDependencies } = await import(pathToFileURL(join(modulesDirectory, name, file)).href);
+      if (typeof registerDependencies === 'function') await registerDependencies(container);
+      logger.info({ module: name }, 'dependencies registered');
     } catch (error) {
-      recordFailure({ loader: 'loadDI', module: name, file, error });
-      logger().error({ err: error, module: name }, 'registering dependencies failed');
+      startUpReport.addFailure({ loader: 'loadDI', module: name, file, error });
+      logger.error({ err: error, module: name }, 'registering dependencies failed');
     }
   }
 }
 
 /** A module's settings are `<module>Settings` in its `<module>.config` file; most have been read before. */
-async function addSettingsOf(module: string): Promise<void> {
-  const file = join(modulesDirectory(), module, `${module}.config${sourceExtension}`);
+async function addSettings(configuration: Configuration, file: string, module: string): Promise<void> {
   if (!existsSync(file)) return;
   const { [`${module}Settings`]: settings } = await import(pathToFileURL(file).href);
-  addModuleSettings(settings);
+  configuration.add(settings);
 }
 
 /** The database's own address is a secret that all replicas share, so that one replica reads another's cursors. */
-function cursorSecret(): string {
-  const { CURSOR_SECRET, DATABASE_URL } = environment();
+function cursorSecret({ CURSOR_SECRET, DATABASE_URL }: Environment): string {
   return CURSOR_SECRET ?? (hasDatabase(DATABASE_URL) ? `cursor of ${DATABASE_URL}` : randomUUID());
 }

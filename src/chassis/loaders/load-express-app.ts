@@ -1,9 +1,9 @@
 import { type Express, type RequestHandler, Router } from 'express';
 import { rateLimit } from '../admission/rate-limit.ts';
-import { openRateLimits } from '../admission/rate-limit-store.ts';
 import { timeOutRequests } from '../admission/time-out-requests.ts';
 import type { ServerConfig } from '../config/app-config.ts';
-import { type Environment, environment } from '../config/environment.ts';
+import type { Environment } from '../config/environment.ts';
+import { currentService } from '../context/current-service.ts';
 import { isProbePath, probePaths } from '../context/probe-paths.ts';
 import { toDatabaseException } from '../database/client/database-errors.ts';
 import { answerHeaders, useAnswerHeaders } from '../http/answers/answer-headers.ts';
@@ -14,11 +14,9 @@ import { parseBodies } from '../http/bodies/read-bodies.ts';
 import { composeMiddleware, onlyAt } from '../http/pipeline/compose-middleware.ts';
 import { logRequests } from '../http/pipeline/log-requests.ts';
 import { requestSignal } from '../http/pipeline/request-context-of.ts';
-import { observeRequests } from '../http/pipeline/request-observers.ts';
 import { requestPipeline } from '../http/pipeline/request-pipeline.ts';
 import { addKnownRoute, nameRoute } from '../http/pipeline/route-table.ts';
-import { healthRoutes } from '../lifecycle/health.ts';
-import { logger } from '../telemetry/logger.ts';
+import { healthRoutes } from '../lifecycle/health-routes.ts';
 import { serveUploads } from '../uploads/serve-uploads.ts';
 
 const uploadsPath = /^\/uploads(?:\/|$)/;
@@ -28,19 +26,21 @@ const uploadsPath = /^\/uploads(?:\/|$)/;
  * switched by its flag, which defaults to true. What no route takes and what fails gets the one error body.
  */
 export async function loadExpressApp(app: Express, config: ServerConfig): Promise<void> {
-  const settings = environment();
+  const service = currentService();
+  const { closers, health, logger, masks, observers, rateLimits, settings } = service;
   const production = settings.NODE_ENV === 'production';
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', proxyTrust(settings.TRUST_PROXY));
-  ensureErrorHandling(app, { production, converters: [toDatabaseException] });
-  await openRateLimits(settings);
+  ensureErrorHandling(app, { logger, production, converters: [toDatabaseException] });
+  await rateLimits.open(settings);
+  closers.add('loadExpressApp', () => rateLimits.close());
   requestSignal(app);
   const headers = answerHeaders(settings, config);
   useAnswerHeaders(app, headers);
   const steps: (RequestHandler | false)[] = [
-    requestPipeline(undefined, headers),
-    onlyAt(isProbePath, healthRoutes()),
+    requestPipeline({ service, observers, masks, headers }),
+    onlyAt(isProbePath, healthRoutes(health)),
     (config.enableCors ?? true) && answerPreflights(settings.CORS_ORIGINS),
     (config.enableCompression ?? true) && compressResponses(),
     settings.RATE_LIMIT_ENABLED && clientLimit(settings),
@@ -49,8 +49,8 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   ];
   app.use(composeMiddleware(steps.filter((step) => step !== false)));
   for (const path of probePaths) addKnownRoute(app, { method: 'GET', path });
-  observeRequests(timeOutRequests(settings.REQUEST_TIMEOUT_MS, production));
-  if (config.enableLogging ?? true) observeRequests(logRequests({ logger: logger() }));
+  observers.push(timeOutRequests(settings.REQUEST_TIMEOUT_MS, { production, logger }));
+  if (config.enableLogging ?? true) observers.push(logRequests({ logger }));
 }
 
 function uploads(directory: string): Router {

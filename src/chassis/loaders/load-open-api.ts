@@ -1,7 +1,6 @@
 import type { Express } from 'express';
-import { environment } from '../config/environment.ts';
+import { currentService } from '../context/current-service.ts';
 import { addKnownRoute } from '../http/pipeline/route-table.ts';
-import { logger } from '../telemetry/logger.ts';
 import { routersOn } from './load-routes.ts';
 
 /**
@@ -18,7 +17,7 @@ export async function loadOpenApi(app: Express): Promise<void> {
     import('../openapi/api-page.ts'),
     import('../openapi/serve-document.ts'),
   ]);
-  const settings = environment();
+  const { logger, settings } = currentService();
   const info = {
     title: settings.OPENAPI_TITLE,
     version: settings.OPENAPI_VERSION,
@@ -26,7 +25,7 @@ export async function loadOpenApi(app: Express): Promise<void> {
     serverUrl: settings.OPENAPI_SERVER_URL,
   };
   const { document, problems } = describeApi(routersOn(app), info);
-  for (const problem of problems) logger().warn({ loader: 'loadOpenApi' }, problem);
+  for (const problem of problems) logger.warn({ loader: 'loadOpenApi' }, problem);
   app.get('/api-docs.json', serveDocument(document));
   for (const path of ['/api-docs', '/api-docs.json']) addKnownRoute(app, { method: 'GET', path });
   app.use(apiPage(info, './api-docs.json'));

@@ -2,14 +2,12 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Express, IRoute, Router } from 'express';
 import type { ModuleConfig } from '../config/app-config.ts';
-import { modulesDirectory } from '../config/layout.ts';
-import { container } from '../di/container.ts';
+import { currentService } from '../context/current-service.ts';
 import { wrapHandlers } from '../http/pipeline/async-handler.ts';
 import { addKnownRoute, type MountedRoute, rememberTemplate, routesOf } from '../http/pipeline/route-table.ts';
 import { StartUpError } from '../lifecycle/start-up-error.ts';
-import { recordFailure, recordRoutes } from '../lifecycle/start-up-report.ts';
 import type { RouteFactory } from '../resource/define-routes.ts';
-import { logger } from '../telemetry/logger.ts';
+import type { Service } from '../service.ts';
 import { selectRouteFiles } from './select-route-files.ts';
 
 /** A route file that is mounted: its router and where it stands. */
@@ -31,22 +29,24 @@ const mountedRouters = new WeakMap<object, MountedRouter[]>();
  * when two route files declare the same route
  */
 export async function loadRoutes(app: Express, enabledModules: ModuleConfig[]): Promise<void> {
-  const { files, leftOut } = selectRouteFiles(enabledModules, modulesDirectory());
+  const service = currentService();
+  const { modulesDirectory, startUpReport } = service;
+  const { files, leftOut } = selectRouteFiles(enabledModules, modulesDirectory);
   const routers: MountedRouter[] = [];
   const routes: MountedRoute[] = [];
   mountedRouters.set(app, routers);
   for (const { module, file } of files) {
     const prefix = module.routesPrefix ?? '';
-    const router = await makeRouter(module.name, join(modulesDirectory(), module.name, file));
+    const router = await makeRouter(service, module.name, join(modulesDirectory, module.name, file));
     if (router === undefined) continue;
     for (const { method, path, route } of routesOf(router, prefix)) {
       addRoute(routes, { method, path, module: module.name, file: basename(file) }, route);
       addKnownRoute(app, { method, path });
     }
-    routers.push({ module: module.name, file: join(modulesDirectory(), module.name, file), prefix, router });
+    routers.push({ module: module.name, file: join(modulesDirectory, module.name, file), prefix, router });
     app.use(prefix || '/', router);
   }
-  recordRoutes(
+  startUpReport.addRoutes(
     routes.map(({ method, path }) => `${method} ${path}`),
     leftOut,
   );
@@ -57,18 +57,19 @@ export function routersOn(app: Express): readonly MountedRouter[] {
   return mountedRouters.get(app) ?? [];
 }
 
-async function makeRouter(module: string, file: string): Promise<Router | undefined> {
+async function makeRouter(service: Service, module: string, file: string): Promise<Router | undefined> {
+  const { container, logger, startUpReport } = service;
   try {
     const { default: routes } = await import(pathToFileURL(file).href);
     if (isRouter(routes)) return routes;
-    if (typeof routes === 'function') return await (routes as RouteFactory)(container().cradle);
+    if (typeof routes === 'function') return await (routes as RouteFactory)(container.cradle);
     throw new StartUpError(
       `Expected the default export of ${file} to be a router or defineRoutes((cradle) => router), ` +
         `found ${routes === undefined ? 'none' : typeof routes}; export one or rename the file.`,
     );
   } catch (error) {
-    recordFailure({ loader: 'loadRoutes', module, file: basename(file), error });
-    logger().error({ err: error, module, file }, 'loading routes failed');
+    startUpReport.addFailure({ loader: 'loadRoutes', module, file: basename(file), error });
+    logger.error({ err: error, module, file }, 'loading routes failed');
     return undefined;
   }
 }

@@ -3,11 +3,15 @@ import process from 'node:process';
 import type { DestinationStream } from 'pino';
 import { BufferedOutput } from './buffered-output.ts';
 
+/** What is written by and by. */
+export type Drainable = Pick<BufferedOutput, 'onProgress' | 'flush' | 'destroy'>;
+
 const standardOutput = 1;
 const flushIntervalMs = 500;
 /** As JSON writes them; a tab and a line break of a stack may stay. */
 const escapedControls = /\\(r|b|f|u00[01][\da-f])/g;
 
+/** Standard output is the process's: all its services write by this one, so that their lines do not mix. */
 let output: BufferedOutput | undefined;
 
 /** Standard output, written in pieces of 16 KB or after half a second. */
@@ -18,6 +22,27 @@ export function bufferedOutput(): BufferedOutput {
     output = opened;
   }
   return output;
+}
+
+/** Writes out what is buffered for standard output, at once; needed before the process exits on a signal. */
+export function flushOutput(): void {
+  output?.flushAtOnce();
+}
+
+/**
+ * Writes out everything, as slowly as the reader of a pipe takes it, and resolves when it is written. The rest is given
+ * up once the reader has taken nothing for `stallMs`, because an exit would wait for it for ever.
+ *
+ * @param stream where to; standard output by default
+ */
+export async function drainOutput(stallMs: number, stream: Drainable | undefined = output): Promise<void> {
+  if (stream === undefined) return;
+  const { promise: drained, resolve } = Promise.withResolvers<boolean>();
+  const giveUp = setTimeout(resolve, stallMs, false);
+  stream.onProgress(() => giveUp.refresh());
+  stream.flush(() => resolve(true));
+  if (!(await drained)) stream.destroy();
+  clearTimeout(giveUp);
 }
 
 /** Readable lines. pino-pretty is a development dependency: where it is missing the lines stay JSON. */

@@ -10,33 +10,53 @@ const mostEntries = 1_000;
 const maximumDepth = 6;
 /** Where errors stand in a line, and with them what a library put into their messages. */
 const textNames = new Set(['message', 'stack', 'reason', 'error', 'cause', 'detail', 'userAgent']);
-const known = new Map<string, boolean>();
-const named = new Set<string>();
 
 /** What stands in a log in the place of a secret. */
 export const redacted = '[redacted]';
 
-/**
- * Masks more fields in every log line, and parameters of these names in every logged URL: those that are secret or
- * personal in a module, e.g. `maskInLogs('iban', 'phone')`. Upper and lower case are the same.
- */
-export function maskInLogs(...names: string[]): void {
-  for (const name of names) named.add(name.toLowerCase());
-  known.clear();
+/** The names that a service masks beside those that are secret everywhere: `maskInLogs` adds to them. */
+export class LogMasks {
+  readonly #named = new Set<string>();
+  /** Names of log fields are few, so each is tested once; the bound is for names that clients make up. */
+  readonly #known = new Map<string, boolean>();
+
+  /** Masks more names, in upper and lower case. */
+  add(...names: string[]): void {
+    for (const name of names) this.#named.add(name.toLowerCase());
+    this.#known.clear();
+  }
+
+  /** Whether the value of a field of this name is masked. */
+  hasField(name: string): boolean {
+    let secret = this.#known.get(name);
+    if (secret === undefined) {
+      secret = secretField.test(name) || this.#named.has(name.toLowerCase());
+      if (this.#known.size < 1_000) this.#known.set(name, secret);
+    }
+    return secret;
+  }
+
+  /** Whether the value of a URL's parameter of this name is masked. */
+  hasParameter(name: string): boolean {
+    return secretParameter.test(name) || this.#named.has(name.toLowerCase());
+  }
 }
+
+/** Those of nobody in particular: the names that are secret everywhere. */
+const commonMasks = new LogMasks();
 
 /**
  * The same values with those under a secret's name masked, at any depth to six, in lists too: authorization, cookies,
- * passwords, tokens, secrets, API keys, and what `maskInLogs` names. Nothing is copied where nothing is masked, and the
+ * passwords, tokens, secrets, API keys, and what `masks` name. Nothing is copied where nothing is masked, and the
  * argument is never changed.
  */
-export function redact<T extends object>(values: T): T {
-  return redactObject(toLoggable(values) as Record<string, unknown>, 0) as T;
+export function redact<T extends object>(values: T, masks = commonMasks): T {
+  return redactObject(toLoggable(values, masks) as Record<string, unknown>, 0, masks) as T;
 }
 
 /** Of a request its method and URL: never the headers, the socket or the body. */
-export function describeRequest(req: Partial<IncomingMessage> | undefined): unknown {
-  return req?.url === undefined ? req : { method: req.method, url: redactUrl(req.url) };
+export function describeRequest(req: Partial<IncomingMessage> | undefined, masks = commonMasks): unknown {
+  return req?.url === undefined ? req : { method: req.method, url: redactUrl(req.url, masks) };
 }
 
 /** Of a response its status. */
@@ -48,7 +68,7 @@ export function describeResponse(res: Partial<ServerResponse> | undefined): unkn
  * A URL with its user and password masked, and the values of query parameters that bear a secret's name or hold JSON in
  * which one is spoken of. Each character is looked at a bounded number of times, whatever a client sends.
  */
-export function redactUrl(url: string): string {
+export function redactUrl(url: string, masks = commonMasks): string {
   const bare = url.startsWith('/') ? url : maskUser(url);
   const query = bare.indexOf('?');
   if (query === -1) return bare;
@@ -57,7 +77,7 @@ export function redactUrl(url: string): string {
   const parameters = bare
     .slice(query + 1, end)
     .split('&')
-    .map(maskParameter);
+    .map((parameter) => maskParameter(parameter, masks));
   return `${bare.slice(0, query + 1)}${parameters.join('&')}${bare.slice(end)}`;
 }
 
@@ -66,23 +86,23 @@ export function redactUrl(url: string): string {
  * password of a connection string, query parameters that bear a secret's name, authorization values and JSON Web Tokens.
  * A long text is cut, and the time is in proportion to what is left of it.
  */
-export function maskText(text: string): string {
+export function maskText(text: string, masks = commonMasks): string {
   if (!suspicious.test(text)) return boundText(text);
   return boundText(text)
     .replace(bareCredentials, (_found, scheme?: string) => (scheme ? `${scheme} ${redacted}` : redacted))
-    .replace(/\S+/g, maskWord)
+    .replace(/\S+/g, (word) => maskWord(word, masks))
     .replace(secretAssignment, (_found, name: string, value: string) => `${name}${value.charAt(0)}${redacted}`);
 }
 
 /** The same of a stack, whose message and whose frames are each cut: a message without end does not cost the frames. */
-export function maskStack(stack: string): string {
+export function maskStack(stack: string, masks = commonMasks): string {
   const at = stack.length <= maximumText ? -1 : stack.search(stackFrames);
-  return at === -1 ? maskText(stack) : maskText(stack.slice(0, at)) + maskText(stack.slice(at));
+  return at === -1 ? maskText(stack, masks) : maskText(stack.slice(0, at), masks) + maskText(stack.slice(at), masks);
 }
 
 /** A word without any of these is no URL with a secret in it. */
-function maskWord(word: string): string {
-  return word.includes('?') || word.includes('@') ? redactUrl(word) : word;
+function maskWord(word: string, masks: LogMasks): string {
+  return word.includes('?') || word.includes('@') ? redactUrl(word, masks) : word;
 }
 
 function maskUser(url: string): string {
@@ -93,12 +113,11 @@ function maskUser(url: string): string {
   return at === -1 ? url : `${scheme}//${redacted}${url.slice(scheme.length + 2 + at)}`;
 }
 
-function maskParameter(parameter: string): string {
+function maskParameter(parameter: string, masks: LogMasks): string {
   const equals = parameter.indexOf('=');
   if (equals === -1) return parameter;
   const name = decoded(parameter.slice(0, equals));
-  const isSecret =
-    secretParameter.test(name) || named.has(name.toLowerCase()) || holdsSecret(decoded(parameter.slice(equals + 1)));
+  const isSecret = masks.hasParameter(name) || holdsSecret(decoded(parameter.slice(equals + 1)));
   return isSecret ? `${parameter.slice(0, equals)}=${redacted}` : parameter;
 }
 
@@ -115,11 +134,11 @@ function decoded(text: string): string {
   }
 }
 
-function redactObject(values: Record<string, unknown>, depth: number): Record<string, unknown> {
+function redactObject(values: Record<string, unknown>, depth: number, masks: LogMasks): Record<string, unknown> {
   let copy: Record<string, unknown> | undefined;
   for (const name in values) {
     const value = values[name];
-    const safe = redactValue(name, value, depth);
+    const safe = redactValue(name, value, depth, masks);
     if (safe === value) continue;
     copy ??= { ...values };
     copy[name] = safe;
@@ -127,46 +146,37 @@ function redactObject(values: Record<string, unknown>, depth: number): Record<st
   return copy ?? values;
 }
 
-function redactValue(name: string, value: unknown, depth: number): unknown {
-  if (value !== undefined && isSecretName(name)) return redacted;
-  if (typeof value === 'string') return safeText(name, value);
+function redactValue(name: string, value: unknown, depth: number, masks: LogMasks): unknown {
+  if (value !== undefined && masks.hasField(name)) return redacted;
+  if (typeof value === 'string') return safeText(name, value, masks);
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= maximumDepth) return '[too deep]';
-  if (Array.isArray(value)) return redactList(value, depth + 1);
-  const told = toLoggable(value);
-  return typeof told === 'object' && isPlain(told) ? redactObject(told, depth + 1) : told;
+  if (Array.isArray(value)) return redactList(value, depth + 1, masks);
+  const told = toLoggable(value, masks);
+  return typeof told === 'object' && isPlain(told) ? redactObject(told, depth + 1, masks) : told;
 }
 
-function safeText(name: string, text: string): string {
+function safeText(name: string, text: string, masks: LogMasks): string {
   if (!textNames.has(name)) return text.length > maximumText ? boundText(text) : text;
-  return name === 'stack' ? maskStack(text) : maskText(text);
+  return name === 'stack' ? maskStack(text, masks) : maskText(text, masks);
 }
 
 /** What a log tells of things that hold others, such as a connection with the headers that came by it. */
-function toLoggable(value: object): unknown {
+function toLoggable(value: object, masks: LogMasks): unknown {
   if (Object.getPrototypeOf(value) === Object.prototype) return value;
   if (value instanceof Error) return describeError(value);
-  if (value instanceof IncomingMessage) return describeRequest(value);
+  if (value instanceof IncomingMessage) return describeRequest(value, masks);
   if (value instanceof ServerResponse) return describeResponse(value);
   if (ArrayBuffer.isView(value)) return `[${value.constructor.name} of ${value.byteLength} bytes]`;
   return value instanceof Stream ? `[${value.constructor.name}]` : value;
 }
 
-function redactList(values: unknown[], depth: number): unknown[] {
+function redactList(values: unknown[], depth: number, masks: LogMasks): unknown[] {
   const left = values.length - mostEntries;
-  const safe = (left > 0 ? values.slice(0, mostEntries) : values).map((value) => redactValue('', value, depth));
+  const kept = left > 0 ? values.slice(0, mostEntries) : values;
+  const safe = kept.map((value) => redactValue('', value, depth, masks));
   if (left > 0) return [...safe, `${left} more`];
   return safe.every((value, index) => value === values[index]) ? values : safe;
-}
-
-/** Names of log fields are few, so each is tested once; the bound is for names that clients make up. */
-function isSecretName(name: string): boolean {
-  let secret = known.get(name);
-  if (secret === undefined) {
-    secret = secretField.test(name) || named.has(name.toLowerCase());
-    if (known.size < 1_000) known.set(name, secret);
-  }
-  return secret;
 }
 
 /** What brings a `toJSON`, such as a Date, says itself what it tells. */

@@ -2,6 +2,7 @@ import type { Environment } from '../config/environment.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
 import { monitorReporter } from '../errors/reporters/monitor-reporter.ts';
 import type { Reporter } from '../errors/reporters/reporter.ts';
+import type { Logger } from './logger.ts';
 import type { SentryDescription, SentryTelemetry } from './sentry/start-sentry.ts';
 import { startTracing } from './tracing/start-tracing.ts';
 import type { Tracing, TracingDescription } from './tracing/tracing.ts';
@@ -12,7 +13,7 @@ const sentryCloseMs = 1500;
 /** What is switched on and where it goes, without credentials. */
 export interface TelemetryDescription {
   tracing: TracingDescription;
-  sentry: SentryDescription | 'off';
+  sentry: SentryDescription | 'of another service of this process' | 'off';
 }
 
 /** Tracing and the monitor of faults, as far as they are switched on. */
@@ -32,15 +33,17 @@ export interface Telemetry {
  * Switches on what the settings ask for and loads nothing else: traces are exported where an OTLP endpoint is set,
  * faults are sent to Sentry where there is a DSN. Tracing comes first, so that events find the active span.
  */
-export async function startTelemetry(settings: Environment): Promise<Telemetry> {
-  const tracing = await startTracing(settings);
-  const sentry = settings.SENTRY_DSN === undefined ? undefined : await startSentry(settings);
+export async function startTelemetry(settings: Environment, logger: Logger): Promise<Telemetry> {
+  const tracing = await startTracing(settings, logger);
+  const isWanted = settings.SENTRY_DSN !== undefined;
+  const sentry = isWanted ? await startSentry(settings, logger) : undefined;
+  const withoutSentry = isWanted ? 'of another service of this process' : 'off';
   let closing: Promise<void> | undefined;
   return {
     observer: tracing.observer,
     reporters: [...tracing.reporters, ...(sentry ? [monitorReporter(sentry.monitor)] : [])],
     captureCrash: (error) => sentry?.captureCrash(error),
-    describe: () => ({ tracing: tracing.describe(), sentry: sentry?.describe() ?? 'off' }),
+    describe: () => ({ tracing: tracing.describe(), sentry: sentry?.describe() ?? withoutSentry }),
     close: () => {
       closing ??= closeAll(tracing, sentry);
       return closing;
@@ -52,7 +55,7 @@ async function closeAll(tracing: Tracing, sentry: SentryTelemetry | undefined): 
   await Promise.all([tracing.close(), sentry?.close(sentryCloseMs)]);
 }
 
-async function startSentry(settings: Environment) {
+async function startSentry(settings: Environment, logger: Logger) {
   const sentry = await import('./sentry/start-sentry.ts');
-  return sentry.startSentry(settings);
+  return sentry.startSentry(settings, logger);
 }

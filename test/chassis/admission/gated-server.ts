@@ -53,7 +53,7 @@ export async function oneAtATime(situation: Situation = {}) {
   const held: Response[] = [];
   const arrivals: (() => void)[] = [];
   const app = bareApp([
-    requestPipeline([]),
+    requestPipeline(),
     parseBodies({ limitBytes: 100 }),
     (req, res) => {
       if (req.path !== '/hold') return void res.json({ ok: true });
@@ -61,7 +61,7 @@ export async function oneAtATime(situation: Situation = {}) {
       arrivals.shift()?.();
     },
   ]);
-  const server = await listening(createServer(requestListener(app as Express, gate.admit)));
+  const server = await listening(createServer(requestListener(app as Express, { logger, admits: gate.admit })));
   const url = `http://127.0.0.1:${server.port}`;
   const hold = async () => {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { OverloadAnswer } from '../../../src/chassis/admission/overload-answer.ts';
 import { AnswerHeaders, noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
 import { createHttpServer } from '../../../src/chassis/lifecycle/listen.ts';
+import { memoryLog } from '../http/bare-app.ts';
 import { listening, sendRaw } from '../http/listening.ts';
 
+const options = { headers: noAnswerHeaders, logger: memoryLog().logger };
 const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 5000 };
 const servers: AsyncDisposable[] = [];
 
@@ -18,11 +20,12 @@ afterEach(async () => {
 async function refusing(before: (res: ServerResponse) => void = () => undefined, headers = noAnswerHeaders) {
   const refusal = new OverloadAnswer({ production: false, keepAliveMs: times.HTTP_KEEP_ALIVE_TIMEOUT_MS, headers });
   const held: ServerResponse[] = [];
-  const server: Server = createHttpServer((req, res) => {
+  const answer = (req: IncomingMessage, res: ServerResponse) => {
     before(res);
     if (req.url === '/held') held.push(res);
     else refusal.send(res);
-  }, times);
+  };
+  const server: Server = createHttpServer(answer, times, options);
   const open = await listening(server);
   servers.push(open);
   return { server, held, port: open.port };

@@ -2,13 +2,15 @@ import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type RateLimitPolicy, rateLimit } from '../../../src/chassis/admission/rate-limit.ts';
-import { closeRateLimits, openRateLimits } from '../../../src/chassis/admission/rate-limit-store.ts';
+import { RateLimits } from '../../../src/chassis/admission/rate-limits.ts';
 import { requestContextOf } from '../../../src/chassis/http/pipeline/request-context-of.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
-import { bareApp } from '../http/bare-app.ts';
+import { bareApp, memoryLog } from '../http/bare-app.ts';
 
+const counted: string[] = [];
+const limits = new RateLimits({ logger: memoryLog().logger, metrics: { limited: (name) => void counted.push(name) } });
 const before: RequestHandler[] = [
-  requestPipeline([]),
+  requestPipeline(),
   (req, _res, next) => {
     requestContextOf(req).userId = req.headers['x-user'] as string;
     next();
@@ -17,15 +19,18 @@ const before: RequestHandler[] = [
 const answer: RequestHandler = (_req, res) => void res.json({ ok: true });
 
 function limited(...policies: RateLimitPolicy[]) {
-  const app = bareApp([...before, ...policies.map(rateLimit), answer]).set('trust proxy', true);
+  const app = bareApp([...before, ...policies.map((policy) => rateLimit(policy, limits)), answer]).set(
+    'trust proxy',
+    true,
+  );
   return (from = '192.0.2.1', user?: string) => {
     const get = request(app).get('/').set('x-forwarded-for', from);
     return user === undefined ? get : get.set('x-user', user);
   };
 }
 
-beforeEach(() => openRateLimits({ RATE_LIMIT_ENABLED: true, REDIS_URL: undefined }));
-afterEach(closeRateLimits);
+beforeEach(() => limits.open({ RATE_LIMIT_ENABLED: true, REDIS_URL: undefined }));
+afterEach(() => limits.close());
 
 describe('rateLimit', () => {
   it('tells on every answer what is allowed and what is left', async () => {
@@ -38,8 +43,10 @@ describe('rateLimit', () => {
 
   it('answers 429 with Retry-After and the one error body beyond it', async () => {
     const get = limited({ name: 'api', points: 1, seconds: 60 });
+    counted.length = 0;
     expect((await get()).status).toBe(200);
     const { status, headers, body } = await get();
+    expect(counted).toEqual(['api']);
     expect([status, headers['ratelimit']]).toEqual([429, '"api";r=0;t=60']);
     expect(headers['retry-after']).toBe('60');
     expect(body).toEqual({
@@ -71,7 +78,7 @@ describe('rateLimit', () => {
   });
 
   it('believes no X-Forwarded-For unless a proxy is trusted', async () => {
-    const app = bareApp([...before, rateLimit({ name: 'api', points: 1, seconds: 60 }), answer]);
+    const app = bareApp([...before, rateLimit({ name: 'api', points: 1, seconds: 60 }, limits), answer]);
     const statuses = [];
     for (const address of ['192.0.2.1', '192.0.2.2']) {
       statuses.push((await request(app).get('/').set('x-forwarded-for', address)).status);
@@ -99,7 +106,7 @@ describe('rateLimit', () => {
   });
 
   it('lets all pass, without a header, while it is switched off', async () => {
-    await openRateLimits({ RATE_LIMIT_ENABLED: false, REDIS_URL: undefined });
+    await limits.open({ RATE_LIMIT_ENABLED: false, REDIS_URL: undefined });
     const get = limited({ name: 'api', points: 1, seconds: 60 });
     await get();
     const { status, headers } = await get();
@@ -107,7 +114,7 @@ describe('rateLimit', () => {
   });
 
   it('refuses a name that would not fit a header', () => {
-    expect(() => rateLimit({ name: 'a "b"', points: 1, seconds: 1 })).toThrow(
+    expect(() => rateLimit({ name: 'a "b"', points: 1, seconds: 1 }, limits)).toThrow(
       /Expected a rate limit's name of letters/,
     );
   });

@@ -8,12 +8,14 @@ import type { Reporter } from '../../../src/chassis/errors/reporters/reporter.ts
 import { sendData } from '../../../src/chassis/http/answers/responses.ts';
 import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
-import { bareApp } from '../http/bare-app.ts';
+import { bareApp, memoryLog } from '../http/bare-app.ts';
 import { listening } from '../http/listening.ts';
 
 /** A server whose requests time out after 100 ms. */
 async function impatient(handler: RequestHandler, reporter?: Reporter) {
-  const pipeline = requestPipeline([timeOutRequests(100, false)]);
+  const pipeline = requestPipeline({
+    observers: [timeOutRequests(100, { production: false, logger: memoryLog().logger })],
+  });
   const app = bareApp([pipeline, parseBodies({ limitBytes: 100 }), handler], reporter && { reporters: [reporter] });
   const server = await listening(createServer(app));
   return Object.assign(server, { url: `http://127.0.0.1:${server.port}` });
@@ -75,7 +77,7 @@ describe('timeOutRequests', () => {
   });
 
   it('lets go of the neighbours of a request that is answered', () => {
-    const observer = timeOutRequests(100, false);
+    const observer = timeOutRequests(100, { production: false, logger: memoryLog().logger });
     const responses = Array.from({ length: 3 }, () => new ServerResponse(new IncomingMessage(new Socket())));
     const context = {} as RequestContext;
     for (const res of responses) observer.opened?.(context, res.req, res);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ConfigurationError, readEnvironment, settingSources } from '../../../src/chassis/config/environment.ts';
+import { Configuration, ConfigurationError, readEnvironment } from '../../../src/chassis/config/environment.ts';
 
 function problemsOf(variables: Record<string, string>, moduleSettings: z.ZodRawShape = {}): readonly string[] {
   try {
@@ -75,9 +75,9 @@ describe('readEnvironment', () => {
   });
 
   it('reads NAME from the file that NAME_FILE names, without its last line break', () => {
-    const settings = readEnvironment({}, { CURSOR_SECRET_FILE: fileWith('sixteen letters!\n') });
+    const { settings, sources } = new Configuration({ CURSOR_SECRET_FILE: fileWith('sixteen letters!\n') });
     expect(settings.CURSOR_SECRET).toBe('sixteen letters!');
-    expect(settingSources()).toContainEqual({ name: 'CURSOR_SECRET', value: '[redacted]', from: 'file' });
+    expect(sources).toContainEqual({ name: 'CURSOR_SECRET', value: '[redacted]', from: 'file' });
   });
 
   it('refuses a setting given twice and a file that cannot be read', () => {
@@ -173,8 +173,8 @@ describe('readEnvironment', () => {
   });
 
   it('tells where each setting came from', () => {
-    readEnvironment({}, { PORT: '8080' });
-    expect(settingSources()).toContainEqual({ name: 'PORT', value: 8080, from: 'environment' });
-    expect(settingSources()).toContainEqual({ name: 'HOST', value: '0.0.0.0', from: 'default' });
+    const { sources } = new Configuration({ PORT: '8080' });
+    expect(sources).toContainEqual({ name: 'PORT', value: 8080, from: 'environment' });
+    expect(sources).toContainEqual({ name: 'HOST', value: '0.0.0.0', from: 'default' });
   });
 });

@@ -32,7 +32,7 @@ const currentId = () => getRequestContext()?.requestId;
 /** What `find` sees in a request whose id is `r1`, beside the body parser. */
 async function seenIn(find: () => Promise<unknown>): Promise<unknown> {
   const app = bareApp([
-    requestPipeline([]),
+    requestPipeline(),
     parseBodies({ limitBytes: 1_000 }),
     async (_req, res) => void res.json({ seen: await find() }),
   ]);
@@ -85,7 +85,7 @@ describe('the request context', () => {
       await database.client.$queryRawUnsafe('SELECT broken').catch(() => seen.push(currentId()));
       throw new BadRequestException();
     };
-    const app = bareApp([requestPipeline([]), parseBodies({ limitBytes: 1_000 }), fail], { reporters: [reporter] });
+    const app = bareApp([requestPipeline(), parseBodies({ limitBytes: 1_000 }), fail], { reporters: [reporter] });
     await request(app).post('/').set('x-request-id', 'r1').send({});
     await request(app).post('/').set({ 'x-request-id': 'r2', 'content-type': 'application/json' }).send('{"bro');
     expect(seen).toEqual(['r1', 'r1', 'r1', 'r1', 'r2', 'r2', 'r2']);
@@ -102,10 +102,7 @@ describe('the request context', () => {
   });
 
   it('holds the deadline that the caller set, as a number of milliseconds or a date', async () => {
-    const app = bareApp([
-      requestPipeline([]),
-      (_req, res) => void res.json({ deadline: getRequestContext()?.deadline }),
-    ]);
+    const app = bareApp([requestPipeline(), (_req, res) => void res.json({ deadline: getRequestContext()?.deadline })]);
     const deadlineOf = async (header: string) =>
       (await request(app).get('/').set('x-request-deadline', header)).body.deadline;
     expect(await deadlineOf('1795000000000')).toBe(1_795_000_000_000);

@@ -32,7 +32,7 @@ export function bareApp(steps: readonly RequestHandler[], options: BareAppOption
   const { production = false, converters = [], logger = memoryLog().logger } = options;
   const app = express();
   for (const step of steps) app.use(step);
-  app.use(errorHandler({ production, converters, reporters: options.reporters ?? [logReporter(logger)] }));
+  app.use(errorHandler({ logger, production, converters, reporters: options.reporters ?? [logReporter(logger)] }));
   return app;
 }
 

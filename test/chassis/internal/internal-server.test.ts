@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { readEnvironment } from '../../../src/chassis/config/environment.ts';
 import { startInternalServer } from '../../../src/chassis/internal/internal-server.ts';
-import { logLevel } from '../../../src/chassis/telemetry/logger.ts';
+import { createService } from '../../../src/chassis/service.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
@@ -71,14 +70,14 @@ describe('/log-level', () => {
   it('tells the level and changes it for all lines from then on', async () => {
     await internal.put('/log-level', { level: 'debug' });
     expect((await internal.get('/log-level')).body).toEqual({ level: 'debug' });
-    expect(logLevel()).toBe('debug');
+    expect(log.logger.level).toBe('debug');
     expect(log.lines.find(({ msg }) => msg === 'log level changed')).toMatchObject({
       level: 'warn',
       from: 'silent',
       to: 'debug',
     });
     expect((await internal.put('/log-level', { level: 'silent' })).body).toEqual({ level: 'silent' });
-    expect(logLevel()).toBe('silent');
+    expect(log.logger.level).toBe('silent');
   });
 
   it('refuses a level that does not exist, other fields and what is no JSON object, and changes nothing', async () => {
@@ -92,7 +91,7 @@ describe('/log-level', () => {
     await internal
       .send((server) => server.put('/log-level'))
       .expectError(400, 'Validation Failed', { errors: { body: ['Expected a JSON object, found no body'] } });
-    expect(logLevel()).toBe('silent');
+    expect(log.logger.level).toBe('silent');
   });
 
   it('refuses a body that is too long while it comes, and does not wait for its end', async () => {
@@ -107,18 +106,21 @@ describe('/log-level', () => {
 });
 
 describe('startInternalServer', () => {
-  readEnvironment({}, { NODE_ENV: 'test' });
-  const options = { host: '127.0.0.1', port: 0, modules: [] };
+  const on = (port: number) =>
+    createService(
+      { modules: [], server: { port: 0 } },
+      { env: { NODE_ENV: 'test', INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: String(port) }, logger: log.logger },
+    );
 
   it('names INTERNAL_PORT where the port is taken', async () => {
-    const first = await startInternalServer(options);
-    const second = startInternalServer({ ...options, port: first.address.port });
+    const first = await startInternalServer(on(0));
+    const second = startInternalServer(on(first.address.port));
     await expect(second).rejects.toThrow(/found another process there; stop it or set INTERNAL_PORT and INTERNAL_HOST/);
     await first.close();
   });
 
   it('closes within a second though clients keep connections open and silent', async () => {
-    const { address, close } = await startInternalServer(options);
+    const { address, close } = await startInternalServer(on(0));
     const silent = connect(address.port, '127.0.0.1').on('error', () => undefined);
     await once(silent, 'connect');
     await (await fetch(`${address.url}/livez`)).text();

@@ -1,53 +1,56 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { addHealthCheck, enterPhase, readiness, resetHealthChecks } from '../../../src/chassis/lifecycle/health.ts';
+import { Health } from '../../../src/chassis/lifecycle/health.ts';
+import { memoryLog } from '../http/bare-app.ts';
+
+let health: Health;
 
 beforeEach(() => {
-  resetHealthChecks();
-  enterPhase('serving');
+  health = new Health({ logger: memoryLog().logger });
+  health.enter('serving');
 });
 
 describe('readiness', () => {
   it('holds when every check holds', async () => {
-    addHealthCheck('queue', async () => undefined);
-    addHealthCheck('database', async () => 1);
-    expect(await readiness()).toEqual({ ready: true, checks: { queue: 'ok', database: 'ok' } });
+    health.add('queue', async () => undefined);
+    health.add('database', async () => 1);
+    expect(await health.readiness()).toEqual({ ready: true, checks: { queue: 'ok', database: 'ok' } });
   });
 
   it('names the check that fails, without its reason, also one that throws before it waits', async () => {
-    addHealthCheck('queue', () => {
+    health.add('queue', () => {
       throw new Error('password of the queue');
     });
-    addHealthCheck('database', async () => 1);
-    expect(await readiness()).toEqual({ ready: false, checks: { queue: 'failed', database: 'ok' } });
+    health.add('database', async () => 1);
+    expect(await health.readiness()).toEqual({ ready: false, checks: { queue: 'failed', database: 'ok' } });
   });
 
   it('holds only while the service serves, whatever the checks say, and asks none', async () => {
     let asked = 0;
-    addHealthCheck('database', async () => {
+    health.add('database', async () => {
       asked += 1;
     });
-    enterPhase('starting');
-    expect(await readiness()).toEqual({ ready: false, checks: { service: 'starting' } });
-    enterPhase('shutting down');
-    expect(await readiness()).toEqual({ ready: false, checks: { service: 'shutting down' } });
+    health.enter('starting');
+    expect(await health.readiness()).toEqual({ ready: false, checks: { service: 'starting' } });
+    health.enter('shutting down');
+    expect(await health.readiness()).toEqual({ ready: false, checks: { service: 'shutting down' } });
     expect(asked).toBe(0);
-    enterPhase('serving');
-    expect((await readiness()).ready).toBe(true);
+    health.enter('serving');
+    expect((await health.readiness()).ready).toBe(true);
   });
 
   it('turns off at once when shutting down begins, although an answer is cached', async () => {
-    addHealthCheck('database', async () => 1);
-    expect((await readiness()).ready).toBe(true);
-    enterPhase('shutting down');
-    expect((await readiness()).ready).toBe(false);
+    health.add('database', async () => 1);
+    expect((await health.readiness()).ready).toBe(true);
+    health.enter('shutting down');
+    expect((await health.readiness()).ready).toBe(false);
   });
 
   it('asks each check once, however many ask within a second', async () => {
     let asked = 0;
-    addHealthCheck('database', async () => {
+    health.add('database', async () => {
       asked += 1;
     });
-    await Promise.all(Array.from({ length: 100 }, () => readiness()));
+    await Promise.all(Array.from({ length: 100 }, () => health.readiness()));
     expect(asked).toBe(1);
   });
 
@@ -55,7 +58,7 @@ describe('readiness', () => {
     let asked = 0;
     let aborted = false;
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    addHealthCheck('hanging', (signal) => {
+    health.add('hanging', (signal) => {
       asked += 1;
       signal.addEventListener('abort', () => {
         aborted = true;
@@ -63,23 +66,23 @@ describe('readiness', () => {
       return released;
     });
     const began = performance.now();
-    expect(await readiness()).toEqual({ ready: false, checks: { hanging: 'timed out' } });
+    expect(await health.readiness()).toEqual({ ready: false, checks: { hanging: 'timed out' } });
     expect(performance.now() - began).toBeLessThan(2000);
     expect(aborted).toBe(true);
-    enterPhase('serving');
-    expect((await readiness()).ready).toBe(false);
+    health.enter('serving');
+    expect((await health.readiness()).ready).toBe(false);
     expect(asked).toBe(1);
     release();
-    enterPhase('serving');
-    expect((await readiness()).ready).toBe(true);
-    enterPhase('serving');
-    expect((await readiness()).ready).toBe(true);
+    health.enter('serving');
+    expect((await health.readiness()).ready).toBe(true);
+    health.enter('serving');
+    expect((await health.readiness()).ready).toBe(true);
     expect(asked).toBe(2);
   });
 
   it('replaces a check of the same name', async () => {
-    addHealthCheck('database', async () => Promise.reject(new Error('away')));
-    addHealthCheck('database', async () => 1);
-    expect((await readiness()).ready).toBe(true);
+    health.add('database', async () => Promise.reject(new Error('away')));
+    health.add('database', async () => 1);
+    expect((await health.readiness()).ready).toBe(true);
   });
 });

@@ -3,8 +3,11 @@ import type { RequestListener, Server } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
+import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
 import { createHttpServer, listen } from '../../../src/chassis/lifecycle/listen.ts';
+import { memoryLog } from '../http/bare-app.ts';
 
+const refusal = { headers: noAnswerHeaders, logger: memoryLog().logger };
 let server: Server | undefined;
 
 afterEach(() => {
@@ -14,7 +17,7 @@ afterEach(() => {
 
 async function serve(times: object, listener: RequestListener = (_request, response) => void response.end('ok')) {
   const all = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
-  server = createHttpServer(listener, { ...all, ...times });
+  server = createHttpServer(listener, { ...all, ...times }, refusal);
   return listen(server, { host: '127.0.0.1', port: 0 });
 }
 

@@ -3,49 +3,44 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express, { type Express } from 'express';
 import request from 'supertest';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { ServerConfig } from '../../../src/chassis/config/app-config.ts';
-import { readEnvironment } from '../../../src/chassis/config/environment.ts';
-import { useModulesDirectory } from '../../../src/chassis/config/layout.ts';
-import { closeOrm, orm } from '../../../src/chassis/database/client/orm.ts';
-import { container, disposeContainer } from '../../../src/chassis/di/container.ts';
-import { resetRequestObservers } from '../../../src/chassis/http/pipeline/request-observers.ts';
 import { connectOrm } from '../../../src/chassis/loaders/connect-orm.ts';
 import { loadDI } from '../../../src/chassis/loaders/load-di.ts';
 import { loadExpressApp } from '../../../src/chassis/loaders/load-express-app.ts';
 import { loadOpenApi } from '../../../src/chassis/loaders/load-open-api.ts';
 import { loadRoutes } from '../../../src/chassis/loaders/load-routes.ts';
-import { createLogger, setLogger } from '../../../src/chassis/telemetry/logger.ts';
+import { createService, type Service, type ServiceOptions } from '../../../src/chassis/service.ts';
+import { memoryLog } from '../http/bare-app.ts';
 
 const modules = join(import.meta.dirname, '../../fixtures/modules');
 
-beforeAll(() => {
-  setLogger(createLogger({ level: 'silent', pretty: false }));
-  const database = join(mkdtempSync(join(tmpdir(), 'slipway-alone-')), 'test.db');
-  readEnvironment({}, { NODE_ENV: 'test', DATABASE_URL: `file:${database}`, AUTH_ISSUER: 'the test' });
-});
+const database = join(mkdtempSync(join(tmpdir(), 'slipway-alone-')), 'test.db');
 
-afterAll(async () => {
-  await disposeContainer();
-  await closeOrm();
-});
+function serviceWith(options: Partial<ServiceOptions> = {}): Service {
+  const env = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATABASE_URL: `file:${database}`, AUTH_ISSUER: 'the test' };
+  return createService({ modules: [], server: { port: 0 } }, { env, ...options });
+}
+
+const service = serviceWith();
+afterAll(() => service.close());
 
 describe('each loader works alone (spec.md: Loaders)', () => {
   it('connectOrm opens the database', async () => {
-    await connectOrm();
-    expect(await orm().user.count()).toBe(0);
+    await service.run(() => connectOrm());
+    expect(await service.database.client.user.count()).toBe(0);
   });
 
   it('loadDI registers what a module provides, with the settings that the module has of its own', async () => {
-    await loadDI(['auth']);
-    const { settings, auth } = container().cradle;
+    await service.run(() => loadDI(['auth']));
+    const { settings, auth } = service.container.cradle;
     expect(settings.AUTH_ISSUER).toBe('the test');
     expect(auth.role('admin')).toBeTypeOf('function');
   });
 
   it('loadExpressApp configures an app that never answers with a page of HTML', async () => {
     const app = express();
-    await loadExpressApp(app, { port: 0 });
+    await service.run(() => loadExpressApp(app, { port: 0 }));
     app.get('/fail', () => {
       throw new Error('out of order');
     });
@@ -56,15 +51,14 @@ describe('each loader works alone (spec.md: Loaders)', () => {
   });
 
   it('loadRoutes mounts routes on any app', async () => {
-    useModulesDirectory(modules);
     const app = express();
-    await loadRoutes(app, [{ name: 'no-di', enabled: true }]);
+    await serviceWith({ modulesDirectory: modules }).run(() => loadRoutes(app, [{ name: 'no-di', enabled: true }]));
     expect((await request(app).get('/free')).body).toEqual({ free: true });
   });
 
   it('loadOpenApi describes an app without routes', async () => {
     const app = express();
-    await loadOpenApi(app);
+    await service.run(() => loadOpenApi(app));
     expect((await request(app).get('/api-docs.json')).body).toMatchObject({ openapi: '3.0.0', paths: {} });
   });
 });
@@ -72,7 +66,7 @@ describe('each loader works alone (spec.md: Loaders)', () => {
 describe('the steps of the HTTP configuration (spec.md: Loaders)', () => {
   async function appWith(flags: Partial<ServerConfig>): Promise<Express> {
     const app = express();
-    await loadExpressApp(app, { port: 0, ...flags });
+    await service.run(() => loadExpressApp(app, { port: 0, ...flags }));
     app.get('/', (_request, response) => void response.json({}));
     return app;
   }
@@ -106,11 +100,9 @@ describe('the steps of the HTTP configuration (spec.md: Loaders)', () => {
     [true, 1],
     [false, 0],
   ])('enableLogging %s writes %i line for a request', async (enableLogging, count) => {
-    const lines: unknown[] = [];
-    resetRequestObservers();
-    setLogger(createLogger({ level: 'info', pretty: false, destination: { write: (line) => lines.push(line) } }));
+    const { logger, lines } = memoryLog('info');
     const app = express();
-    await loadExpressApp(app, { port: 0, enableLogging });
+    await serviceWith({ logger }).run(() => loadExpressApp(app, { port: 0, enableLogging }));
     app.get('/', (_request, response) => void response.json({}));
     await request(app).get('/');
     expect(lines).toHaveLength(count);

@@ -3,19 +3,20 @@ import express, { type Express } from 'express';
 import request from 'supertest';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ModuleConfig } from '../../../src/chassis/config/app-config.ts';
-import { useModulesDirectory } from '../../../src/chassis/config/layout.ts';
-import { disposeContainer } from '../../../src/chassis/di/container.ts';
-import { loadFailures, resetStartUpReport } from '../../../src/chassis/lifecycle/start-up-report.ts';
 import { loadDI } from '../../../src/chassis/loaders/load-di.ts';
 import { loadRoutes } from '../../../src/chassis/loaders/load-routes.ts';
+import { createService, type Service } from '../../../src/chassis/service.ts';
 import { routesOn } from '../../support/routes-on.ts';
 
-useModulesDirectory(join(import.meta.dirname, '../../fixtures/modules'));
+const modulesDirectory = join(import.meta.dirname, '../../fixtures/modules');
+let service: Service;
 
 async function appWith(...modules: ModuleConfig[]): Promise<Express> {
   const app = express();
-  await loadDI(modules.filter(({ enabled }) => enabled).map(({ name }) => name));
-  await loadRoutes(app, modules);
+  await service.run(async () => {
+    await loadDI(modules.filter(({ enabled }) => enabled).map(({ name }) => name));
+    await loadRoutes(app, modules);
+  });
   return app;
 }
 
@@ -25,9 +26,9 @@ function pathsOf(app: Express): string[] {
   return routesOn(app).map(({ path }) => path);
 }
 
-beforeEach(async () => {
-  resetStartUpReport();
-  await disposeContainer();
+beforeEach(() => {
+  const env = { NODE_ENV: 'test', LOG_LEVEL: 'silent' };
+  service = createService({ modules: [], server: { port: 0 } }, { env, modulesDirectory });
 });
 
 describe('loadRoutes (spec.md: Registration rules)', () => {
@@ -66,7 +67,9 @@ describe('loadRoutes (spec.md: Registration rules)', () => {
   it('keeps a route file that failed as a reason for not being ready and mounts the others', async () => {
     const app = await appWith({ name: 'broken-routes', enabled: true }, { name: 'no-di', enabled: true });
     expect(pathsOf(app)).toEqual(['/fine', '/free']);
-    expect(loadFailures()).toMatchObject([{ loader: 'loadRoutes', module: 'broken-routes', file: 'broken.routes.ts' }]);
+    expect(service.startUpReport.failures).toMatchObject([
+      { loader: 'loadRoutes', module: 'broken-routes', file: 'broken.routes.ts' },
+    ]);
   });
 
   it.each<[string, ModuleConfig[], RegExp]>([
@@ -83,20 +86,20 @@ describe('loadRoutes (spec.md: Registration rules)', () => {
     ],
     ['an excludeRoutes name without a file', [{ ...plain, excludeRoutes: ['nobody'] }], /"nobody" in excludeRoutes/],
   ])('refuses %s with what was expected, found and to do', async (_case, modules, message) => {
-    await expect(loadRoutes(express(), modules)).rejects.toThrow(message);
+    await expect(service.run(() => loadRoutes(express(), modules))).rejects.toThrow(message);
   });
 });
 
 describe('loadDI (spec.md: Handling and logging)', () => {
   it('rule 6: keeps loading the other modules after one failed, and remembers which', async () => {
     const app = await appWith({ name: 'broken-di', enabled: true }, plain);
-    expect(loadFailures()).toMatchObject([{ loader: 'loadDI', module: 'broken-di', file: 'di.ts' }]);
+    expect(service.startUpReport.failures).toMatchObject([{ loader: 'loadDI', module: 'broken-di', file: 'di.ts' }]);
     expect((await request(app).get('/greetings')).body).toEqual({ greeting: 'hello' });
     expect((await request(app).get('/still')).body).toEqual({ still: true });
   });
 
   it('skips a module without a di file', async () => {
-    await loadDI(['no-di']);
-    expect(loadFailures()).toEqual([]);
+    await service.run(() => loadDI(['no-di']));
+    expect(service.startUpReport.failures).toEqual([]);
   });
 });

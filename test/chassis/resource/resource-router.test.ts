@@ -9,6 +9,7 @@ import { publicAccess, type ResourceAccess, resourceRouter } from '../../../src/
 import { ResourceService } from '../../../src/chassis/resource/resource-service.ts';
 import { category, categoryList, createCategory, updateCategory } from '../../../src/modules/catalog/catalog.schema.ts';
 import type { CategoryService } from '../../../src/modules/catalog/category.service.ts';
+import { memoryLog } from '../http/bare-app.ts';
 
 const id = '01900000-0000-7000-8000-000000000000';
 
@@ -42,7 +43,7 @@ function appWith(access: ResourceAccess) {
   const controller = new CategoryController({ service, cursors: createCursorCodec('a secret of the tests') });
   const app = express().use(express.json());
   app.use(resourceRouter('/categories', controller, access));
-  app.use(errorHandler({ production: false, reporters: [] }));
+  app.use(errorHandler({ logger: memoryLog().logger, production: false, reporters: [] }));
   return request(app);
 }
 

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
-import { showControls } from '../../../src/chassis/telemetry/log-output.ts';
-import { createLogger, drainLogger, flushLogger, logger, setLogger } from '../../../src/chassis/telemetry/logger.ts';
+import { drainOutput, flushOutput, showControls } from '../../../src/chassis/telemetry/log-output.ts';
+import { createLogger, masksOf, setLogLevel } from '../../../src/chassis/telemetry/logger.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
 describe('createLogger', () => {
@@ -134,26 +134,40 @@ describe('showControls', () => {
   });
 });
 
-describe('drainLogger', () => {
-  it('resolves where nothing is buffered and where the time is over', async () => {
-    const before = logger();
-    setLogger(memoryLog().logger);
-    await drainLogger(1);
-    const stuck = { write: () => undefined, flush: () => undefined };
-    setLogger(createLogger({ level: 'info', pretty: false, destination: stuck }));
-    await drainLogger(1);
-    setLogger(before);
+describe('drainOutput', () => {
+  it('resolves where nothing is buffered, and gives up a stream that takes nothing for that long', async () => {
+    await drainOutput(1);
+    let destroyed = 0;
+    const stuck = { onProgress: () => undefined, flush: () => undefined, destroy: () => void destroyed++ };
+    await drainOutput(1, stuck as never);
+    expect(destroyed).toBe(1);
+  });
+
+  it('flushOutput writes nothing where nothing is open', () => {
+    expect(flushOutput).not.toThrow();
   });
 });
 
-describe('logger', () => {
-  it('is the one that was set', () => {
-    const before = logger();
-    const { logger: replacement } = memoryLog();
-    setLogger(replacement);
-    expect(logger()).toBe(replacement);
-    expect(flushLogger).not.toThrow();
-    setLogger(before);
-    expect(flushLogger).not.toThrow();
+describe('the parts of a logger', () => {
+  it('are its own: another logger masks and writes as before', () => {
+    const [one, other] = [memoryLog('info'), memoryLog('info')];
+    masksOf(one.logger).add('iban');
+    setLogLevel(one.logger, 'debug');
+    for (const { logger } of [one, other]) {
+      logger.info({ iban: 'DE1' }, 'line');
+      logger.debug('fine');
+    }
+    expect(one.lines).toMatchObject([{ iban: '[redacted]' }, { msg: 'fine' }]);
+    expect(other.lines).toMatchObject([{ iban: 'DE1' }]);
+    expect(other.lines).toHaveLength(1);
+  });
+
+  it('belong to its children too', () => {
+    const { logger, lines } = memoryLog();
+    const child = logger.child({ module: 'shop' });
+    masksOf(child).add('phone');
+    child.info({ phone: '1' }, 'line');
+    logger.info({ phone: '1' }, 'line');
+    expect(lines.map(({ phone }) => phone)).toEqual(['[redacted]', '[redacted]']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskInLogs, maskStack, maskText, redact, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
+import { LogMasks, maskStack, maskText, redact, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
 
 describe('redactUrl', () => {
   it.each([
@@ -87,11 +87,12 @@ describe('redact', () => {
   });
 
   it('masks what a module names, in URLs too', () => {
-    maskInLogs('iban', 'Phone');
-    expect(redact({ customer: { IBAN: 'x', phone: 'y', phones: 1 } })).toEqual({
+    const masks = new LogMasks();
+    masks.add('iban', 'Phone');
+    expect(redact({ customer: { IBAN: 'x', phone: 'y', phones: 1 } }, masks)).toEqual({
       customer: { IBAN: '[redacted]', phone: '[redacted]', phones: 1 },
     });
-    expect(redactUrl('/x?iban=1&b=2')).toBe('/x?iban=[redacted]&b=2');
+    expect(redactUrl('/x?iban=1&b=2', masks)).toBe('/x?iban=[redacted]&b=2');
   });
 
   it('masks the names of secrets and cuts what is too long, in lists too', () => {

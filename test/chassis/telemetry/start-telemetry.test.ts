@@ -1,22 +1,19 @@
 import { trace } from '@opentelemetry/api';
 import { TracerProvider } from '@opentelemetry/sdk-trace';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readEnvironment } from '../../../src/chassis/config/environment.ts';
-import { logger, setLogger } from '../../../src/chassis/telemetry/logger.ts';
+import type { Logger } from '../../../src/chassis/telemetry/logger.ts';
 import { startTelemetry } from '../../../src/chassis/telemetry/start-telemetry.ts';
 import { exportingSettings } from '../../support/exporting-settings.ts';
 import { fakeCollector } from '../../support/fake-collector.ts';
 import { type LogLine, memoryLog } from '../http/bare-app.ts';
 import { tracedApp } from './tracing/traced-app.ts';
 
-const before = logger();
+let logger: Logger;
 let lines: LogLine[];
 beforeEach(() => {
-  const log = memoryLog('info');
-  lines = log.lines;
-  setLogger(log.logger);
+  ({ logger, lines } = memoryLog('info'));
 });
-afterEach(() => setLogger(before));
 
 describe('startTelemetry', () => {
   it('says where spans go, without credentials, and who owns the tracer provider', async () => {
@@ -24,7 +21,7 @@ describe('startTelemetry', () => {
       OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
       OTEL_TRACES_SAMPLER_ARG: '0.1',
     });
-    const telemetry = await startTelemetry(settings);
+    const telemetry = await startTelemetry(settings, logger);
     expect(telemetry.describe().tracing).toEqual({
       exportsTo: 'collector.example:4318',
       sampler: 'parentbased_traceidratio 0.1',
@@ -36,7 +33,7 @@ describe('startTelemetry', () => {
   it.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])(
     'exports nothing with %o',
     async (more) => {
-      const telemetry = await startTelemetry(exportingSettings('http://127.0.0.1:1', more));
+      const telemetry = await startTelemetry(exportingSettings('http://127.0.0.1:1', more), logger);
       expect(telemetry.describe().tracing.exportsTo).toBeUndefined();
       await telemetry.close();
     },
@@ -44,7 +41,7 @@ describe('startTelemetry', () => {
 
   it('refuses to start beside another SDK that owns the tracer provider', async () => {
     trace.setGlobalTracerProvider(new TracerProvider());
-    await expect(startTelemetry(exportingSettings('http://127.0.0.1:1'))).rejects.toThrow(
+    await expect(startTelemetry(exportingSettings('http://127.0.0.1:1'), logger)).rejects.toThrow(
       /found another OpenTelemetry SDK/,
     );
     trace.disable();
@@ -77,7 +74,7 @@ describe('a collector that is lost', () => {
     ['hangs', async () => (await fakeCollector({ hangs: true })).url],
   ])('and %s slows no request and the end by less than two seconds', async (_title, collectorUrl) => {
     const settings = exportingSettings(await collectorUrl(), { OTEL_BSP_SCHEDULE_DELAY: '1' });
-    const { url, telemetry } = await tracedApp(settings, (_req, res) => void res.end());
+    const { url, telemetry } = await tracedApp(settings, (_req, res) => void res.end(), logger);
     const slowest = await slowestOf(100, () => fetch(`${url}/things/1`));
     expect(slowest).toBeLessThan(1000);
     const closing = performance.now();

@@ -7,6 +7,7 @@ import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorHandler } from '../../../src/chassis/http/answers/error-handler.ts';
 import { serveUploads } from '../../../src/chassis/uploads/serve-uploads.ts';
+import { memoryLog } from '../http/bare-app.ts';
 import { listening, sendRaw } from '../http/listening.ts';
 
 let root: string;
@@ -21,7 +22,7 @@ beforeAll(async () => {
   await writeFile(join(root, 'uploads', 'page.html'), '<script>alert(1)</script>');
   app = express();
   app.use('/uploads', serveUploads({ directory: join(root, 'uploads') }));
-  app.use(errorHandler({ production: false, reporters: [] }));
+  app.use(errorHandler({ logger: memoryLog().logger, production: false, reporters: [] }));
 });
 
 afterAll(() => rm(root, { recursive: true }));

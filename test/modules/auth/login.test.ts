@@ -28,9 +28,8 @@ describe('POST /auth/login', () => {
   });
 
   it('answers 401 to a user whose stored hash is none', async () => {
-    const { orm } = await import('../../../src/chassis/database/client/orm.ts');
     const data = { email: 'broken@example.com', name: 'Broken', passwordHash: 'none' };
-    await orm().user.create({ data });
+    await app.orm.user.create({ data });
     await app.post('/auth/login', { email: data.email, password: 'none' }).expectError(401, /wrong/);
   });
 

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { environment } from '../../../src/chassis/config/environment.ts';
-import { orm } from '../../../src/chassis/database/client/orm.ts';
 import { RefreshTokenRepository } from '../../../src/modules/auth/refresh-token.repository.ts';
 import { RefreshTokenService } from '../../../src/modules/auth/refresh-token.service.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
@@ -48,9 +46,9 @@ describe('POST /auth/refresh', () => {
   it('logs the second use of a token as a warning that names the user and no token', async () => {
     const warnings: unknown[][] = [];
     const logger = { warn: (...line: unknown[]) => warnings.push(line) } as unknown as Slipway.Cradle['logger'];
-    const settings = environment();
+    const { settings } = app.service;
     const service = new RefreshTokenService({
-      refreshTokenRepository: new RefreshTokenRepository({ orm: orm() }),
+      refreshTokenRepository: new RefreshTokenRepository({ orm: app.orm }),
       logger,
       settings,
     });
@@ -70,14 +68,14 @@ describe('POST /auth/refresh', () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(7);
     expect(successes).toHaveLength(1);
     await refresh(successes[0]?.body.data.refreshToken).expectError(401, refusal);
-    const { familyId } = await orm().refreshToken.findUniqueOrThrow({ where: { tokenHash: tokenHash(token) } });
+    const { familyId } = await app.orm.refreshToken.findUniqueOrThrow({ where: { tokenHash: tokenHash(token) } });
     expect(await app.count('refreshToken', { familyId, revokedAt: null })).toBe(0);
   });
 
   it('answers 401 to a token that has expired, and forgets it at the next login', async () => {
     const token = await logIn();
     const where = { tokenHash: tokenHash(token) };
-    await orm().refreshToken.update({ where, data: { expiresAt: new Date(Date.now() - 1) } });
+    await app.orm.refreshToken.update({ where, data: { expiresAt: new Date(Date.now() - 1) } });
     await refresh(token).expectError(401, refusal);
     await logIn();
     expect(await app.count('refreshToken', where)).toBe(0);

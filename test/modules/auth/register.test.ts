@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { orm } from '../../../src/chassis/database/client/orm.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp();
@@ -12,7 +11,7 @@ describe('POST /auth/register', () => {
     expect(response.status).toBe(201);
     const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
     expect(response.body).toEqual({ success: true, data: { id, email: body.email, name: 'Ada', role: 'user' } });
-    const stored = await orm().user.findUniqueOrThrow({ where: { email: body.email } });
+    const stored = await app.orm.user.findUniqueOrThrow({ where: { email: body.email } });
     expect(stored.passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     await app.as(account).get(`/api/v1/users/${stored.id}`).expectData();
   });

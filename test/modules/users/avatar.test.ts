@@ -1,6 +1,5 @@
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { orm } from '../../../src/chassis/database/client/orm.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp({ env: { UPLOAD_MAX_BYTES: '5000' } });
@@ -20,7 +19,7 @@ async function newUser() {
 }
 
 const files = () => readdirSync(app.uploads).sort();
-const avatarOf = async (id: string) => (await orm().user.findUniqueOrThrow({ where: { id } })).avatarUrl;
+const avatarOf = async (id: string) => (await app.orm.user.findUniqueOrThrow({ where: { id } })).avatarUrl;
 
 /** Expects that `request` leaves the files and the user as they are. */
 async function expectNothingLeft(id: string, request: () => PromiseLike<unknown>) {

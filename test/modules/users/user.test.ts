@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { orm } from '../../../src/chassis/database/client/orm.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp();
@@ -115,9 +114,9 @@ describe('PUT /users/:id', () => {
   it.each([{ role: 'admin' }, { email: 'other@test.example' }, { password }, { name: 'Eva', role: 'user' }])(
     'answers 403 to a user that changes its own %j, and changes nothing',
     async (body) => {
-      const before = await orm().user.findUniqueOrThrow({ where: { id: eve.id } });
+      const before = await app.orm.user.findUniqueOrThrow({ where: { id: eve.id } });
       expect((await eve.client.put(eve.path, body)).status).toBe(403);
-      expect(await orm().user.findUniqueOrThrow({ where: { id: eve.id } })).toEqual(before);
+      expect(await app.orm.user.findUniqueOrThrow({ where: { id: eve.id } })).toEqual(before);
     },
   );
 

@@ -1,7 +1,7 @@
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
-import { countQuery } from '../../telemetry/metrics/metrics.ts';
 import { currentUnit, type Unit } from '../work/unit.ts';
 import { toDatabaseException } from './database-errors.ts';
+import type { DatabaseCounts } from './orm.ts';
 import type { OrmClient } from './orm-types.ts';
 import { stopAbandoned } from './stop-abandoned.ts';
 import { leavesTransactionIntact } from './transaction-errors.ts';
@@ -24,7 +24,8 @@ interface Extensible {
  * of every operation is measured. A request that nobody waits for stops before its next operation. Those of a unit of
  * work take turns.
  */
-export function convertingErrors(client: object): OrmClient {
+export function convertingErrors(client: object, counts?: DatabaseCounts): OrmClient {
+  const convertErrors = errorConverter(counts);
   const run = async (operation: Operation) => {
     const unit = currentUnit(extended);
     if (unit === undefined) return convertErrors(operation);
@@ -35,18 +36,20 @@ export function convertingErrors(client: object): OrmClient {
   return Object.assign(extended, { $transaction: convertTransactionErrors(extended) }) as OrmClient;
 }
 
-async function convertErrors({ model, operation, args, query }: Operation, unit?: Unit): Promise<unknown> {
-  stopAbandoned();
-  const started = performance.now();
-  try {
-    return await query(args);
-  } catch (error) {
-    const exception = toDatabaseException(error, { model, operation }) ?? error;
-    if (unit && !leavesTransactionIntact(error, args)) unit.fail(exception);
-    throw exception;
-  } finally {
-    countQuery(model, operation, started);
-  }
+function errorConverter(counts: DatabaseCounts | undefined) {
+  return async function convertErrors({ model, operation, args, query }: Operation, unit?: Unit): Promise<unknown> {
+    stopAbandoned();
+    const started = performance.now();
+    try {
+      return await query(args);
+    } catch (error) {
+      const exception = toDatabaseException(error, { model, operation }) ?? error;
+      if (unit && !leavesTransactionIntact(error, args)) unit.fail(exception);
+      throw exception;
+    } finally {
+      counts?.queried(model, operation, (performance.now() - started) / 1000);
+    }
+  };
 }
 
 function bypassed({ model, operation }: Operation): InternalServerErrorException {

@@ -40,55 +40,32 @@ interface BareClient {
   $disconnect(): Promise<void>;
 }
 
-const providers = new WeakMap<object, DatabaseProvider>();
-let current: OpenOrm | undefined;
-
-/**
- * Opens the database that `DATABASE_URL` names and keeps it for `orm()`. Raises an Error for a URL of another form or a
- * client that was not generated, and DatabaseUnavailableException when the database does not answer; a second call
- * without `closeOrm()` between is an Error.
- */
-export async function openOrm(settings: DatabaseSettings): Promise<void> {
-  if (current) throw new Error('The database is open already. Call closeOrm() before openOrm() is called again.');
-  current = await openDatabase(settings);
+/** Where operations and shared reads are counted, such as the database metrics of a service. */
+export interface DatabaseCounts {
+  queried(model: string | undefined, operation: string, seconds: number): void;
+  coalesced(): void;
 }
 
-/** The open ORM client. Its errors are exceptions of the chassis (spec.md: Errors, body rule 7). */
-export function orm(): OrmClient {
-  return opened().client;
-}
-
-/** Which database is open. */
-export function databaseProvider(): DatabaseProvider {
-  return opened().provider;
-}
-
-/** The open database, or undefined when none is open. */
-export function currentDatabase(): OpenOrm | undefined {
-  return current;
-}
-
-/** Asks the open database for a sign of life. Raises DatabaseUnavailableException when there is none. */
-export async function probeOrm(): Promise<void> {
-  await (opened().client as BareClient).$queryRawUnsafe('SELECT 1');
-}
-
-/** Closes the database; does nothing when none is open. */
-export async function closeOrm(): Promise<void> {
-  const closing = current;
-  current = undefined;
-  await closing?.close();
-}
+const known = new WeakMap<object, { provider: DatabaseProvider; counts: DatabaseCounts | undefined }>();
 
 /** Which database a client of `openDatabase` speaks to. */
 export function providerOf(client: object): DatabaseProvider {
-  const provider = providers.get(client);
-  if (!provider) throw new Error('Expected an ORM client of openOrm() or openDatabase(), got another object.');
-  return provider;
+  return knownOf(client).provider;
 }
 
-/** Opens a database of one's own, which `orm()` does not know of. Raises what `openOrm` raises. */
-export async function openDatabase(settings: DatabaseSettings): Promise<OpenOrm> {
+/** Where the operations of a client of `openDatabase` are counted; undefined where nobody does. */
+export function countsOf(client: object): DatabaseCounts | undefined {
+  return knownOf(client).counts;
+}
+
+/**
+ * Opens the database that `DATABASE_URL` names.
+ *
+ * @param counts is told of every operation
+ * @throws Error for a URL of another form or a client that was not generated, DatabaseUnavailableException when the
+ * database does not answer
+ */
+export async function openDatabase(settings: DatabaseSettings, counts?: DatabaseCounts): Promise<OpenOrm> {
   const target = parseDatabaseUrl(settings.DATABASE_URL);
   const { adapter, pool, requests } = await connect(target, settings);
   const Client = await generatedClient(target.provider);
@@ -100,9 +77,15 @@ export async function openDatabase(settings: DatabaseSettings): Promise<OpenOrm>
     await bare.$disconnect();
     throw unreachable(target.description, error);
   }
-  const client = convertingErrors(bare);
-  providers.set(client, target.provider);
+  const client = convertingErrors(bare, counts);
+  known.set(client, { provider: target.provider, counts });
   return { client, provider: target.provider, pool, requests, close: () => bare.$disconnect() };
+}
+
+function knownOf(client: object) {
+  const found = known.get(client);
+  if (!found) throw new Error('Expected an ORM client of openDatabase(), got another object.');
+  return found;
 }
 
 /** Loads the driver of one database and not that of the other. */
@@ -124,14 +107,6 @@ async function connect(
     // The server ends a statement in time; this ends the wait for a server that is gone without a word.
     query_timeout: settings.DATABASE_STATEMENT_TIMEOUT_MS + 2000,
   });
-}
-
-function opened(): OpenOrm {
-  if (!current)
-    throw new Error(
-      'Expected an open database, found none. Set DATABASE_URL, and await openOrm() (loader connectOrm) first.',
-    );
-  return current;
 }
 
 function unreachable(description: string, error: unknown): DatabaseUnavailableException {

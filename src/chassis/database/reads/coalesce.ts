@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { uninterrupted } from '../../context/uninterrupted.ts';
-import { countCoalescedRead } from '../../telemetry/metrics/metrics.ts';
 
 interface Waiting {
   readonly promise: Promise<unknown>;
@@ -25,6 +24,12 @@ export class Coalescer {
   readonly #lanes = new Map<string, Lane>();
   #asked = 0;
   #started = 0;
+  readonly #counts: { coalesced(): void } | undefined;
+
+  /** @param counts is told of each read that joined another */
+  constructor(counts?: { coalesced(): void }) {
+    this.#counts = counts;
+  }
 
   /** How many reads were asked for and how many were run. */
   get counts(): { asked: number; started: number } {
@@ -44,7 +49,7 @@ export class Coalescer {
       lane = { running: false, waiting: undefined };
       this.#lanes.set(key, lane);
     }
-    if (lane.waiting) countCoalescedRead();
+    if (lane.waiting) this.#counts?.coalesced();
     else lane.waiting = this.#plan(key, lane, work);
     return lane.waiting.promise as Promise<T>;
   }

@@ -1,5 +1,5 @@
+import { findService } from '../../context/current-service.ts';
 import { uninterrupted } from '../../context/uninterrupted.ts';
-import { logger } from '../../telemetry/logger.ts';
 import { innermostUnit } from './unit.ts';
 
 /**
@@ -21,7 +21,10 @@ export async function runAfterCommit(all: readonly (() => unknown)[]): Promise<v
     try {
       await uninterrupted(work);
     } catch (error) {
-      logger().error({ err: error }, 'work after a commit failed');
+      const message = 'work after a commit failed';
+      const logger = findService()?.logger;
+      if (logger) logger.error({ err: error }, message);
+      else process.emitWarning(`${message}: ${String(error)}`);
     }
   }
 }

@@ -1,5 +1,6 @@
+import { currentService } from '../../context/current-service.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
-import { orm, providerOf } from '../client/orm.ts';
+import { providerOf } from '../client/orm.ts';
 import type { OrmClient } from '../client/orm-types.ts';
 import { stopAbandoned } from '../client/stop-abandoned.ts';
 import { runAfterCommit } from './after-commit.ts';
@@ -52,7 +53,7 @@ interface Beginning {
  * @throws InternalServerErrorException when a query outlives the unit, or the unit goes on after a failed query
  */
 export function unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T> {
-  return unitOfWorkOn(orm(), work, options);
+  return unitOfWorkOn(currentService().database.client, work, options);
 }
 
 /** `unitOfWork` on the database of this client. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { BaseException, MethodNotAllowedException } from '../../errors/exceptions.ts';
-import { logger } from '../../telemetry/logger.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 import { endConnection } from '../bodies/unread-bodies.ts';
 import { requestIdOf } from '../pipeline/request-context-of.ts';
 import type { AnswerHeaders, KnownHeaders } from './answer-headers.ts';
@@ -14,16 +14,21 @@ const failures: Record<string, readonly [status: number, message: string]> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The chunk extensions of the request body are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
 };
+/** How a server refuses what reaches no app. */
+export interface RefusalOptions {
+  /** What every answer carries. */
+  headers: AnswerHeaders;
+  logger: Logger;
+}
+
 const malformed = [400, 'The request is not valid HTTP'] as const;
 
 /**
  * Answers bytes that are no HTTP request with the one error body and closes the connection: 400, 408 when they came too
  * slowly, 431 when the headers are too large. For `server.on('clientError', …)`.
- *
- * @param headers what every answer carries
  */
-export function answerClientErrors(headers: AnswerHeaders): (error: NodeJS.ErrnoException, socket: Duplex) => void {
-  return function answerClientError(error, socket) {
+export function answerClientErrors({ headers, logger }: RefusalOptions) {
+  return function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
     const [status, message] = failures[error.code ?? ''] ?? malformed;
     const underWay = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage;
     if (error.code === 'ECONNRESET' || !socket.writable || underWay?.headersSent) {
@@ -34,21 +39,26 @@ export function answerClientErrors(headers: AnswerHeaders): (error: NodeJS.Errno
     const requestId =
       (underWay?.getHeader('x-request-id') as string) ?? (underWay ? requestIdOf(underWay.req) : randomUUID());
     const exception = new BaseException(message, status);
-    endWith(socket as Socket, exception, requestId, headers.of(underWay?.req.headers.origin), error.code);
+    logRefusal(logger, socket as Socket, exception, { requestId, code: error.code });
+    endWith(socket as Socket, exception, requestId, headers.of(underWay?.req.headers.origin));
   };
 }
 
 /** For `server.on('connect', …)`: Node would close the connection without a word. */
-export function refuseTunnels(headers: AnswerHeaders): (req: IncomingMessage, socket: Duplex) => void {
-  return function refuseTunnel(req, socket) {
+export function refuseTunnels({ headers, logger }: RefusalOptions) {
+  return function refuseTunnel(req: IncomingMessage, socket: Duplex): void {
     const exception = new MethodNotAllowedException('The service is no proxy: it does not take CONNECT');
-    endWith(socket as Socket, exception, requestIdOf(req), headers.of(req.headers.origin), 'CONNECT');
+    const requestId = requestIdOf(req);
+    logRefusal(logger, socket as Socket, exception, { requestId, code: 'CONNECT' });
+    endWith(socket as Socket, exception, requestId, headers.of(req.headers.origin));
   };
 }
 
+function logRefusal(logger: Logger, socket: Socket, { message, statusCode }: BaseException, line: object): void {
+  logger.warn({ ...line, statusCode, ipAddress: socket.remoteAddress }, message);
+}
+
 /** Node forgets a connection that was late, and a client that never closes its side would keep it for ever. */
-function endWith(socket: Socket, exception: BaseException, requestId: string, { lines }: KnownHeaders, code?: string) {
-  const { message, statusCode } = exception;
-  logger().warn({ requestId, code, statusCode, ipAddress: socket.remoteAddress }, message);
+function endWith(socket: Socket, exception: BaseException, requestId: string, { lines }: KnownHeaders): void {
   endConnection(socket, failureText(exception, `x-request-id: ${requestId}\r\n${lines}`));
 }

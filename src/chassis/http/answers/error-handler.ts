@@ -4,7 +4,7 @@ import { type ErrorConverter, toException } from '../../errors/convert-error.ts'
 import { type BaseException, RequestAbandonedException } from '../../errors/exceptions.ts';
 import { logReporter } from '../../errors/reporters/log-reporter.ts';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
-import { logger } from '../../telemetry/logger.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 import { requestContextOf } from '../pipeline/request-context-of.ts';
 import { routeTemplate } from '../pipeline/route-table.ts';
 import { undoRequest } from './request-failure.ts';
@@ -26,7 +26,9 @@ const headersOfSuccess = [
 
 /** How failures are answered. */
 export interface ErrorHandlerOptions {
-  /** Each receives the exception and the request context. Default: one that logs all to the service's logger. */
+  /** Where exceptions are logged, and what fails while they are answered. */
+  logger: Logger;
+  /** Each receives the exception and the request context. Default: one that logs all. */
   reporters?: readonly Reporter[];
   /** Hides the text of failures with status 500 and above (spec.md: Errors, body rule 1). */
   production: boolean;
@@ -39,17 +41,17 @@ export interface ErrorHandlerOptions {
  * error body and reports it (spec.md: Handling, rules 1, 2 and 4). When the answer has begun already the connection is
  * cut, because the client must not take a part for the whole.
  */
-export function errorHandler({ reporters, production, converters }: ErrorHandlerOptions): ErrorRequestHandler {
-  const receivers = reporters ?? [logReporter(logger())];
+export function errorHandler(options: ErrorHandlerOptions): ErrorRequestHandler {
+  const { logger, converters, reporters = [logReporter(logger)] } = options;
   // Express knows an error handler by its four parameters.
   return function handleError(error, req, res, _next) {
     const context = requestContextOf(req);
     const exception = answerTooLate(error, context) ?? toException(error, converters);
     addRoute(context, req);
     addContext(exception, context);
-    respond(res, exception, production);
-    for (const reporter of receivers) report(reporter, exception, context);
-    undoRequest(req).catch((failure: unknown) => logFailure(failure, 'undoing a failed request failed'));
+    respond(res, exception, options);
+    for (const reporter of reporters) report(reporter, exception, context, logger);
+    undoRequest(req).catch((failure: unknown) => logFailure(logger, failure, 'undoing a failed request failed'));
   };
 }
 
@@ -78,7 +80,7 @@ function addContext(exception: BaseException, context: RequestContext): void {
   });
 }
 
-function respond(res: Response, exception: BaseException, production: boolean): void {
+function respond(res: Response, exception: BaseException, { logger, production }: ErrorHandlerOptions): void {
   if (res.headersSent) {
     if (!res.writableEnded) res.destroy();
     return;
@@ -87,7 +89,7 @@ function respond(res: Response, exception: BaseException, production: boolean): 
     for (const name of headersOfSuccess) res.removeHeader(name);
     sendFailure(res, exception, production);
   } catch (failure) {
-    logFailure(failure, 'rendering an error failed');
+    logFailure(logger, failure, 'rendering an error failed');
     respondAtLast(res);
   }
 }
@@ -99,18 +101,19 @@ function respondAtLast(res: Response): void {
   sendJsonResponse(res, 500, { success: false, message: 'Internal Server Error', statusCode: 500, timestamp });
 }
 
-function report(reporter: Reporter, exception: BaseException, context: RequestContext): void {
+function report(reporter: Reporter, exception: BaseException, context: RequestContext, logger: Logger): void {
   try {
     const outcome: unknown = reporter.report(exception, context);
-    if (outcome instanceof Promise) outcome.catch((failure: unknown) => logFailure(failure, 'a reporter failed'));
+    if (outcome instanceof Promise)
+      outcome.catch((failure: unknown) => logFailure(logger, failure, 'a reporter failed'));
   } catch (failure) {
-    logFailure(failure, 'a reporter failed');
+    logFailure(logger, failure, 'a reporter failed');
   }
 }
 
-function logFailure(failure: unknown, message: string): void {
+function logFailure(logger: Logger, failure: unknown, message: string): void {
   try {
-    logger().error({ err: failure }, message);
+    logger.error({ err: failure }, message);
   } catch {
     // The logger may be what failed.
     process.emitWarning(message);

@@ -1,6 +1,5 @@
 import type { Express } from 'express';
 import { logReporter } from '../../errors/reporters/log-reporter.ts';
-import { logger } from '../../telemetry/logger.ts';
 import { knownRoutes } from '../pipeline/route-table.ts';
 import { type ErrorHandlerOptions, errorHandler } from './error-handler.ts';
 import { notFound } from './not-found.ts';
@@ -16,7 +15,7 @@ const finished = new WeakSet<Express>();
 export function mountErrorHandling(app: Express, { reporters = [], ...options }: ErrorHandlerOptions): void {
   finished.add(app);
   app.use(notFound(knownRoutes(app)));
-  app.use(errorHandler({ ...options, reporters: [logReporter(logger()), ...reporters] }));
+  app.use(errorHandler({ ...options, reporters: [logReporter(options.logger), ...reporters] }));
 }
 
 /** Mounts error handling when the first request comes, unless that was done: an app never answers with a page of HTML. */

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Express, Request } from 'express';
 import { OpenRequest } from '../../context/open-request.ts';
 import type { RequestContext } from '../../context/request-context.ts';
-import { maskText, redactUrl } from '../../telemetry/redact.ts';
+import { type LogMasks, maskText, redactUrl } from '../../telemetry/redact.ts';
 
 const maximumUrlLength = 2_048;
 const validId = /^[A-Za-z0-9._-]{1,128}$/;
@@ -13,9 +13,9 @@ const contextKey = Symbol('request context');
 type KnownRequest = Request & { [contextKey]?: OpenRequest };
 
 /** The context of a request; made now where no pipeline did. Holds also in listeners that run outside the request. */
-export function requestContextOf(req: Request): OpenRequest & RequestContext {
+export function requestContextOf(req: Request, masks?: LogMasks): OpenRequest & RequestContext {
   const request = req as KnownRequest;
-  request[contextKey] ??= createContext(req);
+  request[contextKey] ??= createContext(req, masks);
   return request[contextKey];
 }
 
@@ -39,11 +39,11 @@ export function requestSignal(app: Express): void {
 }
 
 /** Secrets in the query and in the user agent are masked here, once, so that no log or monitor ever sees them. */
-function createContext(req: Request): OpenRequest {
+function createContext(req: Request, masks: LogMasks | undefined): OpenRequest {
   return new OpenRequest({
     requestId: requestIdOf(req),
     method: req.method,
-    url: redactUrl((req.originalUrl ?? req.url).slice(0, maximumUrlLength)),
+    url: redactUrl((req.originalUrl ?? req.url).slice(0, maximumUrlLength), masks),
     userAgent: safeUserAgent(req.headers['user-agent']),
     // Express would parse what nobody forwarded.
     ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : req.ip,

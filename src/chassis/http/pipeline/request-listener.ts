@@ -1,13 +1,21 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Express, NextFunction } from 'express';
 import { BadRequestException, BaseException, InternalServerErrorException } from '../../errors/exceptions.ts';
-import { logger } from '../../telemetry/logger.ts';
-import { type AnswerHeaders, answerHeadersOf } from '../answers/answer-headers.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { answerHeadersOf } from '../answers/answer-headers.ts';
+import type { RefusalOptions } from '../answers/client-error.ts';
 import { sendFailure } from '../answers/send-failure.ts';
 import { requestIdOf } from './request-context-of.ts';
 
 /** Whether a request is let in; one that is not has been answered. */
 export type Gate = (req: IncomingMessage, res: ServerResponse) => boolean;
+
+/** What stands between a server and an app. */
+export interface ListenerOptions {
+  logger: Logger;
+  /** Sees each request before the app does; by default all are let in. */
+  admits?: Gate | undefined;
+}
 
 const wholeTarget = /^https?:\/\/[^/?#]*/i;
 
@@ -16,14 +24,12 @@ const wholeTarget = /^https?:\/\/[^/?#]*/i;
  * no step at all and would answer it with an HTML page; here it gets a 400 in the one error body, and what the error
  * handler of the app passed on gets a 500. Of a target with scheme and host, as sent to proxies, the path counts, so
  * that no link of an answer leads to a host that the client made up.
- *
- * @param admits sees each request before the app does; by default all are let in
  */
-export function requestListener(app: Express, admits: Gate = () => true): RequestListener {
+export function requestListener(app: Express, { logger, admits = () => true }: ListenerOptions): RequestListener {
   const handle = app as unknown as (req: IncomingMessage, res: ServerResponse, next: NextFunction) => void;
-  const headers = answerHeadersOf(app);
+  const refusal = { headers: answerHeadersOf(app), logger };
   return (req, res) => {
-    const next = (error?: unknown) => answer(res, headers, error);
+    const next = (error?: unknown) => answer(res, refusal, error);
     if (req.headers.host === undefined && req.httpVersion === '1.1') return next();
     if (hasSecondHost(req)) return next();
     if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
@@ -32,9 +38,9 @@ export function requestListener(app: Express, admits: Gate = () => true): Reques
 }
 
 /** For `server.on('checkExpectation', …)`: an expectation that nobody fulfils is a 417 in the one error body. */
-export function refuseExpectations(headers: AnswerHeaders): RequestListener {
+export function refuseExpectations(options: RefusalOptions): RequestListener {
   return function refuseExpectation(_req, res) {
-    refuse(res, headers, new BaseException('Only the expectation 100-continue is met', 417));
+    refuse(res, options, new BaseException('Only the expectation 100-continue is met', 417));
   };
 }
 
@@ -53,17 +59,17 @@ function pathOf(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-function answer(res: ServerResponse, headers: AnswerHeaders, error: unknown): void {
+function answer(res: ServerResponse, options: RefusalOptions, error: unknown): void {
   const exception: BaseException = error
     ? new InternalServerErrorException(undefined, undefined, { cause: error })
     : new BadRequestException('The request has no Host header or two, or its target is not a valid URL');
-  refuse(res, headers, exception, error);
+  refuse(res, options, exception, error);
 }
 
-function refuse(res: ServerResponse, headers: AnswerHeaders, exception: BaseException, error?: unknown): void {
+function refuse(res: ServerResponse, { headers, logger }: RefusalOptions, exception: BaseException, error?: unknown) {
   const { req } = res;
   const requestId = res.getHeader('x-request-id') ?? requestIdOf(req);
-  logger()[error ? 'error' : 'warn']({ requestId, method: req.method, err: error }, exception.message);
+  logger[error ? 'error' : 'warn']({ requestId, method: req.method, err: error }, exception.message);
   if (res.headersSent) return void res.destroy();
   headers.apply(res);
   res.setHeader('x-request-id', requestId);

@@ -1,36 +1,46 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { runWithRequestContext } from '../../context/request-context.ts';
+import type { RequestObserver } from '../../context/request-observer.ts';
+import type { Scope } from '../../context/scope.ts';
 import { malformedUrl } from '../../errors/convert-http-error.ts';
 import { BadRequestException } from '../../errors/exceptions.ts';
+import type { LogMasks } from '../../telemetry/redact.ts';
 import { type AnswerHeaders, noAnswerHeaders } from '../answers/answer-headers.ts';
 import { requestContextOf } from './request-context-of.ts';
-import { requestObservers } from './request-observers.ts';
 import { routeTemplate } from './route-table.ts';
 
 const observersKey = Symbol('request observers');
 
-type PipelinedRequest = Request & { [observersKey]?: typeof observers };
+type PipelinedRequest = Request & { [observersKey]?: readonly RequestObserver[] };
 
-const observers = requestObservers();
+/** Whose requests a pipeline opens, as far as it is a service's. */
+export interface PipelineOptions {
+  /** The service that the requests belong to; by default the one that the listener runs in. */
+  service?: Scope['service'];
+  /** See every request; one that is added later sees those that come after. */
+  observers?: readonly RequestObserver[];
+  /** What is masked in URLs beside what always is. */
+  masks?: LogMasks;
+  /** What every answer carries, whatever becomes of the request; none by default. */
+  headers?: AnswerHeaders;
+}
 
 /**
  * The first step of every request: makes its context, in which all later steps run, and answers with its id in
  * `X-Request-Id` (spec.md: Other records). An inbound id is taken if it is 1 to 128 characters of `[A-Za-z0-9._-]`.
  * A path with malformed percent-encoding is a 400. Observers see the request begin here, and its end.
- *
- * @param watching who sees the requests; those of `observeRequests` by default
- * @param headers what every answer carries, whatever becomes of the request; none by default
  */
-export function requestPipeline(watching = observers, headers: AnswerHeaders = noAnswerHeaders): RequestHandler {
+export function requestPipeline(options: PipelineOptions = {}): RequestHandler {
+  const { service, observers = [], masks, headers = noAnswerHeaders } = options;
   return function openRequest(req: PipelinedRequest, res, next) {
-    const context = requestContextOf(req);
-    req[observersKey] = watching;
+    const context = requestContextOf(req, masks);
+    req[observersKey] = observers;
     res.setHeader('x-request-id', context.requestId);
     headers.apply(res);
-    for (const observer of watching) observer.opened?.(context, req, res);
+    for (const observer of observers) observer.opened?.(context, req, res);
     res.on('close', closeRequest);
     const refusal = hasReadablePath(req.url) ? undefined : new BadRequestException(malformedUrl);
-    runWithRequestContext(context, () => next(refusal));
+    runWithRequestContext(context, () => next(refusal), service);
   };
 }
 

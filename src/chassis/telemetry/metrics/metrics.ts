@@ -18,51 +18,36 @@ export interface MetricsOptions {
   pool: () => PoolCounts | undefined;
 }
 
-/** Where the metrics of a service are fed from. */
-export interface Metrics {
-  /** Sees every request. */
-  observer: RequestObserver;
-  /** Hears of every exception. */
-  reporter: Reporter;
+/** The metrics of one service, all at zero to begin with. */
+export class Metrics {
+  /** Operations and reads are counted here. */
+  readonly database: DatabaseMetrics;
   /** Refused requests are counted here. */
-  overload: OverloadMetrics;
-}
+  readonly overload: OverloadMetrics;
+  /** Sees every request. */
+  readonly observer: RequestObserver;
+  /** Hears of every exception. */
+  readonly reporter: Reporter;
+  readonly #families: readonly MetricFamily[];
 
-let current: { families: readonly MetricFamily[]; database: DatabaseMetrics; overload: OverloadMetrics } | undefined;
+  constructor({ seriesLimit, build, pool }: MetricsOptions) {
+    const limit = new SeriesLimit(seriesLimit);
+    const http = new HttpMetrics(limit);
+    const exceptions = new ExceptionMetrics(limit);
+    this.database = new DatabaseMetrics(limit, pool);
+    this.overload = new OverloadMetrics(limit);
+    this.observer = http.observer;
+    this.reporter = exceptions.reporter;
+    const parts = [http, this.overload, { families: [exceptions.family] }, this.database];
+    this.#families = [...parts.flatMap((part) => part.families), limit.family, buildFamily(build)];
+  }
 
-/** Begins the metrics of a service, all at zero; those of an earlier start in this process are forgotten. */
-export function startMetrics({ seriesLimit, build, pool }: MetricsOptions): Metrics {
-  const limit = new SeriesLimit(seriesLimit);
-  const http = new HttpMetrics(limit);
-  const exceptions = new ExceptionMetrics(limit);
-  const database = new DatabaseMetrics(limit, pool);
-  const overload = new OverloadMetrics(limit);
-  const parts = [http, overload, { families: [exceptions.family] }, database];
-  const families = [...parts.flatMap((part) => part.families), limit.family, buildFamily(build)];
-  current = { families, database, overload };
-  return { observer: http.observer, reporter: exceptions.reporter, overload };
-}
-
-/** All metrics as text, in the format that the Accept header of a scrape prefers. */
-export async function metricsText(accept?: string): Promise<Exposition> {
-  // prom-client takes 40 ms to load, which no start waits for.
-  const { exposition } = await import('./exposition.ts');
-  return exposition(current?.families ?? [], accept);
-}
-
-/** Counts one database operation, by milliseconds of `performance.now()` at its beginning. */
-export function countQuery(model: string | undefined, operation: string, started: number): void {
-  current?.database.queried(model, operation, (performance.now() - started) / 1000);
-}
-
-/** Counts one read that was answered by an equal read beside it. */
-export function countCoalescedRead(): void {
-  current?.database.coalesced();
-}
-
-/** Counts one request that was beyond the rate limit of this name. */
-export function countRateLimited(policy: string): void {
-  current?.overload.limited(policy);
+  /** All metrics as text, in the format that the Accept header of a scrape prefers. */
+  async text(accept?: string): Promise<Exposition> {
+    // prom-client takes 40 ms to load, which no start waits for.
+    const { exposition } = await import('./exposition.ts');
+    return exposition(this.#families, accept);
+  }
 }
 
 function buildFamily({ version, revision }: MetricsOptions['build']): MetricFamily {

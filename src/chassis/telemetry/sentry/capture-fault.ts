@@ -1,7 +1,7 @@
 import { captureException, getCurrentScope, type Scope, withIsolationScope } from '@sentry/node';
 import type { RequestContext } from '../../context/request-context.ts';
 import { BaseException, InternalServerErrorException } from '../../errors/exceptions.ts';
-import { maskText, redact } from '../redact.ts';
+import { type LogMasks, maskText, redact } from '../redact.ts';
 import { faultFingerprint } from './fault-fingerprint.ts';
 
 const maximumThrownLength = 500;
@@ -17,6 +17,8 @@ export interface CaptureOptions {
   crash: boolean;
   /** Send the client's address as that of the user. */
   sendAddress: boolean;
+  /** What is masked in the context of the exception beside what always is. */
+  masks: LogMasks;
 }
 
 /**
@@ -34,7 +36,7 @@ export function captureFault(fault: Error, context: RequestContext | undefined, 
     scope.setFingerprint(faultFingerprint(chain, route));
     scope.setLevel(options.crash ? 'fatal' : 'error');
     if (context !== undefined) addRequest(scope, context, options.sendAddress);
-    addFault(scope, fault, chain);
+    addFault(scope, fault, chain, options.masks);
     captureException(standIn(thrown), {
       mechanism: { type: options.crash ? 'uncaught_exception' : 'error_handler', handled: !options.crash },
     });
@@ -102,14 +104,14 @@ function addRequest(scope: Scope, context: RequestContext, sendAddress: boolean)
   }
 }
 
-function addFault(scope: Scope, fault: Error, chain: readonly Error[]): void {
+function addFault(scope: Scope, fault: Error, chain: readonly Error[], masks: LogMasks): void {
   const thrown = chain.at(-1)?.cause;
   if (thrown !== undefined && !(thrown instanceof Error)) scope.setContext('thrown', { value: describeThrown(thrown) });
   if (!(fault instanceof BaseException)) return;
   scope.setTag('status', fault.statusCode);
   scope.setContext('response', { status_code: fault.statusCode });
   const operation = Object.entries(fault.context ?? {}).filter(([name]) => !requestFields.has(name));
-  if (operation.length > 0) scope.setContext('operation', redact(Object.fromEntries(operation)));
+  if (operation.length > 0) scope.setContext('operation', redact(Object.fromEntries(operation), masks));
 }
 
 /** A value that is no error and was thrown; of an object, which may hold anything, only the class. */

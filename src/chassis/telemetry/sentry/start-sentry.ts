@@ -3,6 +3,7 @@ import {
   type ErrorEvent,
   eventFiltersIntegration,
   functionToStringIntegration,
+  getClient,
   init,
   linkedErrorsIntegration,
   type NodeClient,
@@ -16,7 +17,7 @@ import type { Environment } from '../../config/environment.ts';
 import { getRequestContext, runOutsideRequest } from '../../context/request-context.ts';
 import { toException } from '../../errors/convert-error.ts';
 import type { Monitor } from '../../errors/reporters/monitor-reporter.ts';
-import { logger } from '../logger.ts';
+import { type Logger, masksOf } from '../logger.ts';
 import { maskText } from '../redact.ts';
 import { boundedTransport } from './bounded-transport.ts';
 import { captureFault } from './capture-fault.ts';
@@ -25,7 +26,12 @@ import { parseOwnFrames } from './fault-fingerprint.ts';
 /** The settings that Sentry is started with. */
 export type SentrySettings = Pick<
   Environment,
-  'SENTRY_DSN' | 'SENTRY_ENVIRONMENT' | 'SENTRY_RELEASE' | 'SENTRY_SAMPLE_RATE' | 'SENTRY_SEND_CLIENT_ADDRESS'
+  | 'SENTRY_DSN'
+  | 'SENTRY_ENVIRONMENT'
+  | 'SENTRY_RELEASE'
+  | 'SENTRY_SAMPLE_RATE'
+  | 'SENTRY_SEND_CLIENT_ADDRESS'
+  | 'SOURCE_REVISION'
 >;
 
 /** Where events go, for the start-up report; the key of the DSN is not in it. */
@@ -53,6 +59,9 @@ export interface SentryTelemetry {
 /** Events that wait or are on their way at most; more are dropped, and counted in Sentry's own statistics. */
 const bufferSize = 256;
 
+/** The clients of services of this process that are not closed. */
+const live = new WeakSet<object>();
+
 /**
  * Switches Sentry on, beside whatever owns the tracer provider: it records no spans, patches no library, and an event
  * takes the ids of the active span. Importing this file loads @sentry/node, which costs 370 ms and 50 MB: import it
@@ -62,23 +71,32 @@ const bufferSize = 256;
  * route, status and user agent, the user's id, `context` of the exception with secrets masked, and the host name.
  * Not sent: `details` of the exception, which may hold what a client typed, request bodies, cookies, all other headers,
  * and the client's address unless `SENTRY_SEND_CLIENT_ADDRESS` is true.
+ *
+ * Sentry has one client for a process: undefined, and a warning, where another service of this process has it.
  */
-export async function startSentry(settings: SentrySettings): Promise<SentryTelemetry> {
-  const release = settings.SENTRY_RELEASE ?? releaseName();
+export async function startSentry(settings: SentrySettings, logger: Logger): Promise<SentryTelemetry | undefined> {
+  const owner = getClient();
+  if (owner && live.has(owner)) {
+    logger.warn('faults not sent to Sentry: another service of this process does so; start only one with a SENTRY_DSN');
+    return undefined;
+  }
+  const release = settings.SENTRY_RELEASE ?? releaseName(settings);
   const client = init(clientOptions(settings, release));
   if (client === undefined) throw new Error('Expected @sentry/node to start, and it did not: is this a worker thread?');
-  const stopWatching = watchDeliveries(client);
+  live.add(client);
+  const stopWatching = watchDeliveries(client, logger);
   const sendAddress = settings.SENTRY_SEND_CLIENT_ADDRESS;
+  const masks = masksOf(logger);
   return {
     monitor: {
       capture(exception, context) {
         // A client's mistake is no fault of the service, whatever the exception says.
-        if (exception.statusCode >= 500) captureFault(exception, context, { crash: false, sendAddress });
+        if (exception.statusCode >= 500) captureFault(exception, context, { crash: false, sendAddress, masks });
       },
     },
     captureCrash(error) {
       const fault = error instanceof Error ? error : toException(error);
-      captureFault(fault, getRequestContext(), { crash: true, sendAddress });
+      captureFault(fault, getRequestContext(), { crash: true, sendAddress, masks });
     },
     describe: () => ({
       destination: settings.SENTRY_DSN?.replace(/\/\/.*@/, '//') ?? '',
@@ -91,14 +109,15 @@ export async function startSentry(settings: SentrySettings): Promise<SentryTelem
     async close(ms) {
       const sent = await within(ms, client.close(ms));
       stopWatching();
+      live.delete(client);
       return sent;
     },
   };
 }
 
 /** In Sentry's form: `name@version`, with the revision where the build knows it. */
-function releaseName(): string {
-  const { name, version, revision } = buildInfo();
+function releaseName(settings: SentrySettings): string {
+  const { name, version, revision } = buildInfo(settings);
   return revision === 'unknown' ? `${name}@${version}` : `${name}@${version}+${revision}`;
 }
 
@@ -146,7 +165,7 @@ function maskMessages(event: ErrorEvent): ErrorEvent {
 }
 
 /** One line when events begin to be lost and one when they arrive again, however many there are between. */
-function watchDeliveries(client: NodeClient): () => void {
+function watchDeliveries(client: NodeClient, logger: Logger): () => void {
   let delivered = true;
   return client.on('afterSendEvent', (_event, { statusCode }) => {
     const arrived = statusCode !== undefined && statusCode < 300;
@@ -154,8 +173,8 @@ function watchDeliveries(client: NodeClient): () => void {
     delivered = arrived;
     // The request that happens to be under way has no part in it.
     runOutsideRequest(() => {
-      if (arrived) logger().info('Sentry delivery recovered');
-      else logger().warn({ status: statusCode ?? 'no answer' }, 'Sentry delivery failing; dropping events');
+      if (arrived) logger.info('Sentry delivery recovered');
+      else logger.warn({ status: statusCode ?? 'no answer' }, 'Sentry delivery failing; dropping events');
     });
   });
 }

@@ -1,6 +1,6 @@
 import type { DiagLogger } from '@opentelemetry/api';
 import { runOutsideRequest } from '../../context/request-context.ts';
-import { logger } from '../logger.ts';
+import type { Logger } from '../logger.ts';
 
 const repeatAfterMs = 60_000;
 const maximumLength = 500;
@@ -9,7 +9,7 @@ const maximumLength = 500;
  * Writes what OpenTelemetry says of itself to the log: failed exports and dropped spans. A collector that stays lost
  * says the same every few seconds, so each kind is written once a minute.
  */
-export function diagnosticLog(): DiagLogger {
+export function diagnosticLog(logger: Logger): DiagLogger {
   const written = new Map<string, number>();
   const write = (level: 'error' | 'warn', text: string) => {
     const message = messageOf(text);
@@ -18,7 +18,7 @@ export function diagnosticLog(): DiagLogger {
     if (now - (written.get(kind) ?? Number.NEGATIVE_INFINITY) < repeatAfterMs) return;
     if (written.size < 100) written.set(kind, now);
     // Batches are sent in the context of whichever request came first, which is not theirs.
-    runOutsideRequest(() => logger()[level]({ telemetry: message }, 'exporting spans failed'));
+    runOutsideRequest(() => logger[level]({ telemetry: message }, 'exporting spans failed'));
   };
   const ignore = () => undefined;
   return {

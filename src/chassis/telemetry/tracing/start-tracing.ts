@@ -1,3 +1,4 @@
+import type { Logger } from '../logger.ts';
 import { propagateTrace } from './propagate-trace.ts';
 import { sendContextOnFetch } from './send-context-on-fetch.ts';
 import { type Tracing, type TracingDescription, type TracingSettings, tracesUrl } from './tracing.ts';
@@ -6,16 +7,20 @@ import { type Tracing, type TracingDescription, type TracingSettings, tracesUrl 
  * Has every request belong to a trace and pass it on by `fetch` (W3C Trace Context and Baggage). Spans are recorded and
  * exported only where an endpoint is set; otherwise no part of OpenTelemetry is even loaded.
  */
-export async function startTracing(settings: TracingSettings): Promise<Tracing> {
+export async function startTracing(settings: TracingSettings, logger: Logger): Promise<Tracing> {
   const stopHeaders = sendContextOnFetch();
   const url = tracesUrl(settings);
-  if (url === undefined) {
-    const describe = (): TracingDescription => ({ exportsTo: undefined, tracerProvider: 'none' });
-    return { observer: propagateTrace, reporters: [], describe, close: async () => stopHeaders() };
-  }
+  const onlyPropagate = (tracerProvider: TracingDescription['tracerProvider']): Tracing => ({
+    observer: propagateTrace,
+    reporters: [],
+    describe: () => ({ exportsTo: undefined, tracerProvider }),
+    close: async () => stopHeaders(),
+  });
+  if (url === undefined) return onlyPropagate('none');
   try {
     const { exportSpans } = await import('./export-spans.ts');
-    const tracing = await exportSpans(settings, url);
+    const tracing = await exportSpans(settings, url, logger);
+    if (!tracing) return onlyPropagate('of another service of this process');
     const close = async () => {
       stopHeaders();
       await tracing.close();

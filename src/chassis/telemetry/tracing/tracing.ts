@@ -8,7 +8,7 @@ export interface TracingDescription {
   exportsTo: string | undefined;
   sampler?: string;
   /** Whose tracer provider the process has: the chassis refuses to start beside another. */
-  tracerProvider: 'slipway' | 'none';
+  tracerProvider: 'slipway' | 'of another service of this process' | 'none';
 }
 
 /** Tracing, as far as it is switched on. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { afterCommit } from '../../../../src/chassis/database/work/after-commit.ts';
-import { logger, setLogger } from '../../../../src/chassis/telemetry/logger.ts';
+import { createService } from '../../../../src/chassis/service.ts';
 import { databaseProviders } from '../../../support/empty-database.ts';
 import { openShop } from '../../../support/open-shop.ts';
 import { raised } from '../../../support/raised.ts';
@@ -37,16 +37,15 @@ describe.each(databaseProviders)('work after a commit on %s', (provider) => {
   });
 
   it('leaves the result as it is when it fails, and is logged', async () => {
-    const before = logger();
-    const { logger: log, lines } = memoryLog();
-    setLogger(log);
+    const { logger, lines } = memoryLog();
+    const service = createService({ modules: [], server: { port: 0 } }, { env: { NODE_ENV: 'test' }, logger });
     const ran: string[] = [];
-    const result = shop.categories.unitOfWork(async () => {
+    const work = async () => {
       afterCommit(() => Promise.reject(new RangeError('mine')));
       afterCommit(() => void ran.push('next'));
       return 'stored';
-    });
-    expect(await result.finally(() => setLogger(before))).toBe('stored');
+    };
+    expect(await service.run(() => shop.categories.unitOfWork(work))).toBe('stored');
     expect(ran).toEqual(['next']);
     expect(lines).toMatchObject([{ level: 'error', msg: 'work after a commit failed', err: { message: 'mine' } }]);
   });

@@ -5,7 +5,7 @@ import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-p
 import { bareApp, echoBody } from '../bare-app.ts';
 
 function appWith(headers: AnswerHeaders, step = echoBody) {
-  return bareApp([requestPipeline([], headers), step]);
+  return bareApp([requestPipeline({ headers }), step]);
 }
 
 function headersFor(headers: AnswerHeaders, origin: string) {

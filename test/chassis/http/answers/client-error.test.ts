@@ -1,25 +1,20 @@
 import { createServer } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { AnswerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
 import { answerClientErrors } from '../../../../src/chassis/http/answers/client-error.ts';
-import { logger, setLogger } from '../../../../src/chassis/telemetry/logger.ts';
+import type { Logger } from '../../../../src/chassis/telemetry/logger.ts';
 import { bareApp, echoBody, type LogLine, memoryLog } from '../bare-app.ts';
 import { listening, sendRaw } from '../listening.ts';
 
-const standard = logger();
+let logger: Logger;
 let lines: LogLine[];
 beforeEach(() => {
-  const log = memoryLog();
-  lines = log.lines;
-  setLogger(log.logger);
+  ({ logger, lines } = memoryLog());
 });
-afterEach(() => setLogger(standard));
 
 async function answerTo(bytes: string, options: object = {}): Promise<{ status: number; body: unknown }> {
-  const server = createServer(options, bareApp([echoBody])).on(
-    'clientError',
-    answerClientErrors(new AnswerHeaders({})),
-  );
+  const refusal = { headers: new AnswerHeaders({}), logger };
+  const server = createServer(options, bareApp([echoBody])).on('clientError', answerClientErrors(refusal));
   await using address = await listening(server);
   const answer = await sendRaw(address.port, bytes);
   const [head = '', body = ''] = answer.split('\r\n\r\n');

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import express from 'express';
 import request from 'supertest';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   BadRequestException,
   ConflictException,
@@ -12,12 +12,8 @@ import type { Reporter } from '../../../../src/chassis/errors/reporters/reporter
 import { compressResponses } from '../../../../src/chassis/http/answers/compress-responses.ts';
 import { errorHandler } from '../../../../src/chassis/http/answers/error-handler.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
-import { logger, setLogger } from '../../../../src/chassis/telemetry/logger.ts';
 import { bareApp, memoryLog, throwing } from '../bare-app.ts';
 import { listening } from '../listening.ts';
-
-const standard = logger();
-afterEach(() => setLogger(standard));
 
 describe('errorHandler', () => {
   it('answers an exception with its status and the one body', async () => {
@@ -80,8 +76,7 @@ describe('errorHandler', () => {
 
   it('logs by itself where no reporters are given', async () => {
     const { logger, lines } = memoryLog();
-    setLogger(logger);
-    const app = express().use(throwing(new Error('the root')), errorHandler({ production: false }));
+    const app = express().use(throwing(new Error('the root')), errorHandler({ logger, production: false }));
     await request(app).get('/');
     expect(lines).toMatchObject([{ level: 'error', method: 'GET', url: '/', msg: 'the root' }]);
   });
@@ -97,7 +92,6 @@ describe('errorHandler', () => {
 
   it('gives the same response when reporters throw or reject, and still asks the others', async () => {
     const { logger, lines } = memoryLog();
-    setLogger(logger);
     let asked = 0;
     const reporters: Reporter[] = [
       { report: throwing(new Error('broken')) as never },
@@ -108,7 +102,7 @@ describe('errorHandler', () => {
       },
       { report: () => void asked++ },
     ];
-    const response = await request(bareApp([throwing(new ConflictException())], { reporters })).get('/');
+    const response = await request(bareApp([throwing(new ConflictException())], { logger, reporters })).get('/');
     expect(response.status).toBe(409);
     expect(asked).toBe(1);
     expect(lines.map(({ msg }) => msg)).toEqual(['a reporter failed', 'a reporter failed']);
@@ -118,8 +112,6 @@ describe('errorHandler', () => {
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
     const badHeader = { headers: { 'X-A': 'a\nb' } };
-    const { logger } = memoryLog();
-    setLogger(logger);
     for (const exception of [
       new BadRequestException('x', cyclic),
       new BadRequestException('x', 1n),

@@ -14,7 +14,7 @@ const limitBytes = 100_000;
 /** A server that answers with the length of what it got, and holds 300,000 bytes of bodies at most. */
 async function server() {
   const app = bareApp([
-    requestPipeline([]),
+    requestPipeline(),
     parseBodies({ limitBytes, budgetBytes: 300_000 }),
     (req, res) => void res.json({ length: JSON.stringify(req.body).length }),
   ]);

@@ -3,16 +3,19 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { noAnswerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
 import { parseBodies } from '../../../../src/chassis/http/bodies/read-bodies.ts';
 import { createHttpServer } from '../../../../src/chassis/lifecycle/listen.ts';
-import { bareApp, echoBody } from '../bare-app.ts';
+import { bareApp, echoBody, memoryLog } from '../bare-app.ts';
 import { listening } from '../listening.ts';
 
 const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
 const json = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
 
 async function serve(listener: RequestListener) {
-  const server = await listening(createHttpServer(listener, times));
+  const server = await listening(
+    createHttpServer(listener, times, { headers: noAnswerHeaders, logger: memoryLog().logger }),
+  );
   onTestFinished(() => server[Symbol.asyncDispose]());
   return server.port;
 }

@@ -12,16 +12,16 @@ import { sendData } from '../../../../src/chassis/http/answers/responses.ts';
 import { logRequests } from '../../../../src/chassis/http/pipeline/log-requests.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { rememberTemplate } from '../../../../src/chassis/http/pipeline/route-table.ts';
-import { logLevel, logger as serviceLogger, setLogger, setLogLevel } from '../../../../src/chassis/telemetry/logger.ts';
+import { setLogLevel } from '../../../../src/chassis/telemetry/logger.ts';
 import { propagateTrace } from '../../../../src/chassis/telemetry/tracing/propagate-trace.ts';
 import { bareApp, memoryLog, throwing } from '../bare-app.ts';
 import { listening, sendRaw } from '../listening.ts';
 
 /** An app whose requests are traced and logged. */
 function loggedApp(logger: Logger, ...steps: RequestHandler[]): Express {
-  const app = express().use(requestPipeline([propagateTrace, logRequests({ logger })]));
+  const app = express().use(requestPipeline({ observers: [propagateTrace, logRequests({ logger })] }));
   for (const step of steps) app.use(step);
-  return app.use(errorHandler({ production: false, reporters: [] }));
+  return app.use(errorHandler({ logger, production: false, reporters: [] }));
 }
 
 const answer: RequestHandler = (_req, res) => void res.end();
@@ -29,7 +29,7 @@ const answer: RequestHandler = (_req, res) => void res.end();
 describe('logRequests', () => {
   it('writes one line with id, trace, method, url, route, status, duration, bytes and user', async () => {
     const { logger, lines } = memoryLog();
-    const app = express().use(requestPipeline([propagateTrace, logRequests({ logger })]));
+    const app = express().use(requestPipeline({ observers: [propagateTrace, logRequests({ logger })] }));
     const route = app.route('/products/:id').get((_req, res) => {
       Object.assign(getRequestContext() as object, { userId: 'u1' });
       sendData(res, 200, 'x');
@@ -90,7 +90,7 @@ describe('logRequests', () => {
   it('writes of a route that only ends like one of them', async () => {
     const { logger, lines } = memoryLog();
     const app = bareApp([
-      requestPipeline([logRequests({ logger })]),
+      requestPipeline({ observers: [logRequests({ logger })] }),
       Router().use(
         '/shop',
         Router().get('/livez', (_req, res) => void res.end()),
@@ -101,20 +101,17 @@ describe('logRequests', () => {
   });
 
   it('follows a change of the log level', async () => {
-    const before = serviceLogger();
     const { logger, lines } = memoryLog('info');
-    setLogger(logger);
     const app = loggedApp(logger, answer);
     const ofModule = logger.child({ module: 'shop' });
-    setLogLevel('warn');
+    setLogLevel(logger, 'warn');
     await request(app).get('/a');
     ofModule.info('a');
-    setLogLevel('info');
-    expect(logLevel()).toBe('info');
+    setLogLevel(logger, 'info');
+    expect(logger.level).toBe('info');
     await request(app).get('/b');
     ofModule.info('b');
     expect(lines.map(({ url, module }) => url ?? module)).toEqual(['/b', 'shop']);
-    setLogger(before);
   });
 
   it('stays one line of JSON without control characters, whatever the client sends', async () => {

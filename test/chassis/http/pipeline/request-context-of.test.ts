@@ -1,10 +1,13 @@
 import express from 'express';
 import { describe, expect, it } from 'vitest';
+import { noAnswerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
 import { requestSignal } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { createHttpServer } from '../../../../src/chassis/lifecycle/listen.ts';
+import { memoryLog } from '../bare-app.ts';
 import { listening } from '../listening.ts';
 
+const refusal = { headers: noAnswerHeaders, logger: memoryLog().logger };
 const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 5000 };
 
 describe('requestSignal', () => {
@@ -12,8 +15,8 @@ describe('requestSignal', () => {
     const app = express();
     requestSignal(app);
     const { promise: asked, resolve } = Promise.withResolvers<AbortSignal>();
-    app.use(requestPipeline([]), (req) => resolve(req.signal));
-    await using server = await listening(createHttpServer(app, times));
+    app.use(requestPipeline(), (req) => resolve(req.signal));
+    await using server = await listening(createHttpServer(app, times, refusal));
     const client = new AbortController();
     const answer = fetch(`http://127.0.0.1:${server.port}`, { signal: client.signal });
     const signal = await asked;

@@ -1,16 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { countRateLimited } from '../../../../src/chassis/telemetry/metrics/metrics.ts';
 import { read, readYaml, skipped, tool } from '../../../chart/chart.ts';
 import { bootTestApp } from '../../../support/boot-test-app.ts';
 import { seriesOf } from './scrape.ts';
 
-process.env['TEST_PROVIDER'] = 'postgresql';
-const app = await bootTestApp();
+const app = await bootTestApp({ provider: 'postgresql' });
 // Each metric has a series once what it counts has happened.
 await Promise.all(Array.from({ length: 20 }, () => app.get('/api/v1/products')));
 await app.get('/api/v1/products/nothing');
-countRateLimited('client');
+app.service.metrics.overload.limited('client');
 const { text } = await app.internal.get('/metrics');
 
 /** The labels of each metric of the service, by the metric's name as Prometheus stores it. */

@@ -4,33 +4,36 @@ import type { Response } from 'express';
 import { describe, expect, it } from 'vitest';
 import { BaseException, BusinessException } from '../../../../src/chassis/errors/exceptions.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
-import { metricsText, startMetrics } from '../../../../src/chassis/telemetry/metrics/metrics.ts';
+import { Metrics } from '../../../../src/chassis/telemetry/metrics/metrics.ts';
 import { bareApp } from '../../http/bare-app.ts';
 import { listening } from '../../http/listening.ts';
 import { seriesOf } from './scrape.ts';
 
-describe('startMetrics', () => {
-  const exceptions = async () =>
-    Object.entries(seriesOf((await metricsText()).text)).filter(([name]) => /^exceptions/.test(name));
+describe('Metrics', () => {
+  const seriesIn = async (metrics: Metrics) => seriesOf((await metrics.text()).text);
+  const exceptions = async (metrics: Metrics) =>
+    Object.entries(await seriesIn(metrics)).filter(([name]) => /^exceptions/.test(name));
   const start = () =>
-    startMetrics({ seriesLimit: 10, build: { version: '1.2.3', revision: 'abc' }, pool: () => undefined });
+    new Metrics({ seriesLimit: 10, build: { version: '1.2.3', revision: 'abc' }, pool: () => undefined });
 
-  it('begins at zero, whatever was counted in this process before', async () => {
-    start().reporter.report(new BusinessException('Once'), undefined);
-    expect(await exceptions()).toEqual([['exceptions_total{exception="BusinessException",status="400"}', 1]]);
-    start();
-    expect(await exceptions()).toEqual([]);
-    expect(seriesOf((await metricsText()).text)['build_info{version="1.2.3",revision="abc"}']).toBe(1);
+  it('begin at zero, whatever others of this process have counted', async () => {
+    const first = start();
+    first.reporter.report(new BusinessException('Once'), undefined);
+    const second = start();
+    expect(await exceptions(first)).toEqual([['exceptions_total{exception="BusinessException",status="400"}', 1]]);
+    expect(await exceptions(second)).toEqual([]);
+    expect((await seriesIn(second))['build_info{version="1.2.3",revision="abc"}']).toBe(1);
   });
 
   it('counts a request in flight until it ends, and one whose client went away unanswered as 499', async () => {
-    const { observer } = start();
+    const metrics = start();
+    const { observer } = metrics;
     const requests = async () =>
-      Object.entries(seriesOf((await metricsText()).text))
+      Object.entries(await seriesIn(metrics))
         .filter(([name]) => /^http_requests_in_flight|^http_request_duration_seconds_count/.test(name))
         .map(([name, value]) => `${name} ${value}`);
     const reached = Promise.withResolvers<Response>();
-    const pending = bareApp([requestPipeline([observer]), (_req, res) => reached.resolve(res)]);
+    const pending = bareApp([requestPipeline({ observers: [observer] }), (_req, res) => reached.resolve(res)]);
     await using server = await listening(createServer(pending));
     const hanging = request({ port: server.port }).on('error', () => undefined);
     hanging.end();
@@ -46,10 +49,11 @@ describe('startMetrics', () => {
 
   it('counts a class that is not in the catalogue under the one that it extends, else as Error', async () => {
     class OutOfStock extends BusinessException {}
-    const { reporter } = start();
+    const metrics = start();
+    const { reporter } = metrics;
     reporter.report(new OutOfStock('None left'), undefined);
     reporter.report(new BaseException('Teapot', 418), undefined);
-    expect(Object.fromEntries(await exceptions())).toEqual({
+    expect(Object.fromEntries(await exceptions(metrics))).toEqual({
       'exceptions_total{exception="BusinessException",status="400"}': 1,
       'exceptions_total{exception="Error",status="418"}': 1,
     });

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { useModulesDirectory } from '../../../../src/chassis/config/layout.ts';
 import { bootTestApp } from '../../../support/boot-test-app.ts';
 import { SentryIngest } from '../../../support/sentry-ingest.ts';
 
-useModulesDirectory(join(import.meta.dirname, '../../../fixtures/modules'));
 const ingest = await SentryIngest.start();
 afterAll(() => ingest[Symbol.asyncDispose]());
 const app = await bootTestApp({
+  modulesDirectory: join(import.meta.dirname, '../../../fixtures/modules'),
   env: { SENTRY_DSN: ingest.dsn, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_TRACES_SAMPLER: 'always_on' },
   configure: (config) => ({ ...config, modules: [{ name: 'faults', enabled: true, routesPrefix: '/faults' }] }),
 });

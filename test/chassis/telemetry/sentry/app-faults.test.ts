@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { flush } from '@sentry/node';
 import { afterAll, describe, expect, it } from 'vitest';
-import { useModulesDirectory } from '../../../../src/chassis/config/layout.ts';
 import { bootTestApp } from '../../../support/boot-test-app.ts';
 import { type SentryEvent, SentryIngest } from '../../../support/sentry-ingest.ts';
 
-useModulesDirectory(join(import.meta.dirname, '../../../fixtures/modules'));
 const ingest = await SentryIngest.start();
 afterAll(() => ingest[Symbol.asyncDispose]());
 const app = await bootTestApp({
+  modulesDirectory: join(import.meta.dirname, '../../../fixtures/modules'),
   env: { SENTRY_DSN: ingest.dsn, SENTRY_RELEASE: 'slipway@tests' },
   configure: (config) => ({ ...config, modules: [{ name: 'faults', enabled: true, routesPrefix: '/faults' }] }),
 });

@@ -1,20 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { InternalServerErrorException } from '../../../../src/chassis/errors/exceptions.ts';
-import { createLogger, setLogger } from '../../../../src/chassis/telemetry/logger.ts';
 import { boundedTransport } from '../../../../src/chassis/telemetry/sentry/bounded-transport.ts';
 import { SentryIngest } from '../../../support/sentry-ingest.ts';
+import { memoryLog } from '../../http/bare-app.ts';
 import { aContext, sentryTo } from './sentry-to.ts';
-
-/** What is logged from now on. */
-function logLines(): { level: string; msg: string }[] {
-  const lines: { level: string; msg: string }[] = [];
-  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  setLogger(createLogger({ level: 'info', pretty: false, destination }));
-  onTestFinished(() => setLogger(createLogger({ level: 'silent', pretty: false })));
-  return lines;
-}
 
 describe('the ingest', () => {
   it('takes large events compressed, at the path of the project', async () => {
@@ -42,10 +33,10 @@ describe('the ingest', () => {
   });
 
   it.each([429, 500, 403])('that answers %i costs the events and one line', async (status) => {
-    const lines = logLines();
+    const { logger, lines } = memoryLog('info');
     await using ingest = await SentryIngest.start();
     ingest.answer = status;
-    const sentry = await sentryTo(ingest.dsn);
+    const sentry = await sentryTo(ingest.dsn, {}, logger);
     for (let n = 0; n < 20; n++) {
       sentry.monitor.capture(new InternalServerErrorException(), aContext({ requestId: `request-${n}` }));
     }
@@ -54,12 +45,12 @@ describe('the ingest', () => {
   });
 
   it('that is not there costs the events and one line', async () => {
-    const lines = logLines();
+    const { logger, lines } = memoryLog('info');
     const gone = createServer().listen(0, '127.0.0.1');
     await once(gone, 'listening');
     const { port } = gone.address() as { port: number };
     gone.close();
-    const sentry = await sentryTo(`http://public@127.0.0.1:${port}/1`);
+    const sentry = await sentryTo(`http://public@127.0.0.1:${port}/1`, {}, logger);
     sentry.monitor.capture(new InternalServerErrorException(), aContext());
     sentry.monitor.capture(new InternalServerErrorException(), aContext());
     expect(await sentry.close(2_000)).toBe(true);
@@ -67,10 +58,10 @@ describe('the ingest', () => {
   });
 
   it('is told of again once it answers', async () => {
-    const lines = logLines();
+    const { logger, lines } = memoryLog('info');
     await using ingest = await SentryIngest.start();
     ingest.answer = 500;
-    const sentry = await sentryTo(ingest.dsn);
+    const sentry = await sentryTo(ingest.dsn, {}, logger);
     sentry.monitor.capture(new InternalServerErrorException(), aContext());
     await sentry.flush(2_000);
     ingest.answer = 200;

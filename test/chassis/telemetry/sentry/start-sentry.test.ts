@@ -3,6 +3,7 @@ import { runWithRequestContext } from '../../../../src/chassis/context/request-c
 import { InternalServerErrorException } from '../../../../src/chassis/errors/exceptions.ts';
 import { startSentry } from '../../../../src/chassis/telemetry/sentry/start-sentry.ts';
 import { SentryIngest } from '../../../support/sentry-ingest.ts';
+import { memoryLog } from '../../http/bare-app.ts';
 import { sentrySettings } from './sentry-settings.ts';
 import { aContext, sentryTo } from './sentry-to.ts';
 
@@ -105,7 +106,7 @@ it('describe tells where events go without the key', async () => {
 
 it('the release is that of the package where none is set', async () => {
   const { SENTRY_RELEASE: _, ...settings } = sentrySettings('http://public@127.0.0.1/1');
-  const sentry = await startSentry(settings);
-  onTestFinished(() => void sentry.close(100));
-  expect(sentry.describe().release).toMatch(/^slipway@\d+\.\d+\.\d+$/);
+  const sentry = await startSentry(settings, memoryLog().logger);
+  onTestFinished(async () => void (await sentry?.close(100)));
+  expect(sentry?.describe().release).toMatch(/^slipway@\d+\.\d+\.\d+$/);
 });

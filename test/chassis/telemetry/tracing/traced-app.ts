@@ -1,23 +1,26 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type IRoute, type RequestHandler } from 'express';
+import type { Logger } from 'pino';
 import { onTestFinished } from 'vitest';
 import type { Environment } from '../../../../src/chassis/config/environment.ts';
 import { errorHandler } from '../../../../src/chassis/http/answers/error-handler.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { rememberTemplate } from '../../../../src/chassis/http/pipeline/route-table.ts';
 import { startTelemetry, type Telemetry } from '../../../../src/chassis/telemetry/start-telemetry.ts';
+import { memoryLog } from '../../http/bare-app.ts';
 
 /** A listening app of one route, `/things/:id`, with the telemetry that the settings ask for; closed with the test. */
 export async function tracedApp(
   settings: Environment,
   handler: RequestHandler,
+  logger: Logger = memoryLog().logger,
 ): Promise<{ url: string; telemetry: Telemetry }> {
-  const telemetry = await startTelemetry(settings);
-  const app = express().use(requestPipeline([telemetry.observer]));
+  const telemetry = await startTelemetry(settings, logger);
+  const app = express().use(requestPipeline({ observers: [telemetry.observer] }));
   const route = app.route('/things/:id').all(handler);
   rememberTemplate(route as unknown as IRoute, '/api/things/:id');
-  app.use(errorHandler({ production: true, reporters: telemetry.reporters }));
+  app.use(errorHandler({ logger, production: true, reporters: telemetry.reporters }));
   const server = createServer(app).listen(0, '127.0.0.1');
   onTestFinished(async () => {
     server.closeAllConnections();

@@ -2,36 +2,32 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { closeRateLimits, openRateLimits, rateLimiterFor } from '../../../src/chassis/admission/rate-limit-store.ts';
-import { logger, setLogger } from '../../../src/chassis/telemetry/logger.ts';
+import { RateLimits } from '../../../src/chassis/admission/rate-limits.ts';
 import { TestRedis, withoutRedis } from '../../support/redis.ts';
 import { type LogLine, memoryLog } from '../http/bare-app.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const redis = withoutRedis === '' ? await TestRedis.start() : undefined;
-const standard = logger();
+let limits: RateLimits;
 let lines: LogLine[];
 let made = 0;
 
 beforeEach(() => {
   const log = memoryLog();
   lines = log.lines;
-  setLogger(log.logger);
+  limits = new RateLimits({ logger: log.logger, metrics: { limited: () => undefined } });
 });
-afterEach(async () => {
-  await closeRateLimits();
-  setLogger(standard);
-});
+afterEach(() => limits.close());
 afterAll(() => redis?.stop());
 
-const open = () => openRateLimits({ RATE_LIMIT_ENABLED: true, REDIS_URL: redis?.url });
+const open = () => limits.open({ RATE_LIMIT_ENABLED: true, REDIS_URL: redis?.url });
 const messages = () => lines.map(({ msg }) => msg).filter((msg) => msg.startsWith('Redis'));
 const away = 'Redis is away: each replica counts its rate limits by itself';
 const back = 'Redis is back: replicas share their rate limits again';
 
 /** A counter of ten requests a minute, and what is left of it after one more. */
 function counter(name = `test-${process.pid}-${++made}`) {
-  const limiter = rateLimiterFor({ name, points: 10, seconds: 60 });
+  const limiter = limits.limiterFor({ name, points: 10, seconds: 60 });
   const left = async () => (await limiter?.consume('client'))?.remainingPoints;
   return { name, left };
 }
@@ -39,8 +35,8 @@ function counter(name = `test-${process.pid}-${++made}`) {
 describe.skipIf(!redis)(`rate limits in Redis${withoutRedis}`, () => {
   it('are not shared with another service', async () => {
     const inService = async (OTEL_SERVICE_NAME: string) => {
-      await closeRateLimits();
-      await openRateLimits({ RATE_LIMIT_ENABLED: true, REDIS_URL: redis?.url, OTEL_SERVICE_NAME });
+      await limits.close();
+      await limits.open({ RATE_LIMIT_ENABLED: true, REDIS_URL: redis?.url, OTEL_SERVICE_NAME });
     };
     await inService('orders');
     const orders = counter();
@@ -56,7 +52,7 @@ describe.skipIf(!redis)(`rate limits in Redis${withoutRedis}`, () => {
     await expect.poll(async () => (messages().length === 0 ? await one.left() : 'away')).toBeLessThan(10);
     await expect.poll(one.left).toBeLessThan(9);
     const before = (await one.left()) ?? 0;
-    await closeRateLimits();
+    await limits.close();
     await open();
     const other = counter(one.name);
     await expect.poll(other.left, { interval: 20 }).toBeLessThan(before);
@@ -95,7 +91,7 @@ describe.skipIf(!redis)(`rate limits in Redis${withoutRedis}`, () => {
 
   it('refuse over the limit without asking each time', async () => {
     await open();
-    const limiter = rateLimiterFor({ name: `test-${process.pid}-${++made}`, points: 1, seconds: 60 });
+    const limiter = limits.limiterFor({ name: `test-${process.pid}-${++made}`, points: 1, seconds: 60 });
     const refused = async () =>
       limiter?.consume('client').then(
         () => false,
@@ -106,10 +102,10 @@ describe.skipIf(!redis)(`rate limits in Redis${withoutRedis}`, () => {
   });
 });
 
-describe('openRateLimits', () => {
+describe('RateLimits', () => {
   it('does not wait for a Redis that is not there', async () => {
     const started = performance.now();
-    await openRateLimits({ RATE_LIMIT_ENABLED: true, REDIS_URL: 'redis://127.0.0.1:1' });
+    await limits.open({ RATE_LIMIT_ENABLED: true, REDIS_URL: 'redis://127.0.0.1:1' });
     expect(await counter().left()).toBe(9);
     expect(performance.now() - started).toBeLessThan(2000);
     await expect.poll(messages).toEqual([away]);
@@ -124,11 +120,12 @@ describe('openRateLimits', () => {
       import { registerHooks } from 'node:module';
       const found = { 'rate-limiter-flexible': false, ioredis: false };
       registerHooks({ resolve(name, context, next) { if (name in found) found[name] = true; return next(name, context); } });
-      const { openRateLimits, closeRateLimits } = await import(process.argv[1]);
-      await openRateLimits({ RATE_LIMIT_ENABLED: ${enabled}, REDIS_URL: ${JSON.stringify(url)} || undefined });
-      await closeRateLimits();
+      const { RateLimits } = await import(process.argv[1]);
+      const limits = new RateLimits({});
+      await limits.open({ RATE_LIMIT_ENABLED: ${enabled}, REDIS_URL: ${JSON.stringify(url)} || undefined });
+      await limits.close();
       console.log(JSON.stringify(Object.values(found)));`;
-    const store = pathToFileURL(join(root, 'src/chassis/admission/rate-limit-store.ts')).href;
+    const store = pathToFileURL(join(root, 'src/chassis/admission/rate-limits.ts')).href;
     const text = execFileSync(process.execPath, ['--input-type=module', '--eval', script, store], {
       cwd: root,
       env: { ...process.env, LOG_LEVEL: 'silent' },

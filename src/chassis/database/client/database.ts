@@ -1,0 +1,70 @@
+import type { PoolCounts } from '../../telemetry/metrics/database-metrics.ts';
+import type { DatabaseProvider } from './database-url.ts';
+import { type DatabaseCounts, type DatabaseSettings, type OpenOrm, openDatabase } from './orm.ts';
+import type { OrmClient } from './orm-types.ts';
+import type { RequestQueue } from './request-queue.ts';
+
+/** The database of a service, from `connectOrm` to the service's end. */
+export class Database {
+  readonly #counts: DatabaseCounts;
+  #open: OpenOrm | undefined;
+
+  /** @param counts is told of every operation */
+  constructor(counts: DatabaseCounts) {
+    this.#counts = counts;
+  }
+
+  /** Whether it is open. A service whose DATABASE_URL is `none` never has it open. */
+  get isOpen(): boolean {
+    return this.#open !== undefined;
+  }
+
+  /** The ORM client. Its errors are exceptions of the chassis (spec.md: Errors, body rule 7). @throws Error while closed */
+  get client(): OrmClient {
+    return this.#opened.client;
+  }
+
+  /** Which database is open. @throws Error while closed */
+  get provider(): DatabaseProvider {
+    return this.#opened.provider;
+  }
+
+  /** The connections; undefined on SQLite and while closed. */
+  get pool(): PoolCounts | undefined {
+    return this.#open?.pool;
+  }
+
+  /** Who waits for a connection of the pool, or for SQLite's thread; undefined while closed. */
+  get requests(): RequestQueue | undefined {
+    return this.#open?.requests;
+  }
+
+  /**
+   * Opens the database that `DATABASE_URL` names.
+   *
+   * @throws Error when it is open, and what `openDatabase` raises
+   */
+  async open(settings: DatabaseSettings): Promise<void> {
+    if (this.#open) throw new Error('Expected a closed database, found it open; connectOrm() is called once.');
+    this.#open = await openDatabase(settings, this.#counts);
+  }
+
+  /** Asks for a sign of life. @throws DatabaseUnavailableException when there is none */
+  async probe(): Promise<void> {
+    await (this.client as { $queryRawUnsafe(sql: string): Promise<unknown> }).$queryRawUnsafe('SELECT 1');
+  }
+
+  /** Closes it; does nothing when it is not open. */
+  async close(): Promise<void> {
+    const closing = this.#open;
+    this.#open = undefined;
+    await closing?.close();
+  }
+
+  get #opened(): OpenOrm {
+    if (this.#open) return this.#open;
+    throw new Error(
+      'Expected an open database, found none. Set DATABASE_URL, and await the loader connectOrm() first.',
+    );
+  }
+}

@@ -1,0 +1,199 @@
+import { existsSync } from 'node:fs';
+import express, { type Express } from 'express';
+import { RateLimits } from './admission/rate-limits.ts';
+import type { AppConfig } from './config/app-config.ts';
+import { buildInfo } from './config/build-info.ts';
+import { Configuration, type Environment, type Variables } from './config/environment.ts';
+import { defaultModulesDirectory } from './config/layout.ts';
+import { runInService, serviceClosed, serviceOpened } from './context/current-service.ts';
+import type { RequestObserver } from './context/request-observer.ts';
+import { Database } from './database/client/database.ts';
+import { type Container, createContainer } from './di/container.ts';
+import type { Reporter } from './errors/reporters/reporter.ts';
+import { Closers } from './lifecycle/closers.ts';
+import { Health } from './lifecycle/health.ts';
+import type { ShutdownReport } from './lifecycle/shutdown.ts';
+import { StartStoppedError, StartUpError } from './lifecycle/start-up-error.ts';
+import { StartUpReport } from './lifecycle/start-up-report.ts';
+import { type Started, startUp } from './start.ts';
+import { createLogger, type Logger, masksOf } from './telemetry/logger.ts';
+import { Metrics } from './telemetry/metrics/metrics.ts';
+import type { LogMasks } from './telemetry/redact.ts';
+
+/** What a service is made with, beside its configuration. */
+export interface ServiceOptions {
+  /** The variables that its settings are read from, such as `process.env`; a plain record, which is not changed. */
+  env: Variables;
+  /** Takes the log lines. Default: JSON on standard output at LOG_LEVEL, readable lines in development. */
+  logger?: Logger | undefined;
+  /** Receive every exception that answers a request, beside the log (spec.md: Handling, rule 4). Default: none. */
+  reporters?: readonly Reporter[] | undefined;
+  /** Absolute path of the directory that holds one directory per module. Default: `modules` beside the chassis. */
+  modulesDirectory?: string | undefined;
+}
+
+/** Tells a monitor of the error that ends the process; resolves once the monitor has it. */
+export type CrashReporter = (error: unknown) => Promise<unknown>;
+
+/**
+ * Makes a service: reads and checks its settings, and opens nothing. Several services run in one process side by side;
+ * each owns its settings, logger, metrics, database and modules.
+ *
+ * @throws ConfigurationError with all problems of the settings, StartUpError when `modulesDirectory` is not there
+ */
+export function createService(config: AppConfig, options: ServiceOptions): Service {
+  return new Service(config, options);
+}
+
+/** A service and everything that belongs to it. */
+export class Service {
+  readonly config: AppConfig;
+  readonly configuration: Configuration;
+  readonly modulesDirectory: string;
+  readonly reporters: readonly Reporter[];
+  readonly logger: Logger;
+  /** What its log lines mask beside what all do. */
+  readonly masks: LogMasks;
+  readonly metrics: Metrics;
+  readonly database: Database;
+  readonly container: Container = createContainer();
+  readonly rateLimits: RateLimits;
+  /** See every request; one that is added later sees those that come after. */
+  readonly observers: RequestObserver[] = [];
+  readonly startUpReport = new StartUpReport();
+  readonly health: Health;
+  /** Whoever opens something adds how to close it; the end closes it all, last opened first. */
+  readonly closers: Closers;
+  readonly app: Express = express();
+  readonly #stop = new AbortController();
+  #reportCrash: CrashReporter | undefined;
+  #starting: Promise<Started> | undefined;
+  #closing: Promise<ShutdownReport> | undefined;
+
+  /** Use `createService`. */
+  constructor(config: AppConfig, { env, logger, reporters = [], modulesDirectory }: ServiceOptions) {
+    this.config = config;
+    this.configuration = new Configuration(env, config.moduleSettings);
+    this.modulesDirectory = existing(modulesDirectory ?? defaultModulesDirectory, modulesDirectory);
+    this.reporters = reporters;
+    const { settings } = this.configuration;
+    this.logger = logger ?? createLogger({ level: settings.LOG_LEVEL, pretty: settings.NODE_ENV === 'development' });
+    this.masks = masksOf(this.logger);
+    this.metrics = new Metrics({
+      seriesLimit: settings.METRICS_SERIES_LIMIT,
+      build: buildInfo(settings),
+      pool: () => this.database.pool,
+    });
+    this.database = new Database(this.metrics.database);
+    this.rateLimits = new RateLimits({ logger: this.logger, metrics: this.metrics.overload });
+    this.health = new Health({ logger: this.logger, failures: () => this.startUpReport.failures });
+    this.closers = new Closers(settings.SHUTDOWN_CLOSER_TIMEOUT_MS);
+  }
+
+  /** Its settings, those of its modules among them. */
+  get settings(): Environment {
+    return this.configuration.settings;
+  }
+
+  /** Names of its enabled modules. */
+  get modules(): string[] {
+    return this.config.modules.filter(({ enabled }) => enabled).map(({ name }) => name);
+  }
+
+  /** Aborted when it is closed while it starts. */
+  get stopping(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Runs `work`, and everything that it begins, as part of this service: the functions of the door then mean this one. */
+  run<T>(work: () => T): T {
+    return runInService(this, work);
+  }
+
+  /**
+   * Runs the loaders in order, then listens (spec.md: Start-up order). A service starts once. What a failed start opened
+   * is closed again; other services of the process are as they were.
+   *
+   * @throws StartUpError, StartStoppedError when it was closed meanwhile, or what a loader raised (spec.md: Handling, rule 6)
+   */
+  async start(): Promise<Pick<Started, 'addresses' | 'internalAddress'>> {
+    if (this.#starting || this.#closing) {
+      const found = this.#closing !== undefined ? 'closed' : 'started';
+      throw new StartUpError(`Expected a new service, found one that was ${found}; make another with createService().`);
+    }
+    this.#starting = this.run(() => this.#start());
+    const { addresses, internalAddress } = await this.#starting;
+    return { addresses, internalAddress };
+  }
+
+  /**
+   * Stops accepting, lets requests in flight finish, and closes everything that was opened, last first. During a start it
+   * stops the start. Never rejects, and closes once, however often it is called.
+   */
+  close(): Promise<ShutdownReport> {
+    this.#closing ??= this.run(() => this.#close());
+    return this.#closing;
+  }
+
+  /** Has `report` told of an error that ends the process. */
+  reportCrashesTo(report: CrashReporter): void {
+    this.#reportCrash = report;
+  }
+
+  /** Tells of an error that ends the process whoever was named to be told. */
+  async reportCrash(error: unknown): Promise<void> {
+    await this.#reportCrash?.(error);
+  }
+
+  async #start(): Promise<Started> {
+    serviceOpened(this);
+    try {
+      return await startUp(this);
+    } catch (error) {
+      await this.closers
+        .closeAll()
+        .catch((failure: unknown) => this.logger.error({ err: failure }, 'closing a failed start failed'));
+      serviceClosed(this);
+      throw error;
+    }
+  }
+
+  async #close(): Promise<ShutdownReport> {
+    this.health.enter('shutting down');
+    this.#stop.abort(new StartStoppedError('The start was stopped, because the service was closed.'));
+    let report = { finished: 0, cut: 0 };
+    try {
+      const started = await this.#stoppedStart();
+      try {
+        await this.closers.closeAll();
+      } finally {
+        if (started) report = started.drain.report();
+      }
+      return report;
+    } catch (failure) {
+      return { ...report, failure: failure as Error };
+    } finally {
+      serviceClosed(this);
+    }
+  }
+
+  /** What a start has opened once it is done; undefined where it failed or there was none. */
+  async #stoppedStart(): Promise<Started | undefined> {
+    const limitMs = this.settings.SHUTDOWN_DEADLINE_MS;
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const error = new StartUpError(`The start did not stop within ${limitMs} ms of the end of the service.`);
+    const timer = setTimeout(() => reject(error), limitMs);
+    try {
+      return await Promise.race([this.#starting?.catch(() => undefined), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function existing(directory: string, asked: string | undefined): string {
+  if (asked === undefined || existsSync(asked)) return directory;
+  throw new StartUpError(
+    `Expected a directory of modules, found nothing at ${asked}; create it or correct modulesDirectory.`,
+  );
+}
