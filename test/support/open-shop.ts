@@ -27,7 +27,7 @@ export class ProductRepository extends Repository<'product'> {
   protected readonly model = 'product';
 
   async updateWithMissingCategory(id: string): Promise<void> {
-    const category = { connect: { id: 'nowhere' } };
+    const category = { connect: { id: '00000000-0000-4000-8000-000000000000' } };
     await this.orm.product.update({ where: { id }, data: { name: 'changed', category } });
   }
 }

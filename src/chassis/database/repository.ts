@@ -65,8 +65,7 @@ export abstract class Repository<D extends DelegateName> {
    * it is null with `count: 'none'`. With a cursor the page follows that position and carries `nextCursor`.
    */
   findPage(query: SearchQuery): Promise<PageResult<RecordOf<D>>> {
-    const page = (part: SearchQuery) => this.findMany(part);
-    return readPage(query, { page, count: (where) => this.count(where) }, this.totals);
+    return readPage(query, this, this.totals);
   }
 
   /** How many records match a filter; all without one. */
@@ -155,7 +154,12 @@ export abstract class Repository<D extends DelegateName> {
 /** Requests write their context into their exception, so each that shared a failed read gets one of its own. */
 function raiseOwn(error: unknown): never {
   if (!(error instanceof BaseException)) throw error;
-  const { message, details, cause, headers, isOperational } = error;
+  const { message, details, context, cause, headers, isOperational } = error;
   const Exception = error.constructor as new (message: string, details: unknown, options: object) => BaseException;
-  throw new Exception(message, details, { cause, isOperational, ...(headers && { headers }) });
+  throw new Exception(message, details, {
+    cause,
+    isOperational,
+    ...(context && { context }),
+    ...(headers && { headers }),
+  });
 }

@@ -4,7 +4,7 @@ import type { Environment } from '../config/environment.ts';
 import { hasDatabase } from '../config/has-database.ts';
 import { databaseProgram } from '../config/layout.ts';
 import { currentService } from '../context/current-service.ts';
-import { isUnreachable } from '../database/client/database-faults.ts';
+import { isUnreachable } from '../database/client/is-unreachable.ts';
 import { noteLogged } from '../lifecycle/process-guards.ts';
 import type { Service } from '../service.ts';
 import type { Logger } from '../telemetry/logger.ts';

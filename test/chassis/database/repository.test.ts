@@ -126,8 +126,8 @@ describe.each(databaseProviders)('Repository on %s', (provider) => {
   it('gives each caller of a failed shared read an exception of its own', async () => {
     const bad = () => raised(() => categories.findMany(find({ where: { nothing: 1 } })));
     const [first, second] = await Promise.all([bad(), bad()]);
-    expect(first).toMatchObject({ statusCode: 400, message: 'Invalid request data' });
-    expect(second).toMatchObject({ statusCode: 400, message: 'Invalid request data' });
+    expect(first).toMatchObject({ statusCode: 500, isOperational: false });
+    expect(second).toMatchObject({ statusCode: 500, isOperational: false, message: first.message });
     expect(first).not.toBe(second);
     expect(first.cause).toBe(second.cause);
   });

@@ -4,10 +4,11 @@ import {
   ConflictException,
   DatabaseException,
   DatabaseUnavailableException,
+  InternalServerErrorException,
   NotFoundException,
 } from '../../errors/exceptions.ts';
 import { modelWords, notFoundMessage } from '../../errors/not-found-message.ts';
-import { type Fault, type FaultKind, fault } from './database-faults.ts';
+import { classifyDatabaseError, type Fault, type FaultKind } from './classify-database-error.ts';
 
 /** The operation that raised an error; it makes the message name the model. */
 export interface FailedOperation {
@@ -31,7 +32,13 @@ const conversions: Record<FaultKind, Conversion> = {
     return new ConflictException(message, fields && { fields }, { cause: error });
   },
   missing: ({ error, model }) => new NotFoundException(notFoundMessage(model), undefined, { cause: error }),
-  invalid: ({ error }) => new BadRequestException('Invalid request data', undefined, { cause: error, ...hint(error) }),
+  check: ({ error, model }) =>
+    new ConflictException(`The values of this ${modelWords(model)} break a rule of the database`, undefined, {
+      cause: error,
+    }),
+  invalid: ({ error }) => new BadRequestException('Invalid request data', undefined, { cause: error }),
+  mistake: ({ error }) =>
+    new InternalServerErrorException(`A query does not fit the models: ${hint(error)}`, undefined, { cause: error }),
   unavailable: ({ error, reason }) =>
     new DatabaseUnavailableException(reason && `Database Unavailable: ${reason}`, undefined, { cause: error }),
   failed: ({ error }) => new DatabaseException(undefined, undefined, { cause: error }),
@@ -39,23 +46,20 @@ const conversions: Record<FaultKind, Conversion> = {
 
 /**
  * Turns an error of Prisma or of its drivers into an exception, with the error as its cause; undefined for any other
- * error, so that it serves as a converter of the error handler (spec.md: Errors, body rules 3, 5 and 7). A duplicate and
- * a broken reference become 409, a missing record 404, unusable data 400, a database that cannot be reached or has no
- * time or connection left 503, and everything else 500. Given the operation, the error is the database's whatever it is.
+ * error, so that it serves as a converter of the error handler (spec.md: Errors, body rules 3, 5 and 7). A duplicate, a
+ * broken reference and a broken rule become 409, a missing record 404, data that the database refuses 400, a database
+ * that cannot be reached, cannot be written or has no time or connection left 503, and everything else 500; one that the
+ * client refuses because it does not fit the models is a mistake of the program and not operational. Given the operation, the error is the database's whatever it is.
  */
 export function toDatabaseException(error: unknown, operation?: FailedOperation): BaseException | undefined {
   if (error instanceof BaseException) return error;
-  const found = fault(error) ?? (operation && { kind: 'failed' as const, error });
+  const found = classifyDatabaseError(error) ?? (operation && { kind: 'failed' as const, error });
   if (!found) return undefined;
   const model = operation?.model ?? found.model;
   return conversions[found.kind](model === undefined ? found : { ...found, model }, operation);
 }
 
-/**
- * What the client itself says of arguments that it refuses, such as a field that the model lacks: a mistake of the
- * program, which the log has to name. Only the last line of its text holds no values.
- */
-function hint(error: unknown): { context: Record<string, unknown> } | undefined {
-  if (!(error instanceof Error) || error.name !== 'PrismaClientValidationError') return undefined;
-  return { context: { reason: error.message.trimEnd().split('\n').at(-1) } };
+/** What the client says of arguments that it refuses. Only the last line of its text holds no values. */
+function hint(error: unknown): string | undefined {
+  return error instanceof Error ? error.message.trimEnd().split('\n').at(-1) : undefined;
 }

@@ -14,6 +14,8 @@ export type DatabaseTarget =
       readonly schema: string | undefined;
       /** True behind a pgbouncer in transaction mode, where prepared statements cannot be named. */
       readonly pgbouncer: boolean;
+      /** False where `target_session_attrs` says that a server which only reads will do. */
+      readonly writable: boolean;
       /** Host, port and database, safe to show. */
       readonly description: string;
     }
@@ -21,11 +23,15 @@ export type DatabaseTarget =
       readonly provider: 'sqlite';
       /** Absolute path of the database file. */
       readonly path: string;
+      readonly writable: true;
       readonly description: string;
     };
 
 const expected =
   'DATABASE_URL must be "postgresql://user:password@host:5432/database" (also postgres://, ?schema=name) or "file:./data/slipway.db"';
+
+/** What the driver would not understand. */
+const ownParameters = ['schema', 'pgbouncer', 'connection_limit', 'pool_timeout', 'target_session_attrs'];
 
 /**
  * Reads a `DATABASE_URL`: a PostgreSQL URL or a `file:` path for SQLite, relative to the working directory
@@ -54,7 +60,7 @@ function sqliteTarget(url: string): DatabaseTarget {
     );
   }
   const path = isAbsolute(written) ? written : resolve(written);
-  return { provider: 'sqlite', path, description: path };
+  return { provider: 'sqlite', path, writable: true, description: path };
 }
 
 function postgresTarget(text: string): DatabaseTarget {
@@ -69,12 +75,14 @@ function postgresTarget(text: string): DatabaseTarget {
     throw new Error(`Expected ?schema= in DATABASE_URL to be letters, digits, "_" and "-"; got "${schema}".`);
   }
   const pgbouncer = url.searchParams.get('pgbouncer') === 'true';
-  for (const name of ['schema', 'pgbouncer', 'connection_limit', 'pool_timeout']) url.searchParams.delete(name);
+  const session = url.searchParams.get('target_session_attrs') ?? 'read-write';
+  for (const name of ownParameters) url.searchParams.delete(name);
   return {
     provider: 'postgresql',
     connectionString: url.href,
     schema: schema === '' ? undefined : schema,
     pgbouncer,
+    writable: session === 'read-write' || session === 'primary',
     description: `${url.host}${url.pathname}`,
   };
 }

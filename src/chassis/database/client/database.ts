@@ -2,6 +2,7 @@ import type { PoolCounts } from '../../telemetry/metrics/database-metrics.ts';
 import type { DatabaseProvider } from './database-url.ts';
 import { type DatabaseCounts, type DatabaseSettings, type OpenOrm, openDatabase } from './orm.ts';
 import type { OrmClient } from './orm-types.ts';
+import { probeDatabase } from './probe-database.ts';
 import type { RequestQueue } from './request-queue.ts';
 
 /** The database of a service, from `connectOrm` to the service's end. */
@@ -49,9 +50,9 @@ export class Database {
     this.#open = await openDatabase(settings, this.#counts);
   }
 
-  /** Asks for a sign of life. @throws DatabaseUnavailableException when there is none */
+  /** Asks for a sign of life. @throws DatabaseUnavailableException when there is none, or the database cannot be written */
   async probe(): Promise<void> {
-    await (this.client as { $queryRawUnsafe(sql: string): Promise<unknown> }).$queryRawUnsafe('SELECT 1');
+    await probeDatabase(this.#opened);
   }
 
   /** Closes it; does nothing when it is not open. */

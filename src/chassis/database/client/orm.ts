@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import type { Pool } from 'pg';
 import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
+import { classifyDatabaseError } from './classify-database-error.ts';
 import { convertingErrors } from './convert-orm-errors.ts';
-import { fault } from './database-faults.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import type { OrmClient } from './orm-types.ts';
 import { RequestQueue } from './request-queue.ts';
@@ -27,6 +27,8 @@ export interface DatabaseSettings {
 export interface OpenOrm {
   readonly client: OrmClient;
   readonly provider: DatabaseProvider;
+  /** False for a database that is read only on purpose (`target_session_attrs` in DATABASE_URL). */
+  readonly writable: boolean;
   /** The pool of connections, for its counts; undefined on SQLite. */
   readonly pool: Pool | undefined;
   /** Who waits for a connection of the pool, or for SQLite's thread. */
@@ -79,7 +81,8 @@ export async function openDatabase(settings: DatabaseSettings, counts?: Database
   }
   const client = convertingErrors(bare, counts);
   known.set(client, { provider: target.provider, counts });
-  return { client, provider: target.provider, pool, requests, close: () => bare.$disconnect() };
+  const { provider, writable } = target;
+  return { client, provider, writable, pool, requests, close: () => bare.$disconnect() };
 }
 
 function knownOf(client: object) {
@@ -110,7 +113,8 @@ async function connect(
 }
 
 function unreachable(description: string, error: unknown): DatabaseUnavailableException {
-  const reason = fault(error)?.reason ?? (error instanceof Error ? error.message.trim() : String(error));
+  const reason =
+    classifyDatabaseError(error)?.reason ?? (error instanceof Error ? error.message.trim() : String(error));
   const message = `No answer from the database at ${description}: ${reason}. Check DATABASE_URL and that the database runs.`;
   return new DatabaseUnavailableException(message, undefined, { cause: error });
 }

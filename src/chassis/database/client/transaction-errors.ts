@@ -1,4 +1,4 @@
-import { type DriverCause, fault, type PrismaError } from './database-faults.ts';
+import { classifyDatabaseError, type DriverCause, type PrismaError } from './classify-database-error.ts';
 
 /** Serialization failure and deadlock, as PostgreSQL names them. */
 const conflictStates = new Set(['40001', '40P01']);
@@ -22,7 +22,7 @@ export function isTransactionConflict(error: unknown): boolean {
  * related records had begun.
  */
 export function leavesTransactionIntact(error: unknown, args: unknown): boolean {
-  if (fault(error)?.kind !== 'missing') return false;
+  if (classifyDatabaseError(error)?.kind !== 'missing') return false;
   const { data } = (args ?? {}) as { data?: object };
   const parts = Object.values(data ?? {}).filter((part) => typeof part === 'object' && part !== null);
   return !parts.some((part: object) => Object.keys(part).some((key) => nestedWrite.test(key)));

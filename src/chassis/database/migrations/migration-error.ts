@@ -1,4 +1,4 @@
-import { fault } from '../client/database-faults.ts';
+import { classifyDatabaseError } from '../client/classify-database-error.ts';
 import type { DatabaseTarget } from '../client/database-url.ts';
 
 /** Raised when migrations cannot be applied; the message says which, why, and what to do. */
@@ -27,7 +27,7 @@ function messageFor(error: unknown, target: DatabaseTarget): string {
     return `Migration ${earlier[1]} failed at ${earlier[2]}, and no other is applied before that is dealt with. ${remedy(target, earlier[1])}`;
   const name = /migration_name="([^"]+)"/.exec(text)?.[1];
   if (name) return `Migration ${name} failed: ${reasonOf(text)}. ${remedy(target, name)}`;
-  const reason = fault(error)?.reason ?? reasonOf(text);
+  const reason = classifyDatabaseError(error)?.reason ?? reasonOf(text);
   return `The database at ${description} cannot be migrated: ${reason}. Check DATABASE_URL and that the database runs.`;
 }
 

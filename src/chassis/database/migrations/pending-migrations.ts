@@ -1,4 +1,4 @@
-import { isMissingTable } from '../client/database-faults.ts';
+import { isMissingTable } from '../client/classify-database-error.ts';
 import type { OpenOrm } from '../client/orm.ts';
 
 /** Names of the migrations that a database has. */

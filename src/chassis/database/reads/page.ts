@@ -2,10 +2,10 @@ import type { Filter, PageResult, SearchQuery } from '../../query/query-types.ts
 import { revealedTotal, type TotalHints } from './page-total.ts';
 import { readKey } from './read-key.ts';
 
-/** How a page and its total are read. */
+/** What reads a page and its total: a repository. */
 export interface PageReads<T> {
-  page(query: SearchQuery): Promise<T[]>;
-  count(where: Filter | undefined): Promise<number>;
+  findMany(query: SearchQuery): Promise<T[]>;
+  count(where?: Filter): Promise<number>;
 }
 
 /**
@@ -18,13 +18,13 @@ export async function readPage<T extends object>(
   hints: TotalHints,
 ): Promise<PageResult<T>> {
   const { page, pageSize } = query;
-  if (query.count === 'none') return { ...finish(query, await reads.page(query)), page, pageSize, total: null };
+  if (query.count === 'none') return { ...finish(query, await reads.findMany(query)), page, pageSize, total: null };
   const hintKey = readKey('', { where: query.countWhere });
   const likelyShown = startsAtFirst(query) && hints.endsWithin(hintKey, query.skip + query.take);
   const counting = likelyShown ? undefined : reads.count(query.countWhere);
   // When the page shows the total, nobody waits for the count, so nobody else would hear of its failure.
   counting?.catch(() => undefined);
-  const rows = await reads.page(query);
+  const rows = await reads.findMany(query);
   const shown = startsAtFirst(query) ? revealedTotal(query.skip, query.take, rows.length) : undefined;
   const total = shown ?? (await (counting ?? reads.count(query.countWhere)));
   hints.remember(hintKey, total);

@@ -66,21 +66,36 @@ describe.each(databaseProviders)('errors of %s', (provider) => {
     expect(many).toMatchObject({ statusCode: 409, message: 'Other records still refer to this category' });
   });
 
-  it('turns arguments that the ORM refuses into a BadRequestException without its text', async () => {
+  it('turns arguments that do not fit the models into a 500 that monitors hear of, without their values', async () => {
     const attempts: (() => Promise<unknown>)[] = [
-      () => open.client.product.findMany({ where: { nothing: 1 } as object }),
-      () => open.client.product.create({ data: { ...product, sku: 'B', price: 'dear', categoryId } as never }),
+      () => open.client.product.findMany({ where: { nothing: 'secret value' } as object }),
+      () => open.client.product.create({ data: { ...product, sku: 'B', price: 'secret value', categoryId } as never }),
     ];
-    // SQLite stores any integer, whatever the column's type.
-    if (provider === 'postgresql') {
-      attempts.push(() => open.client.product.create({ data: { ...product, sku: 'B', price: 2 ** 40, categoryId } }));
-    }
     for (const attempt of attempts) {
       const error = await raised(attempt);
-      expect(error).toMatchObject({ name: 'BadRequestException', statusCode: 400, message: 'Invalid request data' });
-      expect(error.details).toBeUndefined();
+      expect(error).toMatchObject({ name: 'InternalServerErrorException', statusCode: 500, isOperational: false });
+      expect(error.message).toMatch(/^A query does not fit the models: .*(nothing|price)/);
+      expect(error.message).not.toContain('secret value');
       expect(error.cause).toBeInstanceOf(Error);
     }
+  });
+
+  // SQLite stores any integer, whatever the column's type.
+  it.runIf(provider === 'postgresql')(
+    'turns a value that a column cannot hold into a BadRequestException',
+    async () => {
+      const data = { ...product, sku: 'B', price: 2 ** 40, categoryId };
+      const error = await raised(() => open.client.product.create({ data }));
+      expect(error).toMatchObject({ name: 'BadRequestException', statusCode: 400, message: 'Invalid request data' });
+      expect(error.details).toBeUndefined();
+    },
+  );
+
+  it('turns values that break a rule of the database into a ConflictException without them', async () => {
+    await open.client.$executeRawUnsafe('CREATE TABLE limited (amount INTEGER CHECK (amount > 0))');
+    const error = await raised(() => open.client.$executeRawUnsafe('INSERT INTO limited VALUES (-4711)'));
+    expect(error).toMatchObject({ name: 'ConflictException', statusCode: 409 });
+    expect(error.message).toBe('The values of this record break a rule of the database');
   });
 
   it('turns a text with a NUL character, which it cannot hold, into a BadRequestException', async () => {

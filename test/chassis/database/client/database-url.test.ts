@@ -10,7 +10,7 @@ describe('parseDatabaseUrl', () => {
     ['file:///var/lib/shop.db', '/var/lib/shop.db'],
     ['file:/var/my%20shop.db?connection_limit=1', '/var/my shop.db'],
   ])('reads %s as a file', (url, path) => {
-    expect(parseDatabaseUrl(url)).toEqual({ provider: 'sqlite', path, description: path });
+    expect(parseDatabaseUrl(url)).toEqual({ provider: 'sqlite', path, writable: true, description: path });
   });
 
   it.each(['postgres://me:pw@db:5432/shop', 'postgresql://me:pw@db:5432/shop'])('reads %s as a server', (url) => {
@@ -19,6 +19,7 @@ describe('parseDatabaseUrl', () => {
       connectionString: url,
       schema: undefined,
       pgbouncer: false,
+      writable: true,
       description: 'db:5432/shop',
     });
   });
@@ -29,7 +30,17 @@ describe('parseDatabaseUrl', () => {
       connectionString: 'postgres://db/shop?sslmode=require',
       schema: 'own',
       pgbouncer: true,
+      writable: true,
     });
+  });
+
+  it.each([
+    ['any', false],
+    ['read-only', false],
+    ['read-write', true],
+  ])('takes target_session_attrs=%s as the kind of server that will do', (session, writable) => {
+    const target = parseDatabaseUrl(`postgres://db/shop?target_session_attrs=${session}`);
+    expect(target).toMatchObject({ connectionString: 'postgres://db/shop', writable });
   });
 
   it.each([

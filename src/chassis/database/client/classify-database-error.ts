@@ -5,7 +5,15 @@
  */
 
 /** What a database error means to a caller. */
-export type FaultKind = 'duplicate' | 'reference' | 'missing' | 'invalid' | 'unavailable' | 'failed';
+export type FaultKind =
+  | 'duplicate'
+  | 'reference'
+  | 'check'
+  | 'missing'
+  | 'invalid'
+  | 'mistake'
+  | 'unavailable'
+  | 'failed';
 
 /** A database error, understood. */
 export interface Fault {
@@ -78,10 +86,24 @@ const bySqlState: Record<string, Meaning> = {
   '57014': ['unavailable', 'a statement took too long'],
   '57P': ['unavailable', 'it is shutting down or starting'],
   '55P03': ['unavailable', 'a lock was held too long'],
+  '25006': ['unavailable', 'it is read-only'],
+  '53100': ['unavailable', 'its disk is full'],
+  '53200': ['unavailable', 'it is out of memory'],
   '53': ['unavailable', 'it is out of resources'],
   '08': ['unavailable', 'the connection was closed'],
   '25P03': ['unavailable', 'a transaction took too long'],
   '22': ['invalid'],
+  '23514': ['check'],
+};
+
+/** SQLite's result codes, whole or by their last byte, which names the kind. */
+const bySqliteCode: Record<number, Meaning> = {
+  275: ['check'],
+  5: ['unavailable', 'it is busy or answered too late'],
+  8: ['unavailable', 'it is read-only'],
+  10: ['unavailable', 'its disk failed'],
+  13: ['unavailable', 'its disk is full'],
+  14: ['unavailable', 'its file cannot be opened'],
 };
 
 const byDriverMessage: Record<string, Meaning> = {
@@ -94,14 +116,15 @@ const byDriverMessage: Record<string, Meaning> = {
 
 const socketCodes = /^(ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|EAI_AGAIN)$/;
 
-/** Refusals that come from no database: the client's of its arguments, and that of the SQLite connection. */
-const invalidNames = new Set(['PrismaClientValidationError', 'NulCharacterError']);
+/** Refusals that come from no database: the client's of arguments that do not fit the models, and that of the SQLite connection. */
+const byErrorName: Record<string, FaultKind> = { PrismaClientValidationError: 'mistake', NulCharacterError: 'invalid' };
 
 /** What an error of the database means; undefined when it is not recognised as one. */
-export function fault(error: unknown): Fault | undefined {
+export function classifyDatabaseError(error: unknown): Fault | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error.name === 'PrismaClientKnownRequestError') return knownFault(error as PrismaError);
-  if (invalidNames.has(error.name)) return { kind: 'invalid', error };
+  const refusal = byErrorName[error.name];
+  if (refusal) return { kind: refusal, error };
   if (error.name === 'DriverAdapterError') return driverFault(error, error.cause as DriverCause);
   const [kind, reason] = byDriverMessage[error.message] ?? driverMeaning(error) ?? [];
   if (kind) return describe({ kind, error }, { reason });
@@ -124,7 +147,7 @@ function knownFault(error: PrismaError): Fault {
 
 function driverFault(error: Error, cause: DriverCause | undefined): Fault {
   const state = cause?.originalCode ?? cause?.code;
-  const [kind, reason] = byAdapterKind[cause?.kind ?? ''] ?? sqlStateMeaning(state) ?? ['failed'];
+  const [kind, reason] = byAdapterKind[cause?.kind ?? ''] ?? codeMeaning(cause?.kind, state) ?? ['failed'];
   return describe({ kind, error }, { reason, fields: fieldsOf(cause) });
 }
 
@@ -133,6 +156,10 @@ function driverMeaning(error: Error & { code?: unknown; severity?: unknown }): M
   if (typeof error.code !== 'string') return undefined;
   if (error.name === 'LibsqlError') return error.code === 'SQLITE_BUSY' ? byPrismaCode.P1008 : ['failed'];
   return typeof error.severity === 'string' ? (sqlStateMeaning(error.code) ?? ['failed']) : undefined;
+}
+
+function codeMeaning(kind: string | undefined, code: string | undefined): Meaning | undefined {
+  return kind === 'sqlite' ? (bySqliteCode[Number(code)] ?? bySqliteCode[Number(code) & 255]) : sqlStateMeaning(code);
 }
 
 function sqlStateMeaning(state: string | undefined): Meaning | undefined {
@@ -165,22 +192,4 @@ export function isMissingTable(error: unknown): boolean {
   const cause = (meta?.driverAdapterError?.cause ?? error.cause) as DriverCause | undefined;
   if (cause?.kind === 'TableDoesNotExist' || cause?.originalMessage?.includes('no such table')) return true;
   return isMissingTable(error.cause);
-}
-
-/** What waiting does not mend. */
-const lastingKinds = new Set([
-  'DatabaseDoesNotExist',
-  'AuthenticationFailed',
-  'DatabaseAccessDenied',
-  'TlsConnectionError',
-]);
-const lastingCodes = new Set(['P1000', 'P1003', 'P1010', 'P1011']);
-
-/** Whether the database, or the way to it, is away at this moment and may come back: not so for a bad password. */
-export function isUnreachable(error: unknown): boolean {
-  const found = fault(error);
-  if (found?.kind !== 'unavailable') return error instanceof Error && isUnreachable(error.cause);
-  const { code, cause, meta } = error as PrismaError & { cause?: DriverCause };
-  const kind = (meta?.driverAdapterError?.cause ?? cause)?.kind;
-  return !lastingCodes.has(code) && !lastingKinds.has(kind ?? '');
 }

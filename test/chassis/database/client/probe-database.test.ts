@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { openDatabase } from '../../../../src/chassis/database/client/orm.ts';
+import { probeDatabase } from '../../../../src/chassis/database/client/probe-database.ts';
+import { databaseProviders, databaseSettings, onServer, openEmptyDatabase } from '../../../support/empty-database.ts';
+import { raised } from '../../../support/raised.ts';
+
+const unavailable = { name: 'DatabaseUnavailableException', statusCode: 503, headers: { 'Retry-After': '1' } };
+
+/** Makes the database refuse every write, as a file system or a server does that became read-only. */
+async function makeReadOnly(open: Awaited<ReturnType<typeof openEmptyDatabase>>): Promise<void> {
+  if (open.provider === 'sqlite') return void (await open.client.$queryRawUnsafe('PRAGMA query_only = ON'));
+  const database = new URL(open.settings.DATABASE_URL).pathname.slice(1);
+  await onServer(`ALTER DATABASE ${database} SET default_transaction_read_only = on`);
+  await onServer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`);
+  await expect.poll(() => open.pool?.totalCount).toBe(0);
+}
+
+describe.each(databaseProviders)('the probe of %s', (provider) => {
+  it('finds a database that can be written, and changes nothing', async () => {
+    const open = await openEmptyDatabase(provider);
+    const version = () => open.client.$queryRawUnsafe('PRAGMA user_version');
+    if (provider === 'sqlite') await open.client.$queryRawUnsafe('PRAGMA user_version = 7');
+    await probeDatabase(open);
+    if (provider === 'sqlite') expect(await version()).toEqual([{ user_version: 7 }]);
+    await open.close();
+  });
+
+  it('refuses a database that is read-only, as every write does with 503', async () => {
+    const open = await openEmptyDatabase(provider);
+    await makeReadOnly(open);
+    const errors = [
+      await raised(() => probeDatabase(open)),
+      await raised(() => open.client.category.create({ data: { name: 'a' } })),
+    ];
+    const reads = await open.client.category.count();
+    await open.close();
+    for (const error of errors) {
+      expect(error).toMatchObject({ ...unavailable, message: 'Database Unavailable: it is read-only' });
+    }
+    expect(reads).toBe(0);
+  });
+});
+
+describe('a PostgreSQL that is read-only on purpose', () => {
+  it('is found well where DATABASE_URL says that reading will do', async () => {
+    const open = await openEmptyDatabase('postgresql');
+    await makeReadOnly(open);
+    const url = `${open.settings.DATABASE_URL}?target_session_attrs=any`;
+    const reading = await openDatabase(databaseSettings(url));
+    await probeDatabase(reading);
+    await reading.close();
+    await open.close();
+  });
+});
+
+describe('an SQLite file that has no room left', () => {
+  it('is a DatabaseUnavailableException at each write', async () => {
+    const open = await openEmptyDatabase('sqlite');
+    const [size] = await open.client.$queryRawUnsafe<{ page_count: bigint }[]>('PRAGMA page_count');
+    await open.client.$queryRawUnsafe(`PRAGMA max_page_count = ${size?.page_count}`);
+    const error = await raised(() => open.client.category.create({ data: { name: 'a'.repeat(1_000_000) } }));
+    await open.close();
+    expect(error).toMatchObject({ ...unavailable, message: 'Database Unavailable: its disk is full' });
+  });
+});
