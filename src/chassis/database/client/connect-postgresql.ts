@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ClientBase, Pool, PoolConfig } from 'pg';
-import { CountingPool } from './counting-pool.ts';
+import { CancellingPool } from './cancelling-pool.ts';
 import type { DatabaseTarget } from './database-url.ts';
 import type { RequestQueue } from './request-queue.ts';
 
@@ -28,7 +28,7 @@ export function connectPostgresql(target: PostgresTarget, limits: PoolConfig): P
   const options = [!target.pgbouncer && '-c TimeZone=UTC', target.schema && `-c search_path="${target.schema}"`]
     .filter(Boolean)
     .join(' ');
-  const pool = new CountingPool({
+  const pool = new CancellingPool({
     connectionString: target.connectionString,
     application_name: 'slipway',
     keepAlive: true,

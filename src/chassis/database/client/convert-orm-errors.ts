@@ -1,4 +1,4 @@
-import { InternalServerErrorException } from '../../errors/exceptions.ts';
+import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import { currentUnit, type Unit } from '../work/unit.ts';
 import { toDatabaseException } from './database-errors.ts';
 import type { DatabaseCounts } from './orm.ts';
@@ -44,6 +44,8 @@ function errorConverter(counts: DatabaseCounts | undefined) {
       return await query(args);
     } catch (error) {
       const exception = toDatabaseException(error, { model, operation }) ?? error;
+      // A read that was cancelled because nobody waits for it any more is no failure of the database.
+      if (exception instanceof DatabaseUnavailableException && !unit) stopAbandoned();
       if (unit && !leavesTransactionIntact(error, args)) unit.fail(exception);
       throw exception;
     } finally {

@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { uninterrupted } from '../../context/uninterrupted.ts';
+import { currentWaiter, sharedBy, type Waiter } from '../../context/uninterrupted.ts';
 
 interface Waiting {
   readonly promise: Promise<unknown>;
   readonly start: () => Promise<void>;
+  /** Who shares the run. */
+  readonly waiters: Waiter[];
 }
 
 /** One key's work: at most one run is under way, and at most one is waiting to start. */
@@ -18,7 +20,8 @@ interface Lane {
  * is asked for while one of its key is under way starts when that one has ended.
  *
  * A run takes place in the asynchronous context of the caller that asked for it first; the others keep theirs and see
- * nothing of it. It goes to its end when that caller's client goes, because others may wait for it. Everyone who shares a run gets the very same result, and the very same error.
+ * nothing of it. It goes to its end while one of those who share it waits, whoever it is. Everyone who shares a run gets
+ * the very same result, and the very same error.
  */
 export class Coalescer {
   readonly #lanes = new Map<string, Lane>();
@@ -51,13 +54,15 @@ export class Coalescer {
     }
     if (lane.waiting) this.#counts?.coalesced();
     else lane.waiting = this.#plan(key, lane, work);
+    lane.waiting.waiters.push(currentWaiter());
     return lane.waiting.promise as Promise<T>;
   }
 
   #plan(key: string, lane: Lane, work: () => Promise<unknown>): Waiting {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const inContext = AsyncLocalStorage.snapshot();
-    const attempt = () => uninterrupted(async () => work());
+    const waiters: Waiter[] = [];
+    const attempt = () => sharedBy(waiters, async () => work());
     const start = async () => {
       lane.waiting = undefined;
       lane.running = true;
@@ -71,7 +76,7 @@ export class Coalescer {
       this.#next(key, lane);
     };
     if (!lane.running) setImmediate(start);
-    return { promise, start };
+    return { promise, start, waiters };
   }
 
   #next(key: string, lane: Lane): void {
