@@ -19,6 +19,7 @@ export class OpenRequest implements RequestContext {
   readonly #started = performance.now();
   #aborting: AbortController | undefined;
   #abortReason: string | undefined;
+  #bills: ((cost: number) => void)[] | undefined;
 
   constructor({ requestId, method, url, userAgent, ipAddress, deadline }: ReceivedFields) {
     this.requestId = requestId;
@@ -45,6 +46,17 @@ export class OpenRequest implements RequestContext {
   /** Seconds since the request came, by a clock that never jumps. */
   get seconds(): number {
     return (performance.now() - this.#started) / 1000;
+  }
+
+  /** Tells all that bill the request what it costs more. */
+  charge(cost: number): void {
+    for (const bill of this.#bills ?? []) bill(cost);
+  }
+
+  /** Has `bill` told of each charge. */
+  onCharge(bill: (cost: number) => void): void {
+    if (this.#bills === undefined) this.#bills = [bill];
+    else this.#bills.push(bill);
   }
 
   /** Aborts the signal; one that is asked for later is aborted too. */

@@ -25,6 +25,10 @@ export interface RequestContext {
   readonly abortReason?: string | undefined;
   /** Has the work for this request end at its next step, with `signal` and `abortReason`. */
   abort?(reason: string): void;
+  /** Says that the request costs so much more; see `chargeRequest`. */
+  charge?(cost: number): void;
+  /** Has `bill` told of each charge; what it raises ends the request. */
+  onCharge?(bill: (cost: number) => void): void;
   /** The route template that serves the request, e.g. `/api/v1/products/:id`; set once a route matched. */
   route?: string;
   /** Set by the guard that authenticated the caller. */

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
+import { chargeRequest } from '../context/charge-request.ts';
 import { sendData, sendNoContent, sendPage } from '../http/answers/responses.ts';
 import { parseBody } from '../http/bodies/parse-body.ts';
 import { queryParameters } from '../http/pipeline/query-parameters.ts';
@@ -38,6 +39,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   /** GET /<resources>: the records that match, unpaged and bounded; `X-Result-Limit` says by how many. */
   async list(request: Request, response: Response): Promise<void> {
     const query = this.policyFor(request).parseFind(queryParameters(request));
+    chargeRequest(query.cost ?? 0);
     response.setHeader('X-Result-Limit', query.take);
     sendData(response, 200, await this.service.list(query));
   }
@@ -45,12 +47,14 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   /** GET /<resources>/paginated: one page of the records that match. */
   async paginated(request: Request, response: Response): Promise<void> {
     const query = this.policyFor(request).parseSearch(queryParameters(request), this.cursors);
+    chargeRequest(query.cost ?? 0);
     sendPage(request, response, await this.service.paginate(query));
   }
 
   /** GET /<resources>/:id: one record, with the relations that `include` names. */
   async get(request: Request, response: Response): Promise<void> {
-    const { select } = this.policyFor(request).parseGet(queryParameters(request));
+    const { select, cost } = this.policyFor(request).parseGet(queryParameters(request));
+    chargeRequest(cost);
     sendData(response, 200, await this.service.get(this.idOf(request), select));
   }
 
