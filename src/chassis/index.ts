@@ -6,6 +6,7 @@ export { addressOf, type RateLimitPolicy, rateLimit } from './admission/rate-lim
 export type { AppConfig, ModuleConfig, ServerConfig } from './config/app-config.ts';
 export type { Environment, Variables } from './config/environment.ts';
 export { flag, wholeNumber } from './config/settings/setting-types.ts';
+export { chargeRequest } from './context/charge-request.ts';
 export { getRequestContext, type RequestContext } from './context/request-context.ts';
 export { uninterrupted } from './context/uninterrupted.ts';
 export { addHealthCheck, environment, maskInLogs } from './current-environment.ts';

@@ -95,15 +95,16 @@ function finishApp(
   health.add('migrations', refusePendingMigrations(database));
 }
 
-function listenerOf({ app, database, logger, metrics, settings }: Service) {
-  const admits = openAdmission(settings, {
+function listenerOf({ app, database, logger, metrics, observers, settings }: Service) {
+  const admission = openAdmission(settings, {
     logger,
     metrics: metrics.overload,
     database: () => database.requests,
     isTrusted: app.get('trust proxy fn') as TrustProxy,
     headers: answerHeadersOf(app),
   });
-  return requestListener(app, { logger, admits });
+  if (admission) observers.push(admission.observer);
+  return requestListener(app, { logger, admits: admission?.gate });
 }
 
 /** The names are those known at start: what another version adds later is not this one's. */

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../config/environment.ts';
+import type { RequestContext } from '../context/request-context.ts';
+import type { RequestObserver } from '../context/request-observer.ts';
 import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
 import { clientAddress, type TrustProxy } from '../http/pipeline/client-address.ts';
 import type { Gate } from '../http/pipeline/request-listener.ts';
@@ -34,19 +36,26 @@ export interface Surroundings {
   headers: AnswerHeaders;
 }
 
-/** The gate of a service, which refuses what would wait too long; undefined while it is switched off. */
+/** What refuses requests that would wait too long, and learns what those that it lets in cost. */
+export interface Admission {
+  gate: Gate;
+  observer: RequestObserver;
+}
+
+/** The admission of a service; undefined while it is switched off. */
 export function openAdmission(
   settings: Settings,
   { logger, metrics, database, isTrusted, headers }: Surroundings,
-): Gate | undefined {
+): Admission | undefined {
   if (!settings.OVERLOAD_ENABLED) return undefined;
   // What waits for longer than this is answered 503 in any case.
   const targetMs = Math.min(settings.OVERLOAD_TARGET_MS, settings.REQUEST_TIMEOUT_MS);
   const waits = new StandingWait([new LoopWait(), new DatabaseWait(database)], targetMs);
   metrics.watch(() => waits.asOf(performance.now()));
-  const gate = new AdmissionGate({
+  const shares = new ClientShares();
+  const { admit } = new AdmissionGate({
     waits,
-    shares: new ClientShares(),
+    shares,
     maximum: settings.OVERLOAD_MAX_CONCURRENCY,
     clientOf: clientsBy(isTrusted),
     logger,
@@ -55,9 +64,17 @@ export function openAdmission(
     keepAliveMs: settings.HTTP_KEEP_ALIVE_TIMEOUT_MS,
     headers,
   });
-  return gate.admit;
+  return { gate: admit, observer: chargeClients(shares) };
 }
 
 function clientsBy(isTrusted: TrustProxy): (req: IncomingMessage) => string {
   return (req) => clientKey(clientAddress(req, isTrusted));
+}
+
+/** Has each client's account pay for what its requests cost beside being received. */
+function chargeClients(shares: ClientShares): RequestObserver {
+  const charge = (cost: number, { ipAddress }: RequestContext) => {
+    shares.charge(clientKey(ipAddress), cost, performance.now());
+  };
+  return { opened: (context) => context.onCharge?.(charge) };
 }

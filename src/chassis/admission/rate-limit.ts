@@ -1,9 +1,8 @@
-import type { Request, RequestHandler, Response } from 'express';
-import type { RateLimiterRes } from 'rate-limiter-flexible';
+import type { Request, RequestHandler } from 'express';
 import { currentService } from '../context/current-service.ts';
-import { TooManyRequestsException } from '../errors/exceptions.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import { clientKey } from './client-key.ts';
+import { LimitedRequests } from './limited-requests.ts';
 import type { Quota, RateLimits } from './rate-limits.ts';
 
 /** How much a client may send, and who counts as one. */
@@ -25,36 +24,31 @@ export interface RateLimitPolicy extends Quota {
 /**
  * A step that lets each client send so much within a window, and raises TooManyRequestsException for more, with
  * `Retry-After`. Every answer carries `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers, 11).
- * Counted in memory, or by all replicas together with REDIS_URL. Lets all pass while RATE_LIMIT_ENABLED is false.
- * To be called where routes are defined, not at import.
+ * A request takes one point, and one more for each 100 units of its cost beyond the first (see `chargeRequest`), as soon
+ * as that is known; at most all that there are. Counted in memory, or by all replicas together with REDIS_URL. Lets all
+ * pass while RATE_LIMIT_ENABLED is false. To be called where routes are defined, not at import.
  *
  * @param limits whose counts; the current service's by default
  */
 export function rateLimit(policy: RateLimitPolicy, limits: RateLimits = currentService().rateLimits): RequestHandler {
-  const { name, points, seconds } = policy;
-  if (!/^[\w-]{1,50}$/.test(name)) {
-    throw new Error(`Expected a rate limit's name of letters, digits and -, found ${JSON.stringify(name)}.`);
+  if (!/^[\w-]{1,50}$/.test(policy.name)) {
+    throw new Error(`Expected a rate limit's name of letters, digits and -, found ${JSON.stringify(policy.name)}.`);
   }
-  const limiter = limits.limiterFor(policy);
-  if (!limiter) return (_req, _res, next) => next();
+  const counter = limits.counterFor(policy);
+  if (!counter) return (_req, _res, next) => next();
   const keyOf = keyFunction(policy.by ?? 'address');
-  const rule = `"${name}";q=${points};w=${seconds}`;
+  const requests = new LimitedRequests(policy, counter, limits.metrics);
   return function limitRate(req, res, next) {
     const key = keyOf(req);
     if (key === undefined) return next();
-    limiter.consume(key).then(
-      (left) => {
-        tell(res, rule, name, left);
-        next();
-      },
-      (left: RateLimiterRes | Error) => {
-        // What cannot count must not refuse.
-        if (left instanceof Error) return next();
-        tell(res, rule, name, left);
-        limits.metrics.limited(name);
-        next(refusal(secondsOf(left)));
-      },
-    );
+    const left = counter.consume(key, 1);
+    // What cannot count must not refuse.
+    if (left instanceof Promise)
+      left.then(
+        (known) => next(requests.begin(req, res, key, known)),
+        () => next(),
+      );
+    else next(requests.begin(req, res, key, left));
   };
 }
 
@@ -67,22 +61,4 @@ function keyFunction(by: NonNullable<RateLimitPolicy['by']>): (request: Request)
 /** The client's address as rate limits count it, for the `by` of a policy. */
 export function addressOf(req: Request): string {
   return clientKey(requestContextOf(req).ipAddress);
-}
-
-/** A route with several quotas tells them all, as lists (RFC 9651). */
-function tell(res: Response, rule: string, name: string, left: RateLimiterRes): void {
-  const state = `"${name}";r=${left.remainingPoints};t=${secondsOf(left)}`;
-  const rules = res.getHeader('RateLimit-Policy');
-  res.setHeader('RateLimit-Policy', rules === undefined ? rule : `${rules}, ${rule}`);
-  res.setHeader('RateLimit', rules === undefined ? state : `${res.getHeader('RateLimit')}, ${state}`);
-}
-
-function secondsOf({ msBeforeNext }: RateLimiterRes): number {
-  return Math.max(1, Math.ceil(msBeforeNext / 1000));
-}
-
-function refusal(seconds: number): TooManyRequestsException {
-  return new TooManyRequestsException(`Too many requests; try again in ${seconds} s`, undefined, {
-    headers: { 'Retry-After': String(seconds) },
-  });
 }

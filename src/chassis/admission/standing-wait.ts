@@ -4,8 +4,9 @@ export interface WaitSource {
   at(now: number): number;
 }
 
-/** Bursts that are over within this time are not overload. */
-const intervalMs = 100;
+/** Bursts that are over within this share of the target, and within this time at least, are not overload. */
+const patience = 0.5;
+const leastIntervalMs = 100;
 /** After a pause of this length what was seen is of another time. */
 const quietMs = 1000;
 /** Overload is over when the shortest wait has fallen to this share of the target. */
@@ -18,6 +19,7 @@ const over = 0.25;
  */
 export class StandingWait {
   readonly targetMs: number;
+  readonly #intervalMs: number;
   readonly #sources: readonly WaitSource[];
   #since = Number.NEGATIVE_INFINITY;
   #shortestMs = Number.POSITIVE_INFINITY;
@@ -29,6 +31,7 @@ export class StandingWait {
   constructor(sources: readonly WaitSource[], targetMs: number) {
     this.#sources = sources;
     this.targetMs = targetMs;
+    this.#intervalMs = Math.max(leastIntervalMs, targetMs * patience);
   }
 
   /** What a request that comes now waits, in milliseconds, as of the last look. */
@@ -58,7 +61,7 @@ export class StandingWait {
     this.#currentMs = wait;
     this.#lookedAt = now;
     this.#shortestMs = Math.min(this.#shortestMs, wait);
-    if (now - this.#since >= intervalMs) this.#conclude(now);
+    if (now - this.#since >= this.#intervalMs) this.#conclude(now);
   }
 
   #conclude(now: number): void {

@@ -39,6 +39,14 @@ export class WindowCounts {
     return { used: points, resetMs: this.#windowMs };
   }
 
+  /** What is used of a key now. */
+  known(key: string): Left {
+    const now = Date.now();
+    const window = this.#windows.get(key);
+    if (window === undefined || window.endsAt <= now) return { used: 0, resetMs: this.#windowMs };
+    return { used: window.used, resetMs: window.endsAt - now };
+  }
+
   #dropEnded(now: number): void {
     for (const [key, { endsAt }] of this.#windows) {
       if (endsAt > now) return;

@@ -7,6 +7,8 @@ export type ReceivedFields = Pick<RequestContext, 'requestId' | 'method' | 'url'
   deadline: number | undefined;
 };
 
+type Bill = (cost: number, context: RequestContext) => void;
+
 /** The context that the pipeline makes of a request, with its clock and its signal. */
 export class OpenRequest implements RequestContext {
   readonly requestId: string;
@@ -19,7 +21,7 @@ export class OpenRequest implements RequestContext {
   readonly #started = performance.now();
   #aborting: AbortController | undefined;
   #abortReason: string | undefined;
-  #bills: ((cost: number) => void)[] | undefined;
+  #bills: Bill[] | undefined;
 
   constructor({ requestId, method, url, userAgent, ipAddress, deadline }: ReceivedFields) {
     this.requestId = requestId;
@@ -50,11 +52,11 @@ export class OpenRequest implements RequestContext {
 
   /** Tells all that bill the request what it costs more. */
   charge(cost: number): void {
-    for (const bill of this.#bills ?? []) bill(cost);
+    for (const bill of this.#bills ?? []) bill(cost, this);
   }
 
   /** Has `bill` told of each charge. */
-  onCharge(bill: (cost: number) => void): void {
+  onCharge(bill: Bill): void {
     if (this.#bills === undefined) this.#bills = [bill];
     else this.#bills.push(bill);
   }

@@ -28,7 +28,7 @@ export interface RequestContext {
   /** Says that the request costs so much more; see `chargeRequest`. */
   charge?(cost: number): void;
   /** Has `bill` told of each charge; what it raises ends the request. */
-  onCharge?(bill: (cost: number) => void): void;
+  onCharge?(bill: (cost: number, context: RequestContext) => void): void;
   /** The route template that serves the request, e.g. `/api/v1/products/:id`; set once a route matched. */
   route?: string;
   /** Set by the guard that authenticated the caller. */

@@ -15,7 +15,7 @@ export const overloadSettings = {
   ),
   RATE_LIMIT_ENABLED: flag(true).describe('Answer 429 to clients that send too much'),
   RATE_LIMIT_REQUESTS: wholeNumber(1, 1_000_000_000, 5000).describe(
-    'Requests that one client address may send within the window',
+    'Requests that one client address may send within the window; a costly one counts as several',
   ),
   RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400, 10).describe('Window of that limit, in seconds'),
   REDIS_URL: z

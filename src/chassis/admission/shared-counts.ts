@@ -1,0 +1,102 @@
+import type { Redis } from 'ioredis';
+import type { IRateLimiterOptions, RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Logger } from '../telemetry/logger.ts';
+import type { QuotaCounter } from './rate-limits.ts';
+import type { Left } from './window-counts.ts';
+
+type Limiters = typeof import('rate-limiter-flexible');
+
+/** How long Redis may take to answer before this process counts by itself. */
+const redisMs = 250;
+const longestPauseMs = 2000;
+
+/** The connection to Redis, which may be away at any time. */
+export class SharedCounts {
+  readonly client: Redis;
+  readonly #limiters: Limiters;
+  readonly #logger: Logger;
+  #away = false;
+
+  static async open(url: string, logger: Logger): Promise<SharedCounts> {
+    const [{ Redis: Client }, { default: limiters }] = await Promise.all([
+      import('ioredis'),
+      import('rate-limiter-flexible'),
+    ]);
+    return new SharedCounts(
+      limiters,
+      new Client(url, {
+        commandTimeout: redisMs,
+        connectTimeout: longestPauseMs,
+        enableOfflineQueue: false,
+        maxRetriesPerRequest: 0,
+        retryStrategy: (attempt) => Math.min(attempt * 100, longestPauseMs),
+      }),
+      logger,
+    );
+  }
+
+  constructor(limiters: Limiters, client: Redis, logger: Logger) {
+    this.#limiters = limiters;
+    this.client = client;
+    this.#logger = logger;
+    client.on('error', (error) => this.#leave(error));
+    client.on('close', () => this.#leave());
+    client.on('ready', () => this.#return());
+  }
+
+  close(): void {
+    this.client.removeAllListeners('close');
+    this.client.disconnect();
+  }
+
+  /** A counter in Redis; while that is away it counts in this process's memory. */
+  counterFor(options: IRateLimiterOptions & { points: number }): QuotaCounter {
+    const limiter = new this.#limiters.RateLimiterRedis({
+      ...options,
+      storeClient: this.client,
+      rejectIfRedisNotReady: true,
+      // Who is over the limit is refused without asking Redis each time.
+      inMemoryBlockOnConsumed: options.points + 1,
+      insuranceLimiter: this.#toldOfUse(new this.#limiters.RateLimiterMemory(options)),
+    });
+    return {
+      consume: (key, points) =>
+        limiter.consume(key, points).then(toLeft, (refused: RateLimiterRes | Error) => {
+          if (refused instanceof Error) throw refused;
+          // What is refused without asking Redis comes without its count.
+          return { ...toLeft(refused), used: Math.max(refused.consumedPoints, options.points + 1) };
+        }),
+      known: (_key, last) => last,
+    };
+  }
+
+  /** The same limiter, whose use means that Redis did not answer: a connection that only looks alive is made anew. */
+  #toldOfUse(memory: RateLimiterAbstract): RateLimiterAbstract {
+    const consume = memory.consume.bind(memory);
+    return Object.assign(memory, {
+      consume: (...values: Parameters<typeof consume>) => {
+        if (this.client.status === 'ready') {
+          this.#leave();
+          this.client.disconnect(true);
+        }
+        return consume(...values);
+      },
+    });
+  }
+
+  #leave(error?: Error): void {
+    if (this.#away) return;
+    this.#away = true;
+    this.#logger.warn({ err: error }, 'Redis is away: each replica counts its rate limits by itself');
+  }
+
+  #return(): void {
+    if (!this.#away) return;
+    this.#away = false;
+    this.#logger.info('Redis is back: replicas share their rate limits again');
+  }
+}
+
+function toLeft({ consumedPoints, msBeforeNext }: RateLimiterRes): Left {
+  return { used: consumedPoints, resetMs: msBeforeNext };
+}
