@@ -33,6 +33,8 @@ export interface RequestContext {
   route?: string;
   /** Set by the guard that authenticated the caller. */
   userId?: string;
+  /** The session that the caller's credentials belong to; set by guards that know sessions. */
+  sessionId?: string;
   /** Roles of the authenticated caller. */
   roles?: readonly string[];
 }

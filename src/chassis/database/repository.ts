@@ -40,7 +40,7 @@ export abstract class Repository<D extends DelegateName> {
   /** The accessor of the model on the ORM client. */
   protected abstract readonly model: D;
   private readonly client: OrmClient;
-  private readonly provider: DatabaseProvider;
+  protected readonly provider: DatabaseProvider;
   private readonly coalescer: Coalescer;
   private readonly totals = new TotalHints();
 

@@ -26,13 +26,13 @@ export class AccessTokenService {
       issuer: this.#issuer,
       audience: this.#audience,
       clockTolerance: 5,
-      requiredClaims: ['sub', 'role', 'iat', 'exp', 'jti'],
+      requiredClaims: ['sub', 'sid', 'role', 'iat', 'exp', 'jti'],
     };
   }
 
   /** A new access token of this caller. */
-  issue({ userId, role }: Caller): Promise<string> {
-    return new SignJWT({ role })
+  issue({ userId, role, sessionId }: Caller): Promise<string> {
+    return new SignJWT({ role, sid: sessionId })
       .setProtectedHeader({ alg: algorithm, typ: type })
       .setIssuer(this.#issuer)
       .setAudience(this.#audience)
@@ -46,8 +46,8 @@ export class AccessTokenService {
   /** The caller that the token names. Raises UnauthorizedException, the same one for everything that can be wrong. */
   async verify(token: string): Promise<Caller> {
     try {
-      const { payload } = await jwtVerify<{ role: Role }>(token, this.#key, this.#verification);
-      return { userId: payload.sub as string, role: payload.role };
+      const { payload } = await jwtVerify<{ role: Role; sid: string }>(token, this.#key, this.#verification);
+      return { userId: payload.sub as string, role: payload.role, sessionId: payload.sid };
     } catch (cause) {
       if (!(cause instanceof errors.JOSEError)) throw cause;
       throw new UnauthorizedException(

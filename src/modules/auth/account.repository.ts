@@ -2,12 +2,16 @@ import { Repository } from '../../chassis/index.ts';
 import type { Account } from './auth.schema.ts';
 import type { Role } from './auth.types.ts';
 
-/** What login needs of a user. */
+/** What authentication needs of a user. */
 export interface Credentials {
   id: string;
+  email: string;
+  name: string;
   role: Role;
   passwordHash: string;
 }
+
+const credentials = { id: true, email: true, name: true, role: true, passwordHash: true };
 
 /** Users as authentication sees them; the only code that reads password hashes. */
 export class AccountRepository extends Repository<'user'> {
@@ -21,7 +25,30 @@ export class AccountRepository extends Repository<'user'> {
 
   /** The credentials of the user with this address, or null. */
   async findCredentials(email: string): Promise<Credentials | null> {
-    const select = { id: true, role: true, passwordHash: true };
-    return (await this.orm.user.findUnique({ where: { email }, select })) as Credentials | null;
+    return (await this.orm.user.findUnique({ where: { email }, select: credentials })) as Credentials | null;
+  }
+
+  /** The credentials of the user with this identifier, or null. */
+  async findCredentialsById(id: string): Promise<Credentials | null> {
+    return (await this.orm.user.findUnique({ where: { id }, select: credentials })) as Credentials | null;
+  }
+
+  /**
+   * Locks one account, or two, against other units of work that lock them, until the unit ends, and gives what is stored
+   * now. The unit must be `read-committed`: a stronger one would not see what it waited for. Two are locked in one order,
+   * so that units never wait for each other. A unit of SQLite has the file to itself.
+   */
+  async lock(id: string, other = id): Promise<ReadonlyMap<string, Credentials>> {
+    if (this.provider === 'postgresql') {
+      await this.orm
+        .$queryRaw`SELECT "id" FROM "users" WHERE "id" IN (${id}, ${other}) ORDER BY "id" FOR NO KEY UPDATE`;
+    }
+    const found = await this.orm.user.findMany({ where: { id: { in: [id, other] } }, select: credentials });
+    return new Map(found.map((account) => [account.id, account as Credentials]));
+  }
+
+  /** Stores the hash of a new password. */
+  async setPasswordHash(id: string, passwordHash: string): Promise<void> {
+    await this.orm.user.update({ where: { id }, data: { passwordHash }, select: { id: true } });
   }
 }

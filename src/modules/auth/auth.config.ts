@@ -10,16 +10,25 @@ export const authSettings = {
     .describe('Signs access tokens, the same on all replicas; outside production made anew at each start when unset')
     .meta({ secret: true, requiredInProduction: true }),
   AUTH_ACCESS_TOKEN_TTL_SECONDS: wholeNumber(30, 3600, 900).describe(
-    'Life of an access token in seconds; a role that was withdrawn holds as long',
+    'Life of an access token in seconds; what a user reads goes by the token alone as long',
   ),
   AUTH_REFRESH_TOKEN_TTL_DAYS: wholeNumber(1, 365, 30).describe(
     'Life of a refresh token in days, counted anew at each rotation',
   ),
+  AUTH_SESSION_MAX_DAYS: wholeNumber(1, 3650, 90).describe(
+    'Longest life of a session in days, however often its tokens are exchanged',
+  ),
+  AUTH_REAUTHENTICATE_MINUTES: wholeNumber(1, 1440, 15).describe(
+    'Minutes after login or POST /auth/reauthenticate during which administrators may change accounts',
+  ),
   AUTH_REQUESTS_PER_MINUTE: wholeNumber(1, 1_000_000, 30).describe(
-    'Registrations, logins, refreshes and logouts, of each so many, that one client address may try within a minute',
+    'Attempts per client address and minute, for each of registration, login, refresh and logout',
   ),
   AUTH_LOGINS_PER_ACCOUNT: wholeNumber(1, 1_000_000, 10).describe(
-    'Logins to one account that one client address may try within five minutes',
+    'Logins to one account that one client address may try within five minutes; own passwords that a user may confirm or change',
+  ),
+  AUTH_LOGINS_PER_ACCOUNT_AND_HOUR: wholeNumber(1, 1_000_000, 100).describe(
+    'Logins to one account that all client addresses together may try within an hour; those it had a session at have as many each',
   ),
   AUTH_ISSUER: z.string().default('slipway').describe('Issuer (iss) of access tokens'),
   AUTH_AUDIENCE: z.string().default('slipway').describe('Audience (aud) of access tokens'),

@@ -1,9 +1,10 @@
 import type { Request, Response } from 'express';
 import { parseBody, sendData, sendNoContent } from '../../chassis/index.ts';
-import { login, refresh, register } from './auth.schema.ts';
+import { changePassword, login, reauthenticate, refresh, register, type Tokens } from './auth.schema.ts';
 import type { AuthService } from './auth.service.ts';
+import { callerOf, deviceOf } from './caller.context.ts';
 
-/** The routes of registration and sessions. Answers that carry tokens are not for caches (RFC 6749, 5.1). */
+/** The routes of registration, login and the own password. */
 export class AuthController {
   readonly #service: AuthService;
 
@@ -18,19 +19,31 @@ export class AuthController {
 
   /** POST /login: 200 with tokens, 401 when address or password is wrong. */
   async login(request: Request, response: Response): Promise<void> {
-    const tokens = await this.#service.login(parseBody(login, request.body));
-    sendData(response.set('Cache-Control', 'no-store'), 200, tokens);
+    sendTokens(response, await this.#service.login(parseBody(login, request.body), deviceOf(request)));
   }
 
   /** POST /refresh: 200 with new tokens, 401 when the refresh token does not hold. */
   async refresh(request: Request, response: Response): Promise<void> {
-    const tokens = await this.#service.refresh(parseBody(refresh, request.body).refreshToken);
-    sendData(response.set('Cache-Control', 'no-store'), 200, tokens);
+    const { refreshToken } = parseBody(refresh, request.body);
+    sendTokens(response, await this.#service.refresh(refreshToken, deviceOf(request)));
   }
 
-  /** POST /logout: 204, also for a refresh token that nobody knows. */
-  async logout(request: Request, response: Response): Promise<void> {
-    await this.#service.logout(parseBody(refresh, request.body).refreshToken);
+  /** PUT /password: 200 with the tokens of a new session, all others have ended; 400 when a password does not hold. */
+  async changePassword(request: Request, response: Response): Promise<void> {
+    const body = parseBody(changePassword, request.body);
+    sendTokens(response, await this.#service.changePassword(callerOf().userId, body, deviceOf(request)));
+  }
+
+  /** POST /reauthenticate: 204, 400 when the password is wrong. */
+  async reauthenticate(request: Request, response: Response): Promise<void> {
+    const { password } = parseBody(reauthenticate, request.body);
+    const { userId, sessionId } = callerOf();
+    await this.#service.reauthenticate(userId, sessionId, password);
     sendNoContent(response);
   }
+}
+
+/** Answers that carry tokens are not for caches (RFC 6749, 5.1). */
+function sendTokens(response: Response, tokens: Tokens): void {
+  sendData(response.set('Cache-Control', 'no-store'), 200, tokens);
 }

@@ -1,20 +1,26 @@
 import type { Request, RequestHandler } from 'express';
 import { documented, ForbiddenException, getRequestContext, UnauthorizedException } from '../../chassis/index.ts';
-import type { AccessTokenService } from './access-token.service.ts';
 import type { Caller, Role } from './auth.types.ts';
+
+type Dependencies = Pick<Slipway.Cradle, 'accessTokenService' | 'sessionService'>;
+
+const reads: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * What a route puts in front of its handler to say who may call it; in the cradle as `auth`. A guard reads the bearer
- * token of the Authorization header (RFC 6750) and sets `userId` and `roles` of the request context.
+ * token of the Authorization header (RFC 6750) and sets `userId`, `sessionId` and `roles` of the request context.
  *
- * None asks the database: the role is the one at the time the token was issued, so a withdrawn role or a deleted user
- * passes until the access token expires (AUTH_ACCESS_TOKEN_TTL_SECONDS, 15 minutes unless set otherwise).
+ * Requests that write, and all of those whose token names more than a user, ask the database: the session must be alive
+ * and the role is the one of now. A user's read goes by the token alone, until it expires
+ * (AUTH_ACCESS_TOKEN_TTL_SECONDS, 15 minutes unless set otherwise).
  */
 export class AuthGuard {
-  readonly #accessTokens: AccessTokenService;
+  readonly #accessTokens: Dependencies['accessTokenService'];
+  readonly #sessions: Dependencies['sessionService'];
 
-  constructor({ accessTokenService }: Pick<Slipway.Cradle, 'accessTokenService'>) {
+  constructor({ accessTokenService, sessionService }: Dependencies) {
     this.#accessTokens = accessTokenService;
+    this.#sessions = sessionService;
   }
 
   /** Lets callers with this role through. 401 without a valid token, 403 with another role. */
@@ -32,28 +38,46 @@ export class AuthGuard {
     return this.#admit([401], () => true);
   }
 
-  #admit(statuses: number[], may: (caller: Caller, request: Request) => boolean): RequestHandler {
+  /** Lets every caller through whose session is alive, for reads too. 401 without a valid token. */
+  session(): RequestHandler {
+    return this.#admit([401], () => true, true);
+  }
+
+  #admit(statuses: number[], may: (caller: Caller, request: Request) => boolean, always = false): RequestHandler {
     const guard: RequestHandler = async (request, _response, next) => {
-      const caller = await this.#identify(request);
-      if (!caller) throw unauthorized('Bearer');
+      const caller = await this.#identify(request, always || !reads.has(request.method));
       if (!may(caller, request)) throw new ForbiddenException('Your role does not allow this');
       next();
     };
     return documented(guard, { security: ['bearer'], statuses });
   }
 
-  async #identify(request: Request): Promise<Caller | undefined> {
-    const header = request.headers.authorization;
-    if (header === undefined) return undefined;
-    const token = /^Bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1];
-    if (token === undefined) throw unauthorized('Bearer error="invalid_request"');
-    const caller = await this.#accessTokens.verify(token);
+  async #identify(request: Request, ask: boolean): Promise<Caller> {
+    const claimed = await this.#accessTokens.verify(bearerToken(request));
+    const caller = ask || claimed.role !== 'user' ? await this.#current(claimed) : claimed;
     const context = getRequestContext();
     if (!context) throw new Error('Expected a request context, found none; guards run behind the request pipeline.');
     context.userId = caller.userId;
+    context.sessionId = caller.sessionId;
     context.roles = [caller.role];
     return caller;
   }
+
+  async #current(claimed: Caller): Promise<Caller> {
+    const session = await this.#sessions.findAlive(claimed);
+    if (!session) {
+      const headers = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
+      throw new UnauthorizedException('The session has ended; log in again', undefined, { headers });
+    }
+    return { ...claimed, role: session.user.role };
+  }
+}
+
+function bearerToken({ headers: { authorization } }: Request): string {
+  if (authorization === undefined) throw unauthorized('Bearer');
+  const token = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization)?.[1];
+  if (token === undefined) throw unauthorized('Bearer error="invalid_request"');
+  return token;
 }
 
 function unauthorized(challenge: string): UnauthorizedException {

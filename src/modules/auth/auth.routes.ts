@@ -1,5 +1,5 @@
 import { type Request, Router } from 'express';
-import { addressOf, defineRoutes, handle, parseBody, rateLimit } from '../../chassis/index.ts';
+import { addressOf, asyncHandler, defineRoutes, handle, parseBody, rateLimit } from '../../chassis/index.ts';
 import { login } from './auth.schema.ts';
 
 /**
@@ -25,26 +25,48 @@ import { login } from './auth.schema.ts';
  *     x-body: Refresh
  *     x-data: Tokens
  *     responses: { 200: { description: Tokens }, 401: { description: "The token is unknown, used, revoked or expired" } }
- * /logout:
+ * /password:
+ *   put:
+ *     operationId: changePassword
+ *     summary: Change the own password, which ends all sessions of the account and opens a new one
+ *     x-body: ChangePassword
+ *     x-data: Tokens
+ *     responses: { 200: { description: Tokens of the new session } }
+ * /reauthenticate:
  *   post:
- *     operationId: logout
- *     summary: Log out by revoking the refresh token and all that grew from the same login
- *     x-body: Refresh
- *     responses: { 204: { description: Logged out } }
+ *     operationId: reauthenticate
+ *     summary: Give the password again, which sensitive changes ask for
+ *     description: "What asks for it answers 401 with `WWW-Authenticate: Bearer error=\"insufficient_user_authentication\"` (RFC 9470)."
+ *     x-body: Reauthenticate
+ *     responses: { 204: { description: Confirmed } }
  */
-export default defineRoutes(({ authController, settings }) => {
+export default defineRoutes(({ authController, sessionService, auth, settings }) => {
   const router = Router();
   const perMinute = (name: string) => rateLimit({ name, points: settings.AUTH_REQUESTS_PER_MINUTE, seconds: 60 });
-  const perAccount = rateLimit({
-    name: 'login-account',
-    points: settings.AUTH_LOGINS_PER_ACCOUNT,
-    seconds: 300,
-    by: addressAndAccount,
+  const tries = { points: settings.AUTH_LOGINS_PER_ACCOUNT, seconds: 300 };
+  const perAddress = rateLimit({ name: 'login-account', ...tries, by: addressAndAccount });
+  const perUser = rateLimit({ name: 'password', ...tries, by: 'user' });
+
+  // Who tries one account from many addresses uses up what strangers have; the owner's addresses keep a share each.
+  const shares = new WeakMap<Request, string>();
+  const findShare = asyncHandler(async (request, _response, next) => {
+    const { email } = parseBody(login, request.body);
+    const known = await sessionService.isKnownAddress(email, addressOf(request));
+    shares.set(request, known ? addressAndAccount(request) : email);
+    next();
   });
+  const everywhere = rateLimit({
+    name: 'login-everywhere',
+    points: settings.AUTH_LOGINS_PER_ACCOUNT_AND_HOUR,
+    seconds: 3600,
+    by: (request) => shares.get(request) ?? addressAndAccount(request),
+  });
+
   router.post('/register', perMinute('register'), handle(authController, 'register'));
-  router.post('/login', perMinute('login'), perAccount, handle(authController, 'login'));
+  router.post('/login', perMinute('login'), perAddress, findShare, everywhere, handle(authController, 'login'));
   router.post('/refresh', perMinute('refresh'), handle(authController, 'refresh'));
-  router.post('/logout', perMinute('logout'), handle(authController, 'logout'));
+  router.put('/password', auth.session(), perUser, handle(authController, 'changePassword'));
+  router.post('/reauthenticate', auth.session(), perUser, handle(authController, 'reauthenticate'));
   return router;
 });
 

@@ -26,6 +26,14 @@ export const login = z.object({ email, password: z.string().min(1).max(128) }).m
 /** Body of POST /auth/refresh and POST /auth/logout. */
 export const refresh = z.object({ refreshToken: z.string().min(1).max(128) }).meta({ id: 'Refresh' });
 
+/** Body of PUT /auth/password. */
+export const changePassword = z
+  .object({ currentPassword: z.string().min(1).max(128), newPassword })
+  .meta({ id: 'ChangePassword' });
+
+/** Body of POST /auth/reauthenticate. */
+export const reauthenticate = z.object({ password: z.string().min(1).max(128) }).meta({ id: 'Reauthenticate' });
+
 /** What registration answers: the caller's own account. */
 export const account = z
   .object({
@@ -36,7 +44,20 @@ export const account = z
   })
   .meta({ id: 'Account' });
 
-/** What login and refresh answer. */
+/** A login that is alive. */
+export const session = z
+  .object({
+    id: z.uuid(),
+    address: z.string().describe('Where it was last used from; the network of an IPv6 address'),
+    userAgent: z.string().nullable().describe('Of the client that logged in'),
+    createdAt: z.date(),
+    lastUsedAt: z.date().describe('When tokens were last exchanged'),
+    expiresAt: z.date().describe('When it ends unless tokens are exchanged before'),
+    current: z.boolean().describe("Whether it is the caller's own"),
+  })
+  .meta({ id: 'Session' });
+
+/** What login, refresh and a change of the password answer. */
 export const tokens = z
   .object({ accessToken: z.string(), refreshToken: z.string(), expiresIn: z.int().describe('seconds') })
   .meta({ id: 'Tokens' });
@@ -44,5 +65,7 @@ export const tokens = z
 export type Register = z.infer<typeof register>;
 export type Login = z.infer<typeof login>;
 export type Refresh = z.infer<typeof refresh>;
+export type ChangePassword = z.infer<typeof changePassword>;
+export type Session = z.infer<typeof session>;
 export type Account = z.infer<typeof account>;
 export type Tokens = z.infer<typeof tokens>;

@@ -1,35 +1,50 @@
-import { ConflictException, UnauthorizedException } from '../../chassis/index.ts';
-import type { Account, Login, Register, Tokens } from './auth.schema.ts';
-import type { Caller } from './auth.types.ts';
+import { ConflictException, UnauthorizedException, uninterrupted, ValidationException } from '../../chassis/index.ts';
+import type { Account, ChangePassword, Login, Register, Tokens } from './auth.schema.ts';
+import type { Device } from './auth.types.ts';
+import type { OpenSession } from './session.service.ts';
 
 type Dependencies = Pick<
   Slipway.Cradle,
-  'accountRepository' | 'passwordService' | 'accessTokenService' | 'refreshTokenService'
+  'accountRepository' | 'passwordService' | 'accessTokenService' | 'sessionService' | 'auditEventService'
 >;
 
+/** Units that lock an account see what another one has stored while they waited. */
+const locking = { isolation: 'read-committed' } as const;
+
 /**
- * Registration and sessions. Neither login nor refresh tells whether a user exists: the answer and the work behind it
- * are the same. Registration has to answer a duplicate with 409 (spec.md: Errors, body rule 3); it does so in words
- * that name no owner and after hashing the password like any other, so that asking costs as much as registering.
+ * Registration, login and the own password. Neither login nor refresh tells whether a user exists: the answer and the work
+ * behind it are the same. Registration has to answer a duplicate with 409 (spec.md: Errors, body rule 3); it does so in
+ * words that name no owner and after hashing the password like any other, so that asking costs as much as registering.
  */
 export class AuthService {
   readonly #accounts: Dependencies['accountRepository'];
   readonly #passwords: Dependencies['passwordService'];
   readonly #accessTokens: Dependencies['accessTokenService'];
-  readonly #refreshTokens: Dependencies['refreshTokenService'];
+  readonly #sessions: Dependencies['sessionService'];
+  readonly #audit: Dependencies['auditEventService'];
 
-  constructor({ accountRepository, passwordService, accessTokenService, refreshTokenService }: Dependencies) {
-    this.#accounts = accountRepository;
-    this.#passwords = passwordService;
-    this.#accessTokens = accessTokenService;
-    this.#refreshTokens = refreshTokenService;
+  constructor(dependencies: Dependencies) {
+    this.#accounts = dependencies.accountRepository;
+    this.#passwords = dependencies.passwordService;
+    this.#accessTokens = dependencies.accessTokenService;
+    this.#sessions = dependencies.sessionService;
+    this.#audit = dependencies.auditEventService;
   }
 
-  /** Stores a new user with the role `user`. ConflictException when the address is taken, ValidationException for a weak password. */
+  /**
+   * Stores a new user with the role `user`.
+   *
+   * @throws ConflictException when the address is taken
+   * @throws ValidationException for a password that is easy to guess
+   */
   async register({ email, password, name }: Register): Promise<Account> {
     const passwordHash = await this.#passwords.hash(password, { personal: [email, name] });
     try {
-      return await this.#accounts.register({ email, name, passwordHash });
+      return await this.#accounts.unitOfWork(async () => {
+        const account = await this.#accounts.register({ email, name, passwordHash });
+        await this.#audit.record({ action: 'account.registered', actorId: account.id, subjectId: account.id });
+        return account;
+      });
     } catch (cause) {
       if (!(cause instanceof ConflictException)) throw cause;
       throw new ConflictException('This e-mail address cannot be registered', undefined, { cause });
@@ -37,30 +52,83 @@ export class AuthService {
   }
 
   /** Opens a session. Raises UnauthorizedException, the same one for an unknown address and for a wrong password. */
-  async login({ email, password }: Login): Promise<Tokens> {
+  async login({ email, password }: Login, device: Device): Promise<Tokens> {
     const found = await this.#accounts.findCredentials(email);
     const matches = await this.#passwords.verify(password, found?.passwordHash);
-    if (!found || !matches) {
-      throw new UnauthorizedException('The e-mail address or the password is wrong', undefined, {
-        headers: { 'WWW-Authenticate': 'Bearer' },
-      });
-    }
-    return this.#tokens({ userId: found.id, role: found.role }, await this.#refreshTokens.start(found.id));
+    const session = found && matches ? await this.#open(found.id, found.passwordHash, device) : undefined;
+    if (session) return this.#tokens(session);
+    await uninterrupted(() => this.#audit.record({ action: 'login.failed', subjectId: found?.id }));
+    throw new UnauthorizedException('The e-mail address or the password is wrong', undefined, {
+      headers: { 'WWW-Authenticate': 'Bearer' },
+    });
   }
 
   /** New tokens for a refresh token, which is thereby spent. Raises UnauthorizedException when it does not hold. */
-  async refresh(refreshToken: string): Promise<Tokens> {
-    const { token, ...caller } = await this.#refreshTokens.rotate(refreshToken);
-    return this.#tokens(caller, token);
+  async refresh(refreshToken: string, device: Device): Promise<Tokens> {
+    return this.#tokens(await this.#sessions.rotate(refreshToken, device));
   }
 
-  /** Ends the session that the refresh token belongs to; access tokens hold until they expire. */
-  logout(refreshToken: string): Promise<void> {
-    return this.#refreshTokens.revoke(refreshToken);
+  /**
+   * Changes the own password, ends all sessions of the account and opens a new one.
+   *
+   * @throws ValidationException when the current password is wrong or the new one is easy to guess
+   */
+  async changePassword(userId: string, { currentPassword, newPassword }: ChangePassword, device: Device) {
+    const { email, name, passwordHash } = await this.#verified(userId, currentPassword, 'currentPassword');
+    const next = await this.#passwords.hash(newPassword, { personal: [email, name], field: 'newPassword' });
+    const change = async () => {
+      const account = (await this.#accounts.lock(userId)).get(userId);
+      if (account?.passwordHash !== passwordHash) throw wrong('currentPassword');
+      await this.#accounts.setPasswordHash(userId, next);
+      await this.#sessions.endAll(userId);
+      await this.#audit.record({ action: 'password.changed', subjectId: userId });
+      return this.#sessions.open(userId, account.role, device);
+    };
+    return this.#tokens(await uninterrupted(() => this.#accounts.unitOfWork(change, locking)));
   }
 
-  async #tokens(caller: Caller, refreshToken: string): Promise<Tokens> {
+  /** Confirms the password of the session's user, which sensitive changes ask for. ValidationException when it is wrong. */
+  async reauthenticate(userId: string, sessionId: string, password: string): Promise<void> {
+    await this.#verified(userId, password, 'password');
+    await this.#accounts.unitOfWork(async () => {
+      await this.#sessions.confirm(sessionId);
+      await this.#audit.record({ action: 'password.confirmed', subjectId: userId });
+    });
+  }
+
+  /** Ends all sessions of the user. */
+  async logoutAll(userId: string): Promise<void> {
+    const end = async () => {
+      await this.#accounts.lock(userId);
+      await this.#sessions.endAll(userId);
+      await this.#audit.record({ action: 'sessions.ended', subjectId: userId });
+    };
+    await uninterrupted(() => this.#accounts.unitOfWork(end, locking));
+  }
+
+  /** A password that was changed, or a user that was deleted, after the password was verified opens nothing. */
+  #open(userId: string, verifiedHash: string, device: Device): Promise<OpenSession | undefined> {
+    return this.#accounts.unitOfWork(async () => {
+      const account = (await this.#accounts.lock(userId)).get(userId);
+      if (account?.passwordHash !== verifiedHash) return undefined;
+      await this.#audit.record({ action: 'login.succeeded', actorId: userId, subjectId: userId });
+      return this.#sessions.open(userId, account.role, device);
+    }, locking);
+  }
+
+  async #verified(userId: string, password: string, field: string) {
+    const found = await this.#accounts.findCredentialsById(userId);
+    if (found && (await this.#passwords.verify(password, found.passwordHash))) return found;
+    await uninterrupted(() => this.#audit.record({ action: 'password.refused', subjectId: userId }));
+    throw wrong(field);
+  }
+
+  async #tokens({ refreshToken, ...caller }: OpenSession): Promise<Tokens> {
     const accessToken = await this.#accessTokens.issue(caller);
     return { accessToken, refreshToken, expiresIn: this.#accessTokens.lifetime };
   }
+}
+
+function wrong(field: string): ValidationException {
+  return new ValidationException({ [field]: ['The password is wrong'] });
 }

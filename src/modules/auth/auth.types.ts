@@ -1,8 +1,41 @@
 /** What a user may be. The role of a user is stored with it and travels in its access tokens. */
 export type Role = 'admin' | 'user';
 
-/** The user behind a verified access token. */
+/** The user behind a verified access token, and the session that it belongs to. */
 export interface Caller {
   readonly userId: string;
   readonly role: Role;
+  readonly sessionId: string;
+}
+
+/** Where a session is used from. */
+export interface Device {
+  /** The client's address as rate limits count it: IPv6 by /64. */
+  readonly address: string;
+  readonly userAgent: string | undefined;
+}
+
+/** What the audit trail knows of. */
+export type AuditAction =
+  | 'account.registered'
+  | 'account.created'
+  | 'account.changed'
+  | 'account.deleted'
+  | 'login.succeeded'
+  | 'login.failed'
+  | 'password.confirmed'
+  | 'password.refused'
+  | 'password.changed'
+  | 'session.ended'
+  | 'session.reused'
+  | 'sessions.ended';
+
+/** What was done, by whom and to whose account. Time, address and request are added where it is stored. */
+export interface AuditEntry {
+  readonly action: AuditAction;
+  /** Default: the caller of the request under way. */
+  readonly actorId?: string | undefined;
+  readonly subjectId?: string | undefined;
+  /** What changed, such as `role: user to admin`. No secrets. */
+  readonly details?: string | undefined;
 }

@@ -1,22 +1,34 @@
-import { type Provided, provide } from '../../chassis/index.ts';
+import { type Provided, provide, resource } from '../../chassis/index.ts';
 import { AccessTokenService } from './access-token.service.ts';
 import { AccountRepository } from './account.repository.ts';
+import { AdministrationService } from './administration.service.ts';
+import { AuditEventController } from './audit-event.controller.ts';
+import { AuditEventRepository } from './audit-event.repository.ts';
+import { AuditEventService } from './audit-event.service.ts';
 import { AuthController } from './auth.controller.ts';
 import { AuthGuard } from './auth.guard.ts';
 import { AuthService } from './auth.service.ts';
 import { PasswordService } from './password.service.ts';
-import { RefreshTokenRepository } from './refresh-token.repository.ts';
-import { RefreshTokenService } from './refresh-token.service.ts';
+import { SessionController } from './session.controller.ts';
+import { SessionRepository } from './session.repository.ts';
+import { SessionService } from './session.service.ts';
 
 const dependencies = {
   auth: AuthGuard,
   authController: AuthController,
   authService: AuthService,
   accountRepository: AccountRepository,
+  administrationService: AdministrationService,
   passwordService: PasswordService,
   accessTokenService: AccessTokenService,
-  refreshTokenRepository: RefreshTokenRepository,
-  refreshTokenService: RefreshTokenService,
+  sessionController: SessionController,
+  sessionRepository: SessionRepository,
+  sessionService: SessionService,
+  ...resource('auditEvent', {
+    repository: AuditEventRepository,
+    service: AuditEventService,
+    controller: AuditEventController,
+  }),
 };
 
 export const registerDependencies = provide(dependencies);

@@ -4,7 +4,7 @@ import type { UserRepository } from './user.repository.ts';
 import type { CreateUser, UpdateUser } from './user.schema.ts';
 
 type HashedUser = Parameters<UserRepository['create']>[0];
-type Others = Pick<Slipway.Cradle, 'passwordService' | 'refreshTokenService' | 'avatarStore'>;
+type Others = Pick<Slipway.Cradle, 'passwordService' | 'administrationService' | 'avatarStore'>;
 
 /**
  * Users: administrators create, change and delete them; a user changes its own name and avatar. That only the user
@@ -12,48 +12,65 @@ type Others = Pick<Slipway.Cradle, 'passwordService' | 'refreshTokenService' | '
  */
 export class UserService extends ResourceService<UserRepository> {
   readonly #passwords: Others['passwordService'];
-  readonly #refreshTokens: Others['refreshTokenService'];
+  readonly #administration: Others['administrationService'];
   readonly #avatars: Others['avatarStore'];
 
   constructor({
     repository,
     passwordService,
-    refreshTokenService,
+    administrationService,
     avatarStore,
   }: Others & { repository: UserRepository }) {
     super({ repository });
     this.#passwords = passwordService;
-    this.#refreshTokens = refreshTokenService;
+    this.#administration = administrationService;
     this.#avatars = avatarStore;
   }
 
-  /** Stores a new user, given a password or, by programs, its hash. ConflictException when the address is taken. */
+  /**
+   * Stores a new user, given a password or, by programs, its hash.
+   *
+   * @throws ConflictException when the address is taken
+   * @throws ValidationException for a password that is easy to guess, and what `AdministrationService.change` throws
+   */
   override async create(input: CreateUser | HashedUser, select?: Selection) {
     if (!('password' in input)) return super.create(input, select);
     const { password, ...user } = input;
     const passwordHash = await this.#passwords.hash(password, { personal: [user.email, user.name] });
-    return super.create({ ...user, passwordHash }, select);
+    const event = { action: 'account.created', details: `role: ${user.role}`, subjectId: undefined } as const;
+    return this.#administration.change(event, () => super.create({ ...user, passwordHash }, select));
   }
 
-  /** Changes a user; a new password ends its sessions. ForbiddenException when a user changes more than its name. */
+  /**
+   * Changes a user; a new password ends its sessions.
+   *
+   * @throws ForbiddenException when a user changes more than its name
+   * @throws ValidationException for a password that is easy to guess, and what `AdministrationService.change` throws
+   */
   override async update(id: string, { password, ...changes }: UpdateUser, select?: Selection) {
     const { name: _own, ...reserved } = changes;
-    if (!isAdmin() && (password !== undefined || Object.keys(reserved).length > 0)) {
-      throw new ForbiddenException('A user changes its own name; the rest is for administrators');
-    }
-    if (password === undefined) return super.update(id, changes, select);
-    const { email, name } = await this.repository.getById(id, { email: true, name: true });
-    const personal = [email, name, changes.email ?? '', changes.name ?? ''];
-    const passwordHash = await this.#passwords.hash(password, { personal });
-    const updated = await super.update(id, { ...changes, passwordHash }, select);
-    await this.#refreshTokens.revokeAll(id);
-    return updated;
+    if (password === undefined && Object.keys(reserved).length === 0) return super.update(id, changes, select);
+    if (!isAdmin()) throw new ForbiddenException('A user changes its own name; the rest is for administrators');
+    const before = await this.repository.getById(id, { email: true, name: true, role: true });
+    const passwordHash = password === undefined ? undefined : await this.#newHash(password, before, changes);
+    const details = [
+      changes.role !== undefined && changes.role !== before.role && `role: ${before.role} to ${changes.role}`,
+      changes.email !== undefined && changes.email !== before.email && 'email',
+      password !== undefined && 'password',
+    ];
+    const event = { action: 'account.changed', subjectId: id, endSessions: password !== undefined } as const;
+    return this.#administration.change({ ...event, details: details.filter(Boolean).join(', ') }, () =>
+      super.update(id, { ...changes, ...(passwordHash !== undefined && { passwordHash }) }, select),
+    );
   }
 
-  /** Removes a user with its profile, tokens and avatar. ForbiddenException for everybody but administrators. */
+  /** Removes a user with its profile, sessions and avatar. ForbiddenException for everybody but administrators. */
   override async delete(id: string) {
     if (!isAdmin()) throw new ForbiddenException('Users are deleted by administrators');
-    await this.#avatars.remove(await this.repository.remove(id));
+    const removed = await this.#administration.change({ action: 'account.deleted', subjectId: id }, async () => ({
+      avatarUrl: await this.repository.remove(id),
+    }));
+    await this.#avatars.remove(removed.avatarUrl);
   }
 
   /** Makes a stored picture the avatar of a user and removes the one before. NotFoundException without such a user. */
@@ -61,5 +78,10 @@ export class UserService extends ResourceService<UserRepository> {
     const { user, replaced } = await this.repository.replaceAvatar(id, this.#avatars.urlOf(fileName), select);
     await this.#avatars.remove(replaced);
     return user;
+  }
+
+  #newHash(password: string, before: { email: string; name: string }, changes: UpdateUser): Promise<string> {
+    const personal = [before.email, before.name, changes.email ?? '', changes.name ?? ''];
+    return this.#passwords.hash(password, { personal });
   }
 }

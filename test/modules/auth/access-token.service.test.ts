@@ -24,6 +24,7 @@ function forged(
     iss: 'slipway',
     aud: 'slipway',
     sub: 'someone',
+    sid: 'a session',
     role: 'admin',
     iat: now,
     exp: now + 900,
@@ -37,17 +38,17 @@ function forged(
 
 describe('AccessTokenService', () => {
   it('issues a token that names issuer, audience, user, role, times and itself', async () => {
-    const token = await service.issue({ userId: 'someone', role: 'user' });
+    const token = await service.issue({ userId: 'someone', role: 'user', sessionId: 'a session' });
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', typ: 'at+jwt' });
     const claims = decodeJwt(token);
     expect(claims).toMatchObject({ iss: 'slipway', aud: 'slipway', sub: 'someone', role: 'user' });
     expect((claims.exp as number) - (claims.iat as number)).toBe(900);
     expect(claims.jti).toMatch(/^[0-9a-f-]{36}$/);
-    expect(await service.verify(token)).toEqual({ userId: 'someone', role: 'user' });
+    expect(await service.verify(token)).toEqual({ userId: 'someone', role: 'user', sessionId: 'a session' });
   });
 
   it('accepts the token that the refused ones below differ from', async () => {
-    expect(await service.verify(await forged())).toEqual({ userId: 'someone', role: 'admin' });
+    expect(await service.verify(await forged())).toEqual({ userId: 'someone', role: 'admin', sessionId: 'a session' });
   });
 
   it.each([
@@ -71,7 +72,10 @@ describe('AccessTokenService', () => {
     ['names no role', () => forged({ role: undefined })],
     ['never expires', () => forged({ exp: undefined })],
     ['has no identity', () => forged({ jti: undefined })],
-    ['has altered claims', async () => tampered(await service.issue({ userId: 'someone', role: 'user' }))],
+    [
+      'has altered claims',
+      async () => tampered(await service.issue({ userId: 'someone', role: 'user', sessionId: 'a session' })),
+    ],
     ['is none', async () => 'x.y.z'],
     ['is empty', async () => ''],
   ])('refuses a token that %s', async (_case, make) => {

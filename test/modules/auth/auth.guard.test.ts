@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto';
-import { SignJWT, UnsecuredJWT } from 'jose';
+import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
@@ -9,8 +9,10 @@ const now = Math.floor(Date.now() / 1000);
 const invalid = 'The access token is invalid or has expired; log in or refresh to get a new one';
 const missing = 'Expected the header Authorization: Bearer <access token>';
 
+const { sub, sid } = decodeJwt<{ sub: string; sid: string }>(await app.as('admin').token());
+
 function claims(changes: object = {}) {
-  const all = { iss: 'slipway', aud: 'slipway', sub: 'someone', role: 'admin', iat: now, exp: now + 900, jti: 'j' };
+  const all = { iss: 'slipway', aud: 'slipway', sub, sid, role: 'admin', iat: now, exp: now + 900, jti: 'j' };
   return { ...all, ...changes };
 }
 
@@ -21,6 +23,70 @@ function signed(changes: object = {}, key = secret): Promise<string> {
 
 const send = (authorization: string, path = '/api/v1/users') =>
   app.send((server) => server.post(path).set('Authorization', authorization).send({}));
+
+const ended = 'The session has ended; log in again';
+const password = 'correct horse battery';
+let accounts = 0;
+
+/** A registered user of this role with a session of its own. */
+async function newAccount(role: 'admin' | 'user' = 'user') {
+  const email = `account${++accounts}@test.example`;
+  const { id } = await app.post('/auth/register', { email, password, name: 'A user' }).expectData(201);
+  if (role === 'admin') await app.orm.user.update({ where: { id }, data: { role } });
+  const tokens = await app.post('/auth/login', { email, password }).expectData();
+  const as = (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) =>
+    app.send((server) => server[method](path).set('Authorization', `Bearer ${tokens.accessToken}`).send(body));
+  return { id, email, tokens, as, path: `/api/v1/users/${id}` };
+}
+
+describe('a guard asks the database, so that', () => {
+  it('an administrator who was demoted cannot raise itself again with the old token', async () => {
+    const admin = await newAccount('admin');
+    await app.as('admin').put(admin.path, { role: 'user' }).expectData();
+    await admin.as('put', admin.path, { role: 'admin' }).expectError(403, /administrators/);
+    await admin.as('post', '/api/v1/products', {}).expectError(403, 'Your role does not allow this');
+    expect(await app.count('user', { id: admin.id, role: 'user' })).toBe(1);
+  });
+
+  it('an administrator who was demoted reads no more than a user', async () => {
+    const admin = await newAccount('admin');
+    await app.as('admin').put(admin.path, { role: 'user' }).expectData();
+    const [user] = await admin.as('get', '/api/v1/users').expectData();
+    expect(user).not.toHaveProperty('email');
+    await admin.as('get', '/auth/audit-events').expectError(403, 'Your role does not allow this');
+  });
+
+  it('an administrator who was deleted makes no other one with the old token', async () => {
+    const admin = await newAccount('admin');
+    expect((await app.as('admin').delete(admin.path)).status).toBe(204);
+    const body = { email: 'second@test.example', name: 'Second', password, role: 'admin' };
+    await admin.as('post', '/api/v1/users', body).expectError(401, ended);
+    expect(await app.count('user', { email: body.email })).toBe(0);
+  });
+
+  it('a session that has ended writes nothing with its access token', async () => {
+    const user = await newAccount();
+    expect((await app.post('/auth/logout', { refreshToken: user.tokens.refreshToken })).status).toBe(204);
+    const { headers } = await user.as('put', user.path, { name: 'Eve' }).expectError(401, ended);
+    expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+    await user.as('post', '/api/v1/profiles', {}).expectError(401, ended);
+    await user.as('get', '/auth/sessions').expectError(401, ended);
+  });
+
+  it('a session that has expired, or that is of another user, writes nothing', async () => {
+    const [expired, other] = [await newAccount(), await newAccount()];
+    const session = decodeJwt(expired.tokens.accessToken)['sid'] as string;
+    await send(`Bearer ${await signed({ sub: other.id, sid: session })}`).expectError(401, ended);
+    await app.orm.session.update({ where: { id: session }, data: { expiresAt: new Date(Date.now() - 1) } });
+    await expired.as('put', expired.path, { name: 'Eve' }).expectError(401, ended);
+  });
+
+  it('a token never gives more than the role of now, whatever it says', async () => {
+    const { id, tokens } = await newAccount();
+    const forged = await signed({ sub: id, sid: decodeJwt(tokens.accessToken)['sid'] as string, role: 'admin' });
+    await send(`Bearer ${forged}`).expectError(403, 'Your role does not allow this');
+  });
+});
 
 describe('a guarded route', () => {
   it('lets a valid token through', async () => {
@@ -59,7 +125,6 @@ describe('a guarded route', () => {
   });
 
   it('answers 403 to another role', async () => {
-    await send(`Bearer ${await signed({ role: 'user' })}`).expectError(403, 'Your role does not allow this');
     await app.as('user').post('/api/v1/products', {}).expectError(403, 'Your role does not allow this');
   });
 });

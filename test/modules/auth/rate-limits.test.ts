@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp({
-  env: { AUTH_REQUESTS_PER_MINUTE: '6', AUTH_LOGINS_PER_ACCOUNT: '3', TRUST_PROXY: 'loopback' },
+  env: {
+    AUTH_REQUESTS_PER_MINUTE: '6',
+    AUTH_LOGINS_PER_ACCOUNT: '3',
+    AUTH_LOGINS_PER_ACCOUNT_AND_HOUR: '5',
+    TRUST_PROXY: 'loopback',
+  },
 });
 
 const post = (path: string, from: string, body: object) =>
@@ -30,6 +35,45 @@ describe('the rate limits of /auth', () => {
     await login(from, `${' '.repeat(500)}admin@example.com`).expectError(429, /^Too many requests/);
     expect((await login(from, 'user@example.com')).status).toBe(401);
     expect((await login('192.0.2.101', 'admin@example.com')).status).toBe(401);
+  });
+});
+
+describe('the limit of logins to one account from all addresses', () => {
+  it('stops who guesses from many addresses, and leaves the owner the addresses of its sessions', async () => {
+    const owner = { email: 'user@example.com', password: 'slipway-demo-password' };
+    const home = '2001:db8:1:2::1';
+    expect((await post('/auth/login', home, owner)).status).toBe(200);
+    const guesses = Array.from({ length: 6 }, (_, index) => login(`203.0.113.${index}`, owner.email));
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
+    await post('/auth/login', '203.0.113.77', owner).expectError(429, /^Too many requests/);
+    // The same network, by another address of it.
+    expect((await post('/auth/login', '2001:db8:1:2::ffff', owner)).status).toBe(200);
+  });
+
+  it('counts an account that is not there like any other', async () => {
+    const answers: number[] = [];
+    for (let index = 0; index < 6; index += 1) {
+      answers.push((await login(`203.0.113.${100 + index}`, 'nobody@example.com')).status);
+    }
+    expect(answers).toEqual([401, 401, 401, 401, 401, 429]);
+  });
+
+  it('stops who guesses the own password with a stolen access token', async () => {
+    const { accessToken } = await post('/auth/login', '2001:db8:1:2::2', {
+      email: 'user@example.com',
+      password: 'slipway-demo-password',
+    }).expectData();
+    const guess = () =>
+      app.send((server) =>
+        server.post('/auth/reauthenticate').set('Authorization', `Bearer ${accessToken}`).send({ password: 'a guess' }),
+      );
+    for (let count = 0; count < 3; count += 1) expect((await guess()).status).toBe(400);
+    await guess().expectError(429, /^Too many requests/);
+    const change = app.send((server) =>
+      server.put('/auth/password').set('Authorization', `Bearer ${accessToken}`).send({}),
+    );
+    await change.expectError(429, /^Too many requests/);
   });
 });
 

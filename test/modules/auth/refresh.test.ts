@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { RefreshTokenRepository } from '../../../src/modules/auth/refresh-token.repository.ts';
-import { RefreshTokenService } from '../../../src/modules/auth/refresh-token.service.ts';
+import { sessionOfRefreshToken } from '../../../src/modules/auth/refresh.token.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp();
@@ -12,6 +11,7 @@ const refusal = 'The refresh token is invalid or has expired; log in again';
 const logIn = async (): Promise<string> => (await app.post('/auth/login', user).expectData()).refreshToken;
 const refresh = (refreshToken: string) => app.post('/auth/refresh', { refreshToken });
 const tokenHash = (token: string) => createHash('sha256').update(token).digest('base64url');
+const idOf = (token: string) => sessionOfRefreshToken(token) as string;
 
 describe('POST /auth/refresh', () => {
   it('answers 200 with new tokens, both of which work', async () => {
@@ -31,8 +31,8 @@ describe('POST /auth/refresh', () => {
 
   it('stores the hash of a token, never the token', async () => {
     const token = await logIn();
-    expect(await app.count('refreshToken', { tokenHash: tokenHash(token) })).toBe(1);
-    expect(await app.count('refreshToken', { tokenHash: token })).toBe(0);
+    expect(await app.count('session', { tokenHash: tokenHash(token) })).toBe(1);
+    expect(await app.count('session', { tokenHash: token })).toBe(0);
   });
 
   it('answers the second use of a token with 401 and revokes all that grew from its login, nothing else', async () => {
@@ -43,22 +43,13 @@ describe('POST /auth/refresh', () => {
     await refresh(other).expectData();
   });
 
-  it('logs the second use of a token as a warning that names the user and no token', async () => {
-    const warnings: unknown[][] = [];
-    const logger = { warn: (...line: unknown[]) => warnings.push(line) } as unknown as Slipway.Cradle['logger'];
-    const { settings } = app.service;
-    const service = new RefreshTokenService({
-      refreshTokenRepository: new RefreshTokenRepository({ orm: app.orm }),
-      logger,
-      settings,
-    });
-    const token = await service.start(userId);
-    const { token: next } = await service.rotate(token);
-    expect(warnings).toEqual([]);
-    await expect(service.rotate(token)).rejects.toThrow(refusal);
-    expect(warnings).toEqual([[{ userId, familyId: expect.any(String) }, expect.stringContaining('used twice')]]);
-    expect(JSON.stringify(warnings)).not.toContain(token);
-    await expect(service.rotate(next)).rejects.toThrow(refusal);
+  it('keeps the second use of a token in the audit trail', async () => {
+    const token = await logIn();
+    await refresh(token).expectData();
+    const before = await app.count('auditEvent', { action: 'session.reused', subjectId: userId });
+    await refresh(token).expectError(401, refusal);
+    await refresh(token).expectError(401, refusal);
+    expect(await app.count('auditEvent', { action: 'session.reused', subjectId: userId })).toBe(before + 1);
   });
 
   it('answers exactly one of many uses at once with 200, and revokes what that one got', async () => {
@@ -68,20 +59,28 @@ describe('POST /auth/refresh', () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(7);
     expect(successes).toHaveLength(1);
     await refresh(successes[0]?.body.data.refreshToken).expectError(401, refusal);
-    const { familyId } = await app.orm.refreshToken.findUniqueOrThrow({ where: { tokenHash: tokenHash(token) } });
-    expect(await app.count('refreshToken', { familyId, revokedAt: null })).toBe(0);
+    expect(await app.count('session', { id: idOf(token) })).toBe(0);
   });
 
-  it('answers 401 to a token that has expired, and forgets it at the next login', async () => {
+  it('answers 401 to a token that was not used in time', async () => {
     const token = await logIn();
-    const where = { tokenHash: tokenHash(token) };
-    await app.orm.refreshToken.update({ where, data: { expiresAt: new Date(Date.now() - 1) } });
+    await app.orm.session.update({ where: { id: idOf(token) }, data: { expiresAt: new Date(Date.now() - 1) } });
     await refresh(token).expectError(401, refusal);
-    await logIn();
-    expect(await app.count('refreshToken', where)).toBe(0);
+  });
+
+  it('never lengthens a session beyond its longest life', async () => {
+    const token = await logIn();
+    const endsAt = new Date(Date.now() + 60_000);
+    await app.orm.session.update({ where: { id: idOf(token) }, data: { endsAt } });
+    const { refreshToken } = await refresh(token).expectData();
+    expect((await app.orm.session.findUniqueOrThrow({ where: { id: idOf(token) } })).expiresAt).toEqual(endsAt);
+    const over = { endsAt: new Date(Date.now() - 1), expiresAt: new Date(Date.now() - 1) };
+    await app.orm.session.update({ where: { id: idOf(token) }, data: over });
+    await refresh(refreshToken).expectError(401, refusal);
   });
 
   it('answers 401 to an unknown token and to an access token, in the same words', async () => {
+    await refresh('x'.repeat(64)).expectError(401, refusal);
     await refresh('x'.repeat(43)).expectError(401, refusal);
     await refresh('eyJhbGciOiJIUzI1NiJ9.e30.c2ln').expectError(401, refusal);
   });
@@ -143,6 +142,6 @@ describe('sessions', () => {
     const { refreshToken } = await app.post('/auth/login', doomed).expectData();
     expect((await app.as('admin').delete(`/api/v1/users/${id}`)).status).toBe(204);
     await refresh(refreshToken).expectError(401, refusal);
-    expect(await app.count('refreshToken', { userId: id })).toBe(0);
+    expect(await app.count('session', { userId: id })).toBe(0);
   });
 });

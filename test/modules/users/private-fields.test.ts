@@ -35,7 +35,7 @@ async function answers(client: typeof admin, field: string) {
 }
 
 describe('a field of users that the caller may not see', () => {
-  it.each(['email', 'role', 'updatedAt', 'passwordHash', 'refreshTokens'])(
+  it.each(['email', 'role', 'updatedAt', 'passwordHash', 'sessions'])(
     'is for other users like a field that does not exist: %s',
     async (field) => {
       const unknown = await answers(app.as('user'), 'nonsense');

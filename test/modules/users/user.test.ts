@@ -64,7 +64,7 @@ describe('GET /users/:id', () => {
 
   it('answers 404 for a user that is not there, 400 for an include that is not open', async () => {
     expect((await eve.client.get(stranger)).status).toBe(404);
-    expect((await eve.client.get(ada.path, { include: { refreshTokens: true } })).status).toBe(400);
+    expect((await eve.client.get(ada.path, { include: { sessions: true } })).status).toBe(400);
   });
 });
 

@@ -39,8 +39,8 @@ describe.each(databaseProviders)('errors of %s', (provider) => {
   it('turns an update or a delete of a missing record into a NotFoundException', async () => {
     const update = await raised(() => open.client.product.update({ where: { id: nobody }, data: { name: 'x' } }));
     expect(update).toMatchObject({ name: 'NotFoundException', statusCode: 404, message: 'Product not found' });
-    const remove = await raised(() => open.client.refreshToken.delete({ where: { id: nobody } }));
-    expect(remove).toMatchObject({ statusCode: 404, message: 'Refresh token not found' });
+    const remove = await raised(() => open.client.auditEvent.delete({ where: { id: nobody } }));
+    expect(remove).toMatchObject({ statusCode: 404, message: 'Audit event not found' });
     const find = await raised(() => open.client.product.findUniqueOrThrow({ where: { id: nobody } }));
     expect(find).toMatchObject({ statusCode: 404 });
   });

@@ -1,0 +1,59 @@
+import { ForbiddenException, getRequestContext, UnauthorizedException, uninterrupted } from '../../chassis/index.ts';
+import type { AuditEntry } from './auth.types.ts';
+
+type Dependencies = Pick<Slipway.Cradle, 'accountRepository' | 'sessionService' | 'auditEventService' | 'settings'>;
+
+/** A change of an account: what the audit trail keeps of it, and whether it ends the account's sessions. */
+export interface AccountChange extends Pick<AuditEntry, 'action' | 'details'> {
+  readonly subjectId: string | undefined;
+  readonly endSessions?: boolean;
+}
+
+/**
+ * Changes that administrators make to accounts: creation, e-mail address, password, role and deletion. Each runs in one
+ * unit of work that holds the caller and the account, so that who lost the role, the session or the account meanwhile
+ * changes nothing more, and asks for a password that was given lately (RFC 9470).
+ */
+export class AdministrationService {
+  readonly #accounts: Dependencies['accountRepository'];
+  readonly #sessions: Dependencies['sessionService'];
+  readonly #audit: Dependencies['auditEventService'];
+  readonly #recentMs: number;
+
+  constructor({ accountRepository, sessionService, auditEventService, settings }: Dependencies) {
+    this.#accounts = accountRepository;
+    this.#sessions = sessionService;
+    this.#audit = auditEventService;
+    this.#recentMs = settings.AUTH_REAUTHENTICATE_MINUTES * 60_000;
+  }
+
+  /**
+   * Runs `work` for the caller of the request under way.
+   *
+   * @throws UnauthorizedException when the session has ended, or the password was given too long ago
+   * @throws ForbiddenException when the caller is no administrator, now
+   */
+  change<T extends object | null>({ action, details, subjectId, endSessions }: AccountChange, work: () => Promise<T>) {
+    const run = async () => {
+      await this.#admit(subjectId);
+      const result = await work();
+      if (endSessions && subjectId !== undefined) await this.#sessions.endAll(subjectId);
+      const created = result && 'id' in result ? String(result.id) : undefined;
+      await this.#audit.record({ action, details, subjectId: subjectId ?? created });
+      return result;
+    };
+    return uninterrupted(() => this.#accounts.unitOfWork(run, { isolation: 'read-committed' }));
+  }
+
+  async #admit(subjectId: string | undefined): Promise<void> {
+    const { userId = '', sessionId = '' } = getRequestContext() ?? {};
+    const accounts = await this.#accounts.lock(userId, subjectId);
+    if (accounts.get(userId)?.role !== 'admin') throw new ForbiddenException('Your role does not allow this');
+    const session = await this.#sessions.findAlive({ userId, sessionId, role: 'admin' });
+    if (session && Date.now() - session.authenticatedAt.getTime() <= this.#recentMs) return;
+    const challenge = `Bearer error="insufficient_user_authentication", max_age="${this.#recentMs / 1000}"`;
+    throw new UnauthorizedException('Confirm your password with POST /auth/reauthenticate, then try again', undefined, {
+      headers: { 'WWW-Authenticate': challenge },
+    });
+  }
+}

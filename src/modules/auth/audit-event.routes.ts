@@ -1,0 +1,9 @@
+import { defineRoutes, resourceRouter } from '../../chassis/index.ts';
+
+/**
+ * @openapi
+ * /audit-events: { x-resource: AuditEvent }
+ */
+export default defineRoutes(({ auditEventController, auth }) =>
+  resourceRouter('/audit-events', auditEventController, { read: auth.role('admin') }),
+);

@@ -1,0 +1,19 @@
+import type { Request } from 'express';
+import { addressOf, getRequestContext } from '../../chassis/index.ts';
+import type { Device } from './auth.types.ts';
+
+/** The caller whom the guard let through. Raises an Error behind no guard. */
+export function callerOf(): { userId: string; sessionId: string } {
+  const { userId, sessionId } = getRequestContext() ?? {};
+  if (userId === undefined || sessionId === undefined) {
+    throw new Error(
+      'Expected an authenticated caller, found none; put a guard such as auth.user() before the handler.',
+    );
+  }
+  return { userId, sessionId };
+}
+
+/** Where a request comes from. */
+export function deviceOf(request: Request): Device {
+  return { address: addressOf(request), userAgent: request.headers['user-agent'] };
+}

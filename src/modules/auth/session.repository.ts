@@ -1,0 +1,102 @@
+import { Repository } from '../../chassis/index.ts';
+import type { Role } from './auth.types.ts';
+
+/** A session and the role that its user has now. */
+export interface StoredSession {
+  id: string;
+  userId: string;
+  tokenHash: string;
+  authenticatedAt: Date;
+  expiresAt: Date;
+  endsAt: Date;
+  endedAt: Date | null;
+  user: { role: Role };
+}
+
+/** What a rotation writes. */
+export interface Rotation {
+  from: string;
+  to: string;
+  expiresAt: Date;
+  address: string;
+}
+
+/** The sessions of all accounts, by the hash of the refresh token that is good now. */
+export class SessionRepository extends Repository<'session'> {
+  protected readonly model = 'session';
+
+  /** The session with this identifier and its user's role, or null. */
+  async findWithRole(id: string): Promise<StoredSession | null> {
+    const select = {
+      id: true,
+      userId: true,
+      tokenHash: true,
+      authenticatedAt: true,
+      expiresAt: true,
+      endsAt: true,
+      endedAt: true,
+      user: { select: { role: true } },
+    };
+    return (await this.orm.session.findUnique({ where: { id }, select })) as StoredSession | null;
+  }
+
+  /**
+   * Puts one token hash in the place of another, in one conditional statement: true for exactly one of several callers at
+   * once, and only while the session lives.
+   */
+  async rotate(id: string, { from, to, expiresAt, address }: Rotation): Promise<boolean> {
+    const now = new Date();
+    const { count } = await this.orm.session.updateMany({
+      where: { id, tokenHash: from, endedAt: null, expiresAt: { gt: now } },
+      data: { tokenHash: to, expiresAt, address, lastUsedAt: now },
+    });
+    return count === 1;
+  }
+
+  /** Notes that the password was given now. */
+  async confirm(id: string): Promise<void> {
+    await this.orm.session.updateMany({ where: { id }, data: { authenticatedAt: new Date() } });
+  }
+
+  /** Ends a session and keeps it, because its address is known as the user's. True when it was alive. */
+  async end(id: string): Promise<boolean> {
+    const { count } = await this.orm.session.updateMany({
+      where: { id, endedAt: null },
+      data: { endedAt: new Date() },
+    });
+    return count === 1;
+  }
+
+  /** Removes a session of a user, and with it the trust in its address. True when there was one. */
+  async remove(id: string, userId: string): Promise<boolean> {
+    const { count } = await this.orm.session.deleteMany({ where: { id, userId } });
+    return count === 1;
+  }
+
+  /** Removes all sessions of a user. */
+  async removeAll(userId: string): Promise<void> {
+    await this.orm.session.deleteMany({ where: { userId } });
+  }
+
+  /** Forgets the sessions of a user that are over and were last used before this moment. */
+  async forget(userId: string, before: Date): Promise<void> {
+    const over = [{ endedAt: { not: null } }, { expiresAt: { lt: new Date() } }];
+    await this.orm.session.deleteMany({ where: { userId, lastUsedAt: { lt: before }, OR: over } });
+  }
+
+  /** The sessions of a user that live, the last used first. */
+  findLive(userId: string) {
+    return this.orm.session.findMany({
+      where: { userId, endedAt: null, expiresAt: { gt: new Date() } },
+      orderBy: [{ lastUsedAt: 'desc' }, { id: 'desc' }],
+      select: { id: true, address: true, userAgent: true, createdAt: true, lastUsedAt: true, expiresAt: true },
+      take: 100,
+    });
+  }
+
+  /** Whether the account with this e-mail address had a session at this client address since a moment. */
+  async isKnown(email: string, address: string, since: Date): Promise<boolean> {
+    const where = { address, lastUsedAt: { gt: since }, user: { email } };
+    return (await this.orm.session.findFirst({ where, select: { id: true } })) !== null;
+  }
+}

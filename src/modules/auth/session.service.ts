@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { NotFoundException, UnauthorizedException, uninterrupted } from '../../chassis/index.ts';
+import type { Session } from './auth.schema.ts';
+import type { Caller, Device, Role } from './auth.types.ts';
+import { hashRefreshToken, newRefreshToken, sessionOfRefreshToken } from './refresh.token.ts';
+import type { StoredSession } from './session.repository.ts';
+
+type Dependencies = Pick<Slipway.Cradle, 'sessionRepository' | 'auditEventService' | 'logger' | 'settings'>;
+
+/** A session and its refresh token, which the client gets. */
+export type OpenSession = Caller & { refreshToken: string };
+
+const day = 24 * 60 * 60 * 1000;
+/** How long the address of a session counts as one that its user logs in from. */
+const knownFor = 90 * day;
+
+/**
+ * The sessions of accounts: one for each login, which lives while its refresh token is exchanged in time, and at most
+ * AUTH_SESSION_MAX_DAYS. Each refresh token is good for one use. The second use of one means that somebody copied it, so
+ * the session is removed and both, thief and owner, have to log in again.
+ */
+export class SessionService {
+  readonly #sessions: Dependencies['sessionRepository'];
+  readonly #audit: Dependencies['auditEventService'];
+  readonly #logger: Dependencies['logger'];
+  readonly #idleMs: number;
+  readonly #longestMs: number;
+
+  constructor({ sessionRepository, auditEventService, logger, settings }: Dependencies) {
+    this.#sessions = sessionRepository;
+    this.#audit = auditEventService;
+    this.#logger = logger;
+    this.#idleMs = settings.AUTH_REFRESH_TOKEN_TTL_DAYS * day;
+    this.#longestMs = settings.AUTH_SESSION_MAX_DAYS * day;
+  }
+
+  /** Opens a session of a user whose password was just verified. Belongs into a unit of work that locks the account. */
+  async open(userId: string, role: Role, { address, userAgent }: Device): Promise<OpenSession> {
+    const now = Date.now();
+    const id = randomUUID();
+    const { token, hash } = newRefreshToken(id);
+    const endsAt = new Date(now + this.#longestMs);
+    const moment = new Date(now);
+    await this.#sessions.forget(userId, new Date(now - knownFor));
+    await this.#sessions.create({
+      id,
+      userId,
+      tokenHash: hash,
+      address,
+      userAgent: userAgent?.slice(0, 300) ?? null,
+      authenticatedAt: moment,
+      lastUsedAt: moment,
+      expiresAt: this.#expiry(endsAt),
+      endsAt,
+    });
+    return { userId, role, sessionId: id, refreshToken: token };
+  }
+
+  /**
+   * Exchanges a refresh token for the next one. Of concurrent uses at most one succeeds, and the others end the session.
+   *
+   * @throws UnauthorizedException the same one for a token that is unknown, expired, used or of a session that has ended
+   */
+  async rotate(token: string, { address }: Device): Promise<OpenSession> {
+    const found = await this.#find(token);
+    if (!found || !isAlive(found)) throw invalid();
+    const { id, userId, endsAt, user } = found;
+    const { token: refreshToken, hash: to } = newRefreshToken(id);
+    const from = hashRefreshToken(token);
+    const rotation = { from, to, expiresAt: this.#expiry(endsAt), address };
+    if (from === found.tokenHash && (await this.#sessions.rotate(id, rotation))) {
+      return { userId, role: user.role, sessionId: id, refreshToken };
+    }
+    await uninterrupted(() => this.#revokeReused(id));
+    throw invalid();
+  }
+
+  /** Ends the session of a refresh token, also when the client does not wait for it. One that is unknown is passed over. */
+  async logout(token: string): Promise<void> {
+    await uninterrupted(async () => {
+      const found = await this.#find(token);
+      if (!found || !(await this.#sessions.end(found.id))) return;
+      await this.#audit.record({ action: 'session.ended', actorId: found.userId, subjectId: found.userId });
+    });
+  }
+
+  /** The sessions of a user that live; the one with `currentId` is marked. */
+  async list(userId: string, currentId: string): Promise<Session[]> {
+    const sessions = await this.#sessions.findLive(userId);
+    return sessions.map((session) => ({ ...session, current: session.id === currentId }));
+  }
+
+  /** Ends one session of a user. Its access tokens write no more; for reads they hold until they expire. */
+  end(id: string, userId: string): Promise<void> {
+    return uninterrupted(() =>
+      this.#sessions.unitOfWork(async () => {
+        if (!(await this.#sessions.remove(id, userId))) throw new NotFoundException('Session not found');
+        await this.#audit.record({ action: 'session.ended', subjectId: userId });
+      }),
+    );
+  }
+
+  /** Ends all sessions of a user. Belongs into a unit of work that locks the account. */
+  endAll(userId: string): Promise<void> {
+    return this.#sessions.removeAll(userId);
+  }
+
+  /** The session of an access token with its user's role of now, asked at the database; undefined when it has ended. */
+  async findAlive({ sessionId, userId }: Caller): Promise<StoredSession | undefined> {
+    const found = await this.#sessions.findWithRole(sessionId);
+    return found && found.userId === userId && isAlive(found) ? found : undefined;
+  }
+
+  /** Notes that the user of a session has given the password. */
+  confirm(id: string): Promise<void> {
+    return this.#sessions.confirm(id);
+  }
+
+  /** Whether the account with this e-mail address had a session at this client address within 90 days. */
+  isKnownAddress(email: string, address: string): Promise<boolean> {
+    return this.#sessions.isKnown(email, address, new Date(Date.now() - knownFor));
+  }
+
+  async #find(token: string): Promise<StoredSession | null> {
+    const id = sessionOfRefreshToken(token);
+    return id === undefined ? null : this.#sessions.findWithRole(id);
+  }
+
+  /** A session that ended between two statements was not misused. */
+  async #revokeReused(id: string): Promise<void> {
+    const found = await this.#sessions.findWithRole(id);
+    if (!found || !isAlive(found) || !(await this.#sessions.remove(id, found.userId))) return;
+    this.#logger.warn({ userId: found.userId, sessionId: id }, 'refresh token used twice: session revoked');
+    await this.#audit.record({ action: 'session.reused', subjectId: found.userId });
+  }
+
+  #expiry(endsAt: Date): Date {
+    return new Date(Math.min(Date.now() + this.#idleMs, endsAt.getTime()));
+  }
+}
+
+function isAlive({ endedAt, expiresAt }: StoredSession): boolean {
+  return endedAt === null && expiresAt > new Date();
+}
+
+function invalid(): UnauthorizedException {
+  return new UnauthorizedException('The refresh token is invalid or has expired; log in again', undefined, {
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  });
+}

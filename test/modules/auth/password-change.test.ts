@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { bootTestApp } from '../../support/boot-test-app.ts';
+
+const app = await bootTestApp();
+const password = 'correct horse battery';
+const newPassword = 'another horse battery';
+let accounts = 0;
+
+/** A registered user that is logged in. */
+async function newAccount() {
+  const email = `account${++accounts}@test.example`;
+  const { id } = await app.post('/auth/register', { email, password, name: 'A user' }).expectData(201);
+  const tokens = await app.post('/auth/login', { email, password }).expectData();
+  return { id, email, tokens };
+}
+
+const put = (accessToken: string, body: object) =>
+  app.send((server) => server.put('/auth/password').set('Authorization', `Bearer ${accessToken}`).send(body));
+const reauthenticate = (accessToken: string, body: object) =>
+  app.send((server) => server.post('/auth/reauthenticate').set('Authorization', `Bearer ${accessToken}`).send(body));
+const refresh = (refreshToken: string) => app.post('/auth/refresh', { refreshToken });
+
+describe('PUT /auth/password', () => {
+  it('changes the password, ends all other sessions and answers 200 with the tokens of a new one', async () => {
+    const { id, email, tokens } = await newAccount();
+    const other = await app.post('/auth/login', { email, password }).expectData();
+    const response = await put(tokens.accessToken, { currentPassword: password, newPassword });
+    expect(response.status).toBe(200);
+    expect(response.headers['cache-control']).toBe('no-store');
+    for (const old of [tokens, other]) expect((await refresh(old.refreshToken)).status).toBe(401);
+    await refresh(response.body.data.refreshToken).expectData();
+    await app.post('/auth/login', { email, password }).expectError(401, /wrong/);
+    await app.post('/auth/login', { email, password: newPassword }).expectData();
+    expect(await app.count('auditEvent', { action: 'password.changed', subjectId: id, actorId: id })).toBe(1);
+  });
+
+  it.each([
+    ['a wrong current password', { currentPassword: 'wrong horse battery', newPassword }, 'currentPassword'],
+    [
+      'a new password that is easy to guess',
+      { currentPassword: password, newPassword: 'password2024!' },
+      'newPassword',
+    ],
+    ['a new password of 11 characters', { currentPassword: password, newPassword: 'kX9#mQ2$vL7' }, 'newPassword'],
+    ['no current password', { newPassword }, 'currentPassword'],
+    ['an unknown field', { currentPassword: password, newPassword, role: 'admin' }, 'role'],
+  ])('answers 400 to %s and changes nothing', async (_case, body, field) => {
+    const { id, tokens } = await newAccount();
+    const before = await app.orm.user.findUniqueOrThrow({ where: { id } });
+    const { body: answer } = await put(tokens.accessToken, body).expectError(400, 'Validation Failed');
+    expect(Object.keys(answer.details.errors)).toEqual([field]);
+    expect(JSON.stringify(answer)).not.toContain('horse');
+    expect(await app.orm.user.findUniqueOrThrow({ where: { id } })).toEqual(before);
+    await refresh(tokens.refreshToken).expectData();
+  });
+
+  it('answers 401 to nobody and to a session that has ended', async () => {
+    expect((await app.put('/auth/password', { currentPassword: password, newPassword })).status).toBe(401);
+    const { tokens } = await newAccount();
+    await app.post('/auth/logout', { refreshToken: tokens.refreshToken });
+    await put(tokens.accessToken, { currentPassword: password, newPassword }).expectError(401, /session has ended/);
+  });
+});
+
+describe('POST /auth/reauthenticate', () => {
+  it('answers 204 to the password, 400 to another one, and keeps both in the audit trail', async () => {
+    const { id, tokens } = await newAccount();
+    expect((await reauthenticate(tokens.accessToken, { password })).status).toBe(204);
+    await reauthenticate(tokens.accessToken, { password: 'wrong' }).expectError(400, 'Validation Failed', {
+      errors: { password: ['The password is wrong'] },
+    });
+    expect(await app.count('auditEvent', { action: 'password.confirmed', subjectId: id })).toBe(1);
+    expect(await app.count('auditEvent', { action: 'password.refused', subjectId: id })).toBe(1);
+  });
+
+  it('answers 401 to nobody', async () => {
+    expect((await app.post('/auth/reauthenticate', { password })).status).toBe(401);
+  });
+});
+
+describe('changes that administrators make to accounts', () => {
+  const stale = 'Confirm your password with POST /auth/reauthenticate, then try again';
+
+  /** An administrator whose password was given 16 minutes ago. */
+  async function staleAdmin() {
+    const { id, tokens } = await newAccount();
+    await app.orm.user.update({ where: { id }, data: { role: 'admin' } });
+    const authenticatedAt = new Date(Date.now() - 16 * 60_000);
+    await app.orm.session.updateMany({ where: { userId: id }, data: { authenticatedAt } });
+    const { accessToken } = await refresh(tokens.refreshToken).expectData();
+    return { id, accessToken };
+  }
+
+  const send = (accessToken: string, method: 'post' | 'put' | 'delete', path: string, body?: object) =>
+    app.send((server) => server[method](path).set('Authorization', `Bearer ${accessToken}`).send(body));
+
+  it('ask for the password again after 15 minutes: of e-mail, password, role, creation and deletion', async () => {
+    const [{ accessToken }, target] = [await staleAdmin(), await newAccount()];
+    const before = await app.orm.user.findUniqueOrThrow({ where: { id: target.id } });
+    const path = `/api/v1/users/${target.id}`;
+    for (const change of [{ email: 'x@test.example' }, { password: newPassword }, { role: 'admin' }]) {
+      const { headers } = await send(accessToken, 'put', path, change).expectError(401, stale);
+      expect(headers['www-authenticate']).toBe('Bearer error="insufficient_user_authentication", max_age="900"');
+    }
+    await send(accessToken, 'delete', path).expectError(401, stale);
+    const created = { email: 'y@test.example', name: 'Y', password, role: 'admin' };
+    await send(accessToken, 'post', '/api/v1/users', created).expectError(401, stale);
+    expect(await app.orm.user.findUniqueOrThrow({ where: { id: target.id } })).toEqual(before);
+    expect(await app.count('user', { email: created.email })).toBe(0);
+    await send(accessToken, 'put', path, { name: 'Another name' }).expectData();
+    expect((await reauthenticate(accessToken, { password })).status).toBe(204);
+    await send(accessToken, 'put', path, { role: 'admin' }).expectData();
+  });
+});

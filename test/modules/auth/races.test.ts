@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { bootTestApp } from '../../support/boot-test-app.ts';
+
+const app = await bootTestApp();
+const password = 'correct horse battery';
+const newPassword = 'another horse battery';
+let accounts = 0;
+
+/** A registered user and its tokens. */
+async function newAccount() {
+  const email = `account${++accounts}@test.example`;
+  const { id } = await app.post('/auth/register', { email, password, name: 'A user' }).expectData(201);
+  const tokens = await logIn(email).expectData();
+  return { id, email, path: `/api/v1/users/${id}`, tokens };
+}
+
+const logIn = (email: string) => app.post('/auth/login', { email, password });
+const refresh = (refreshToken: string) => app.post('/auth/refresh', { refreshToken });
+const send = (accessToken: string, method: 'put' | 'post' | 'delete', path: string, body?: object) =>
+  app.send((server) => server[method](path).set('Authorization', `Bearer ${accessToken}`).send(body));
+/** A round hashes a dozen passwords, two at a time. */
+const timeout = 60_000;
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+
+/** How many of these answers carry a refresh token that still works. */
+async function alive(answers: readonly { status: number; body: { data?: { refreshToken?: string } } }[]) {
+  const tokens = answers.flatMap(({ status, body }) => (status === 200 ? [body.data?.refreshToken as string] : []));
+  const statuses = await Promise.all(tokens.map(async (token) => (await refresh(token)).status));
+  return { opened: tokens.length, alive: statuses.filter((status) => status === 200).length };
+}
+
+describe('of a password change nothing survives:', () => {
+  it.each([
+    ['by its user', 'own'],
+    ['by an administrator', 'reset'],
+  ])('no login of 50 with the old password, %s', { timeout }, async (_who, kind) => {
+    let opened = 0;
+    for (let round = 0; round < 5; round += 1) {
+      const { email, path, tokens } = await newAccount();
+      const change = () =>
+        kind === 'own'
+          ? send(tokens.accessToken, 'put', '/auth/password', { currentPassword: password, newPassword })
+          : app.as('admin').put(path, { password: newPassword });
+      // The change stands at another place in the queue of passwords in each round.
+      const logins = times(10, (index) => (index === round * 2 ? [change(), logIn(email)] : [logIn(email)]));
+      const answers = await Promise.all(logins.flat());
+      const [changed] = answers.splice(round * 2, 1);
+      expect(changed?.status).toBe(200);
+      const result = await alive(answers);
+      expect(result.alive).toBe(0);
+      opened += result.opened;
+      await app.post('/auth/login', { email, password: newPassword }).expectData();
+    }
+    // Some came first, or nothing was at stake.
+    expect(opened).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['by its user', 'own'],
+    ['by an administrator', 'reset'],
+  ])('no refresh token that is exchanged meanwhile, %s', { timeout }, async (_who, kind) => {
+    for (let round = 0; round < 4; round += 1) {
+      const { email, path, tokens } = await newAccount();
+      const others = await Promise.all(times(5, async () => (await logIn(email).expectData()).refreshToken));
+      const change =
+        kind === 'own'
+          ? send(tokens.accessToken, 'put', '/auth/password', { currentPassword: password, newPassword })
+          : app.as('admin').put(path, { password: newPassword });
+      let over = false;
+      const chains = others.map(async (first) => {
+        let token = first;
+        for (;;) {
+          const last = over;
+          const answer = await refresh(token);
+          if (answer.status !== 200) return undefined;
+          token = answer.body.data.refreshToken;
+          if (last) return token;
+        }
+      });
+      expect((await change).status).toBe(200);
+      over = true;
+      expect(await Promise.all(chains)).toEqual(others.map(() => undefined));
+    }
+  });
+});
+
+describe('of a logout nothing survives:', () => {
+  it('no refresh token that is exchanged meanwhile', async () => {
+    const { email } = await newAccount();
+    const rounds = times(25, async () => {
+      const { refreshToken } = await logIn(email).expectData();
+      const [answer] = await Promise.all([refresh(refreshToken), app.post('/auth/logout', { refreshToken })]);
+      return answer;
+    });
+    expect((await alive(await Promise.all(rounds))).alive).toBe(0);
+  });
+
+  it('no session that was open before a logout everywhere', async () => {
+    const { email, tokens } = await newAccount();
+    const open = await Promise.all(times(10, async () => (await logIn(email).expectData()).refreshToken));
+    const all = send(tokens.accessToken, 'post', '/auth/logout-all');
+    const [end, ...answers] = await Promise.all([all, ...open.map(refresh)]);
+    expect(end.status).toBe(204);
+    expect((await alive(answers)).alive).toBe(0);
+  });
+});
+
+describe('two administrators', () => {
+  it('who demote each other at once do not both succeed after they were demoted, and no request hangs', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const [one, two] = [await newAccount(), await newAccount()];
+      await app.orm.user.updateMany({ where: { id: { in: [one.id, two.id] } }, data: { role: 'admin' } });
+      const demotions = await Promise.all([
+        send(one.tokens.accessToken, 'put', two.path, { role: 'user' }),
+        send(two.tokens.accessToken, 'put', one.path, { role: 'user' }),
+      ]);
+      expect(demotions.map(({ status }) => status).sort()).toEqual([200, 403]);
+      expect(await app.count('user', { id: { in: [one.id, two.id] }, role: 'admin' })).toBe(1);
+    }
+  });
+
+  it('of whom one is demoted makes no other administrator, however close the two requests are', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { path, tokens } = await newAccount();
+      await app.as('admin').put(path, { role: 'admin' }).expectData();
+      const raise = () => send(tokens.accessToken, 'put', path, { role: 'admin' });
+      await Promise.all([raise(), app.as('admin').put(path, { role: 'user' }).expectData(), raise()]);
+      // Whatever came before the demotion, nothing comes after it.
+      expect((await raise()).status).toBe(403);
+    }
+  });
+});
