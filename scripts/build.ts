@@ -12,14 +12,15 @@ const root = join(import.meta.dirname, '..');
 /** Files that are found by their place, not by an import: each keeps its place in the build. */
 const placed = [
   'src/main.ts',
-  'src/generated/postgresql/client.ts',
-  'src/generated/sqlite/client.ts',
+  'src/generated/data-model.ts',
   'src/chassis/database/sqlite/sqlite-worker.ts',
   'prisma/migrate.ts',
   'prisma/seed.ts',
 ];
 /** The same in modules, where not everyone has each of them. */
 const placedInModules = 'src/modules/**/{di,*.config,*.routes}.ts';
+/** The clients, of one database or of two. */
+const placedClients = 'src/generated/*/client.ts';
 
 /** Where packages go: below a folder by which tools tell foreign frames of a stack from own ones. */
 const packages = 'node_modules/bundled';
@@ -35,7 +36,7 @@ export interface BuildOptions {
 /** Bundles the service. Types are not checked; the clients of the databases must have been generated. */
 export async function build({ outDir = join(root, 'dist'), more = [] }: BuildOptions = {}): Promise<void> {
   rmSync(outDir, { recursive: true, force: true });
-  const files = [...placed, ...globSync([placedInModules, ...more], { cwd: root })];
+  const files = [...placed, ...globSync([placedClients, placedInModules, ...more], { cwd: root })];
   const bundle = await rolldown({
     cwd: root,
     input: Object.fromEntries(files.map((file) => [placeOf(file), file])),

@@ -8,6 +8,7 @@ import { globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { dataModelOf } from '../src/chassis/database/models/data-model.ts';
 import { providerModels, providersOf } from '../src/chassis/database/models/provider-models.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -50,6 +51,8 @@ export function generate(options: GenerateOptions = {}): void {
     writeFileSync(schema, providerModels(provider, text, generatorOf(provider)));
     runPrisma(schema, models);
   }
+  const dataModel = JSON.stringify(dataModelOf(text), undefined, 2);
+  writeFileSync(join(directory, 'data-model.ts'), `export const dataModel = ${dataModel} as const;\n`);
   writeFileSync(join(directory, 'orm.d.ts'), ormTypes);
 }
 

@@ -2,7 +2,7 @@ import { BaseException, NotFoundException } from '../errors/exceptions.ts';
 import { notFoundMessage } from '../errors/not-found-message.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 import type { DatabaseProvider } from './client/database-url.ts';
-import { countsOf, providerOf } from './client/orm.ts';
+import { type DatabaseKind, databaseKindOf } from './client/orm.ts';
 import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
 import { stopAbandoned } from './client/stop-abandoned.ts';
 import { Coalescer } from './reads/coalesce.ts';
@@ -40,14 +40,19 @@ export abstract class Repository<D extends DelegateName> {
   /** The accessor of the model on the ORM client. */
   protected abstract readonly model: D;
   private readonly client: OrmClient;
-  protected readonly provider: DatabaseProvider;
+  private readonly kind: DatabaseKind;
   private readonly coalescer: Coalescer;
   private readonly totals = new TotalHints();
 
   constructor({ orm }: { orm: OrmClient }) {
     this.client = orm;
-    this.provider = providerOf(orm);
-    this.coalescer = new Coalescer(countsOf(orm));
+    this.kind = databaseKindOf(orm);
+    this.coalescer = new Coalescer(this.kind.counts);
+  }
+
+  /** The database in use. */
+  protected get provider(): DatabaseProvider {
+    return this.kind.provider;
   }
 
   /** The client to ask: inside of a unit of work that unit's, so take it anew for each query. */
@@ -70,7 +75,7 @@ export abstract class Repository<D extends DelegateName> {
 
   /** How many records match a filter; all without one. */
   count(where?: Filter): Promise<number> {
-    return this.shared('count', where ? { where: toProviderFilter(where, this.provider) } : {}) as Promise<number>;
+    return this.shared('count', where ? { where: toProviderFilter(where, this.kind) } : {}) as Promise<number>;
   }
 
   /** The record with this identifier, or null. */
@@ -118,13 +123,13 @@ export abstract class Repository<D extends DelegateName> {
   }
 
   private selection(select: Selection | undefined): { select: Selection } | undefined {
-    return select && { select: toProviderSelection(select, this.provider) };
+    return select && { select: toProviderSelection(select, this.kind) };
   }
 
   private parameters({ where, orderBy, take, select, skip }: FindQuery & Partial<SearchQuery>): Parameters {
     return {
-      ...(where && { where: toProviderFilter(where, this.provider) }),
-      select: toProviderSelection(select, this.provider),
+      ...(where && { where: toProviderFilter(where, this.kind) }),
+      select: toProviderSelection(select, this.kind),
       orderBy,
       take,
       ...(skip && { skip }),
@@ -138,7 +143,7 @@ export abstract class Repository<D extends DelegateName> {
   }
 
   private completed(records: object[], split: SplitSelection): Promise<object[]> {
-    return withRelated(this.orm, this.modelName, records, split);
+    return withRelated(this.orm, this.modelName, records, split, this.kind.dataModel);
   }
 
   /** The key is made of what is really asked of the database, so no caller can meet another's filter. */

@@ -14,6 +14,7 @@ const kinds: Record<FieldKind, Json> = {
   bigint: { type: 'string', pattern: '^-?\\d{1,19}$' },
   decimal: { type: 'string', pattern: '^-?\\d{1,64}(\\.\\d{1,64})?$' },
   enum: {},
+  json: {},
   other: {},
 };
 
@@ -48,5 +49,6 @@ export function exampleValue({ kind, values }: FieldRule): unknown {
     date: '2020-01-01T00:00:00Z',
     bigint: '0',
     decimal: '0',
+    json: {},
   }[kind as string];
 }

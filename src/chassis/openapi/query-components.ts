@@ -87,10 +87,19 @@ export class QueryComponents {
 
 function fieldFilter(rule: FieldFilter, { limits }: PolicyRules): Json {
   const mode = { type: 'string', enum: ['insensitive', 'default'], default: 'default' };
-  const words = rule.words.map((name) => [name, name === 'mode' ? mode : operatorSchema(rule, name, limits)]);
+  const modifiers: Record<string, Json> = { mode, path: jsonPath };
+  const words = rule.words.map((name) => [name, modifiers[name] ?? operatorSchema(rule, name, limits)]);
   const compared = closed(Object.fromEntries(words));
   return rule.operators.has('equals') ? { anyOf: [valueSchema(rule.field, limits), compared] } : compared;
 }
+
+const jsonPath = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 10,
+  items: { anyOf: [{ type: 'string' }, { type: 'integer', minimum: 0 }] },
+  description: 'Keys and places that lead to the compared value; the whole without it',
+};
 
 function orderSchema({ sorts, limits }: PolicyRules): Json {
   const directions = [...sorts.keys()].map((key) => [key, { type: 'string', enum: ['asc', 'desc'] }]);

@@ -82,6 +82,7 @@ type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['o
  */
 function describeForWire({ zodSchema, jsonSchema }: Parameters<Override>[0], io: 'input' | 'output'): void {
   const { def } = zodSchema._zod;
+  if (def.type === 'bigint') Object.assign(jsonSchema, { type: 'string', format: 'int64', pattern: '^-?\\d{1,19}$' });
   if (def.type === 'date') Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
   if (def.type !== 'object' || def.catchall?._zod.def.type === 'unknown') return;
   if (io === 'input' && jsonSchema.properties) jsonSchema.additionalProperties ??= false;

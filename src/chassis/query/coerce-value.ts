@@ -9,8 +9,8 @@ const maxInt64 = 2n ** 63n;
 
 /**
  * Turns a JSON value into what the database takes for a field, or refuses it at the path.
- * UUIDs are compared without the case of their letters. Dates come as ISO 8601 (a date alone is midnight UTC), big integers and decimals as a string or a number;
- * values that are already a Date or a bigint pass, so that programs can use the same filters.
+ * UUIDs are compared without the case of their letters. Dates come as ISO 8601 (a date alone is midnight UTC), big
+ * integers and decimals as a string or a number; values that are already a Date or a bigint pass, so that programs can use the same filters.
  */
 export function coerceValue(field: FieldRule, value: unknown, path: Path): unknown {
   const coerced = coerce[field.kind](value, field);
@@ -34,6 +34,7 @@ const words: Record<FieldKind, string> = {
   bigint: 'a 64 bit integer, as a string when it is large',
   decimal: 'a decimal number, as a string to keep every digit',
   enum: 'a declared value',
+  json: 'a JSON value',
   other: 'nothing: this field cannot be filtered',
 };
 
@@ -47,6 +48,7 @@ const coerce: Record<FieldKind, (value: unknown, field: FieldRule) => unknown> =
   bigint: toBigInt,
   decimal: toDecimal,
   enum: (value, field) => (field.values?.has(value) ? value : undefined),
+  json: (value) => value,
   other: () => undefined,
 };
 

@@ -11,6 +11,7 @@ export type FieldKind =
   | 'bigint'
   | 'decimal'
   | 'enum'
+  | 'json'
   | 'other';
 
 /** What a record's zod type says about a field. */
@@ -24,13 +25,15 @@ export interface FieldRule {
 
 /**
  * Reads kind and nullability off a zod type. A decimal column is a string that says so:
- * `z.string().meta({ format: 'decimal' })`.
+ * `z.string().meta({ format: 'decimal' })`; what holds other values than one is a Json column, and so is what says
+ * `format: 'json'`.
  */
 export function fieldRule(name: string, type: z.core.$ZodType): FieldRule {
   let inner = type as z.ZodType;
   let nullable = false;
   for (;;) {
-    if (inner.meta?.()?.format === 'decimal') return { name, kind: 'decimal', nullable, values: undefined };
+    const format = inner.meta?.()?.format;
+    if (format === 'decimal' || format === 'json') return { name, kind: format, nullable, values: undefined };
     const { def } = inner as unknown as { def: { type: string; innerType?: z.ZodType; in?: z.ZodType } };
     nullable ||= def.type === 'nullable';
     const next = def.innerType ?? (def.type === 'pipe' ? def.in : undefined);
@@ -53,6 +56,12 @@ function kindOf(type: z.ZodType): Pick<FieldRule, 'kind' | 'values'> {
       return { kind: 'enum', values: new Set((type as z.ZodEnum).options) };
     case 'literal':
       return { kind: 'enum', values: (type as z.ZodLiteral).values };
+    case 'object':
+    case 'record':
+    case 'array':
+    case 'tuple':
+    case 'lazy':
+      return { kind: 'json', values: undefined };
     default:
       return { kind: 'other', values: undefined };
   }

@@ -1,26 +1,49 @@
 import type { Filter } from './query-types.ts';
-import type { OrderTerm } from './sort-rule.ts';
+import type { OrderTerm, SortDirection } from './sort-rule.ts';
 
 /**
  * The filter of all records that come after a position in an order. Records without a value come last, as the order
  * itself says. Every key is also bounded from one side, so that an index on the first keys is entered at the position.
  *
+ * @param model name of the model that the list is of
  * @param terms the order, whose last term is unique and never null
  * @param position one value for each term
  */
-export function keysetFilter(terms: readonly OrderTerm[], position: readonly unknown[]): Filter {
-  return after(terms, position, 0);
+export function keysetFilter(model: string, terms: readonly OrderTerm[], position: readonly unknown[]): Filter {
+  return after(model, terms, position, 0);
 }
 
-function after(terms: readonly OrderTerm[], position: readonly unknown[], index: number): Filter {
+/** Values of an enum that come after one in the order that the models declare; only the database layer knows it. */
+export class EnumBeyond {
+  readonly model: string;
+  /** The field, after the relations that lead to it. */
+  readonly path: readonly string[];
+  readonly value: string;
+  readonly direction: SortDirection;
+
+  constructor(model: string, path: readonly string[], value: string, direction: SortDirection) {
+    this.model = model;
+    this.path = path;
+    this.value = value;
+    this.direction = direction;
+  }
+}
+
+function after(model: string, terms: readonly OrderTerm[], position: readonly unknown[], index: number): Filter {
   const term = terms[index] as OrderTerm;
   const value = position[index];
-  const rest = index + 1 < terms.length ? () => after(terms, position, index + 1) : undefined;
+  const rest = index + 1 < terms.length ? () => after(model, terms, position, index + 1) : undefined;
   if (value === null) return all(isNull(term), rest?.());
   if (term.field.kind === 'boolean') return afterBoolean(term, value as boolean, rest?.());
-  const beyond = at(term, { [term.direction === 'asc' ? 'gt' : 'lt']: value });
+  const isEnum = term.field.kind === 'enum';
+  const { path, direction } = term;
+  const beyond = at(
+    term,
+    isEnum ? new EnumBeyond(model, path, String(value), direction) : { [direction === 'asc' ? 'gt' : 'lt']: value },
+  );
   if (!rest) return beyond;
   if (term.field.nullable) return { OR: [beyond, all(at(term, value), rest()), isNull(term)] };
+  if (isEnum) return { OR: [beyond, all(at(term, value), rest())] };
   return all(at(term, { [term.direction === 'asc' ? 'gte' : 'lte']: value }), { OR: [beyond, rest()] });
 }
 

@@ -32,7 +32,7 @@ export class KeysetPage implements CursorPage {
     this.#binding = bindingOf(model, terms, where);
     const [page, ...position] = cursor === '' ? [1] : codec.decode(cursor, this.#binding);
     this.page = page as number;
-    this.after = cursor === '' ? undefined : keysetFilter(terms, position);
+    this.after = cursor === '' ? undefined : keysetFilter(model, terms, position);
     [this.select, this.#extras] = withOrderKeys(select, terms);
   }
 

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import type {
+  DecimalLike,
   FieldName,
+  IsJson,
   ModelName,
   OptionalRelation,
   RelatedModel,
@@ -42,6 +44,17 @@ type OperatorOf<T> = [T] extends [boolean]
         ? OperatorOfKind<'enum'>
         : never;
 
+type Inner<Schema> = Schema extends z.ZodNullable<infer Type> | z.ZodOptional<infer Type> ? Inner<Type> : Schema;
+
+type FieldOperator<Schema extends z.core.$ZodType, Column> =
+  IsJson<Column> extends true
+    ? OperatorOfKind<'json'>
+    : [NonNullable<Column>] extends [DecimalLike]
+      ? OperatorOfKind<'decimal'>
+      : Inner<Schema> extends z.ZodUUID | z.ZodGUID
+        ? OperatorOfKind<'uuid'>
+        : OperatorOf<NonNullable<z.output<Schema>>>;
+
 type ReadableField<M extends ModelName, S> = keyof S & FieldName<M>;
 
 type Relations<M extends ModelName> = {
@@ -49,20 +62,10 @@ type Relations<M extends ModelName> = {
 };
 
 type FieldFilters<M extends ModelName, S> = {
-  readonly [K in ReadableField<M, S>]?: readonly OperatorOf<NonNullable<z.output<S[K]>>>[];
+  readonly [K in ReadableField<M, S>]?: readonly FieldOperator<Extract<S[K], z.core.$ZodType>, Scalars<M>[K]>[];
 };
 
-// A decimal column; it reaches the client as a string.
-interface DecimalLike {
-  toDecimalPlaces(): unknown;
-}
-
-// An enum of the database sorts by its own order on one database and by its letters on the other.
-type IsSortable<T> = [T] extends [number | bigint | Date | boolean | DecimalLike]
-  ? true
-  : string extends T
-    ? true
-    : false;
+type IsSortable<T> = [T] extends [string | number | bigint | Date | boolean | DecimalLike] ? true : false;
 
 type OwnSortKey<M extends ModelName, S> = {
   [K in ReadableField<M, S>]: IsSortable<NonNullable<Scalars<M>[K]>> extends true ? K : never;
@@ -85,7 +88,12 @@ export type SortKey<M extends ModelName, S> =
   | OwnSortKey<M, S>
   | { [R in ToOneRelation<M>]: RelatedSortKey<M, R, RelatedModel<M, R>> }[ToOneRelation<M>];
 
-type FitsColumn<Output, Column> = [Output] extends [Column | (NonNullable<Column> extends DecimalLike ? string : never)]
+// What a Json column holds is for the record to say; null is one of its values, so it tells nothing of the column.
+type FitsColumn<Output, Column> = IsJson<Column> extends true ? true : FitsPlainColumn<Output, Column>;
+
+type FitsPlainColumn<Output, Column> = [Output] extends [
+  Column | (NonNullable<Column> extends DecimalLike ? string : never),
+]
   ? null extends Column
     ? null extends Output
       ? true

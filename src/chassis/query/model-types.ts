@@ -39,3 +39,15 @@ export type ToOneRelation<M extends ModelName> = {
 export type OptionalRelation<M extends ModelName> = {
   [R in RelationName<M>]: null extends Related<M, R> ? R : never;
 }[RelationName<M>];
+
+/** A decimal column; it reaches the client as a string. */
+export interface DecimalLike {
+  toDecimalPlaces(): unknown;
+}
+
+/** Whether a column is Json: no other holds texts, numbers and booleans alike. */
+export type IsJson<Column> = 0 extends 1 & Column
+  ? false
+  : [string | number | boolean] extends [NonNullable<Column>]
+    ? true
+    : false;

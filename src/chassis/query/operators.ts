@@ -27,7 +27,7 @@ export interface Operator {
 
 const ordered = ['text', 'uuid', 'integer', 'number', 'date', 'bigint', 'decimal'] as const;
 const listed = [...ordered, 'enum'] as const;
-const compared = [...listed, 'boolean'] as const;
+const compared = [...listed, 'boolean', 'json'] as const;
 // Equal but for case cannot be said to the ORM so that an index serves it.
 const byText = { default: 'lookup', insensitive: 'search' } as const;
 const search = { default: 'search', insensitive: 'search' } as const;

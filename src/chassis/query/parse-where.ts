@@ -1,4 +1,5 @@
 import { coerceValue } from './coerce-value.ts';
+import { readJsonComparison } from './json-comparison.ts';
 import { type ComparisonCost, logicalOperators, operatorNamed, relationForms, relationOperators } from './operators.ts';
 import { checkDepth, countComparison, countCost, type ParseContext, refuseName } from './parse-context.ts';
 import { expectObject } from './parse-json.ts';
@@ -65,9 +66,11 @@ function relation(rule: RelationRule, value: unknown, context: ParseContext, dep
 
 function comparison(rule: FieldFilter, value: unknown, context: ParseContext): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Date) {
+    if (rule.field.kind === 'json') return readJsonComparison(rule, { equals: value }, context);
     return operand(rule, 'equals', value, context, 'default');
   }
   const input = expectObject(value, context.path, `a value or an object of ${rule.words.join(', ')}`);
+  if (rule.field.kind === 'json') return readJsonComparison(rule, input, context);
   const mode = Object.hasOwn(input, 'mode') && rule.words.includes('mode') ? readMode(input, context) : 'default';
   const filter: Filter = {};
   for (const name of Object.keys(input)) {

@@ -84,14 +84,17 @@ export class PolicyRules {
       const taken = possible.join(', ') || 'none';
       throw broken(this.model, `filter.${name}: a field of kind ${field.kind} takes ${taken}; got ${impossible}`);
     }
-    const words = takesMode(field.kind, rule) ? [...rule, 'mode'] : rule;
+    const words = [
+      ...rule,
+      ...(takesMode(field.kind, rule) ? ['mode'] : []),
+      ...(field.kind === 'json' ? ['path'] : []),
+    ];
     return { field, operators: new Set(rule), words };
   }
 
   #ownSort(key: string): SortRule {
     const field = this.#field(key, 'sort');
-    if (field.kind === 'other')
-      throw broken(this.model, `sort: ${key} has no order; expected text, a number or a date`);
+    if (!hasOrder(field)) throw broken(this.model, `sort: ${key} has no order; expected text, a number or a date`);
     return sortRule([], field);
   }
 
@@ -102,7 +105,7 @@ export class PolicyRules {
       throw broken(this.model, `sort: ${key} needs the relation ${name}, to one record, in filter or include`);
     }
     const field = rule.target.fields.get(fieldName);
-    if (field && field.kind !== 'other') return sortRule([name], field);
+    if (field && hasOrder(field)) return sortRule([name], field);
     throw broken(this.model, `sort: ${key} is no sortable field of the record of ${rule.target.model}`);
   }
 
@@ -147,4 +150,8 @@ function withLimits(model: string, changed: Partial<QueryLimits> = {}): QueryLim
 /** The error of a policy that cannot work; it is the program's fault, never a client's. */
 export function broken(model: string, problem: string): Error {
   return new Error(`The list policy of ${model} cannot work: ${problem}. Correct its listPolicy() definition.`);
+}
+
+function hasOrder({ kind }: FieldRule): boolean {
+  return kind !== 'json' && kind !== 'other';
 }

@@ -44,6 +44,8 @@ function search(query: Record<string, unknown>, policy = products) {
 const cost = (query: Record<string, unknown>, policy = products) =>
   search({ count: 'none', ...query }, policy).cost ?? 0;
 
+const categoryId = '00000000-0000-4000-8000-000000000001';
+
 describe('the cost of a query', () => {
   it.each(comparisons)('counts every comparison: %s with mode %s', (name, mode) => {
     const where = condition(name, mode);
@@ -122,14 +124,14 @@ describe('on PostgreSQL', () => {
 
   beforeAll(async () => {
     open = await openEmptyDatabase('postgresql', { DATABASE_POOL_SIZE: 1 });
-    await open.client.category.create({ data: { id: 'c', name: 'all' } });
+    await open.client.category.create({ data: { id: categoryId, name: 'all' } });
     const rows = Array.from({ length: records }, (_, n) => ({
       sku: `sku ${n}`,
       name: `${n}`,
       description: '',
       price: n,
     }));
-    await open.client.product.createMany({ data: rows.map((row) => ({ ...row, categoryId: 'c' })) });
+    await open.client.product.createMany({ data: rows.map((row) => ({ ...row, categoryId })) });
     await open.client.$executeRawUnsafe('ANALYZE products');
   });
   afterAll(() => open.close());

@@ -117,7 +117,11 @@ const byDriverMessage: Record<string, Meaning> = {
 const socketCodes = /^(ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|EAI_AGAIN)$/;
 
 /** Refusals that come from no database: the client's of arguments that do not fit the models, and that of the SQLite connection. */
-const byErrorName: Record<string, FaultKind> = { PrismaClientValidationError: 'mistake', NulCharacterError: 'invalid' };
+const byErrorName: Record<string, FaultKind> = {
+  PrismaClientValidationError: 'mistake',
+  NulCharacterError: 'invalid',
+  LongDecimalError: 'invalid',
+};
 
 /** What an error of the database means; undefined when it is not recognised as one. */
 export function classifyDatabaseError(error: unknown): Fault | undefined {

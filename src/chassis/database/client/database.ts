@@ -47,7 +47,7 @@ export class Database {
    */
   async open(settings: DatabaseSettings): Promise<void> {
     if (this.#open) throw new Error('Expected a closed database, found it open; connectOrm() is called once.');
-    this.#open = await openDatabase(settings, this.#counts);
+    this.#open = await openDatabase(settings, { counts: this.#counts });
   }
 
   /** Asks for a sign of life. @throws DatabaseUnavailableException when there is none, or the database cannot be written */

@@ -1,4 +1,4 @@
-import type { ModelName, Scalars } from '../../query/model-types.ts';
+import type { IsJson, ModelName, Scalars } from '../../query/model-types.ts';
 
 /** The ORM client of this service, typed by what `npm run generate` declared in `Slipway.Orm`. */
 export type OrmClient = Slipway.Orm extends { client: infer Client extends object } ? Client : UntypedClient;
@@ -33,11 +33,18 @@ type CreateManyData<D extends DelegateName> =
       : never
     : Record<string, unknown>;
 
+/** A Json column takes what the schema of a body lets in. */
+type WritableData<D extends DelegateName> = {
+  [K in keyof CreateManyData<D>]: IsJson<RecordOf<D>[K & keyof RecordOf<D>]> extends true
+    ? unknown
+    : CreateManyData<D>[K];
+};
+
 /** Optional properties may also be given as undefined, as zod's optional fields are. */
 type UndefinedAllowed<T> = { [K in keyof T]: T extends Record<K, T[K]> ? T[K] : T[K] | undefined };
 
 /** The fields that a create takes: those without a default are required. */
-export type CreateInput<D extends DelegateName> = UndefinedAllowed<CreateManyData<D>>;
+export type CreateInput<D extends DelegateName> = UndefinedAllowed<WritableData<D>>;
 
 /** The fields that an update takes: any of them; undefined leaves a field as it is. */
-export type UpdateInput<D extends DelegateName> = { [K in keyof CreateManyData<D>]?: CreateManyData<D>[K] | undefined };
+export type UpdateInput<D extends DelegateName> = { [K in keyof WritableData<D>]?: WritableData<D>[K] | undefined };

@@ -1,11 +1,10 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Pool } from 'pg';
-import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
+import type { DataModel } from '../models/data-model.ts';
 import { classifyDatabaseError } from './classify-database-error.ts';
 import { convertingErrors } from './convert-orm-errors.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
+import { loadGeneratedClient } from './generated-client.ts';
 import type { OrmClient } from './orm-types.ts';
 import { RequestQueue } from './request-queue.ts';
 
@@ -36,10 +35,11 @@ export interface OpenOrm {
   close(): Promise<void>;
 }
 
-/** The untyped core of a generated client, of which nothing is known here but what all of them have. */
-interface BareClient {
-  $queryRawUnsafe(sql: string): Promise<unknown>;
-  $disconnect(): Promise<void>;
+/** A database as those who translate queries for it need to know it. */
+export interface DatabaseKind {
+  readonly provider: DatabaseProvider;
+  readonly dataModel: DataModel;
+  readonly counts: DatabaseCounts | undefined;
 }
 
 /** Where operations and shared reads are counted, such as the database metrics of a service. */
@@ -48,29 +48,39 @@ export interface DatabaseCounts {
   coalesced(): void;
 }
 
-const known = new WeakMap<object, { provider: DatabaseProvider; counts: DatabaseCounts | undefined }>();
+const kinds = new WeakMap<object, DatabaseKind>();
 
 /** Which database a client of `openDatabase` speaks to. */
 export function providerOf(client: object): DatabaseProvider {
-  return knownOf(client).provider;
+  return databaseKindOf(client).provider;
 }
 
-/** Where the operations of a client of `openDatabase` are counted; undefined where nobody does. */
-export function countsOf(client: object): DatabaseCounts | undefined {
-  return knownOf(client).counts;
+/** What is known of the database that a client of `openDatabase` speaks to. */
+export function databaseKindOf(client: object): DatabaseKind {
+  const kind = kinds.get(client);
+  if (!kind) throw new Error('Expected an ORM client of openDatabase(), got another object.');
+  return kind;
+}
+
+/** What a caller may add to an open database. */
+export interface OpenDatabaseOptions {
+  /** Told of every operation. */
+  readonly counts?: DatabaseCounts | undefined;
+  /** Absolute path of the generated clients. Default: the service's own. */
+  readonly clients?: string | undefined;
 }
 
 /**
  * Opens the database that `DATABASE_URL` names.
  *
- * @param counts is told of every operation
  * @throws Error for a URL of another form or a client that was not generated, DatabaseUnavailableException when the
  * database does not answer
  */
-export async function openDatabase(settings: DatabaseSettings, counts?: DatabaseCounts): Promise<OpenOrm> {
+export async function openDatabase(settings: DatabaseSettings, options: OpenDatabaseOptions = {}): Promise<OpenOrm> {
+  const { counts, clients } = options;
   const target = parseDatabaseUrl(settings.DATABASE_URL);
-  const { adapter, pool, requests } = await connect(target, settings);
-  const Client = await generatedClient(target.provider);
+  const { Client, dataModel } = await loadGeneratedClient(target.provider, clients);
+  const { adapter, pool, requests } = await connect(target, settings, dataModel);
   // Its messages would hold the values that it was called with, and go to logs and monitors.
   const bare = new Client({ adapter, errorFormat: 'minimal' });
   try {
@@ -80,26 +90,24 @@ export async function openDatabase(settings: DatabaseSettings, counts?: Database
     throw unreachable(target.description, error);
   }
   const client = convertingErrors(bare, counts);
-  known.set(client, { provider: target.provider, counts });
+  kinds.set(client, { provider: target.provider, dataModel, counts });
   const { provider, writable } = target;
   return { client, provider, writable, pool, requests, close: () => bare.$disconnect() };
-}
-
-function knownOf(client: object) {
-  const found = known.get(client);
-  if (!found) throw new Error('Expected an ORM client of openDatabase(), got another object.');
-  return found;
 }
 
 /** Loads the driver of one database and not that of the other. */
 async function connect(
   target: DatabaseTarget,
   settings: DatabaseSettings,
+  dataModel: DataModel,
 ): Promise<{ adapter: object; pool?: Pool; requests: RequestQueue }> {
   if (target.provider === 'sqlite') {
     const { connectSqlite } = await import('../sqlite/connect-sqlite.ts');
     const requests = new RequestQueue();
-    return { adapter: connectSqlite(target.path, settings.DATABASE_STATEMENT_TIMEOUT_MS, requests), requests };
+    return {
+      adapter: connectSqlite(target.path, settings.DATABASE_STATEMENT_TIMEOUT_MS, dataModel, requests),
+      requests,
+    };
   }
   const { connectPostgresql } = await import('./connect-postgresql.ts');
   return connectPostgresql(target, {
@@ -117,20 +125,4 @@ function unreachable(description: string, error: unknown): DatabaseUnavailableEx
     classifyDatabaseError(error)?.reason ?? (error instanceof Error ? error.message.trim() : String(error));
   const message = `No answer from the database at ${description}: ${reason}. Check DATABASE_URL and that the database runs.`;
   return new DatabaseUnavailableException(message, undefined, { cause: error });
-}
-
-/** The generated client lies beside the chassis, as .ts in the source and as .js in the build. */
-async function generatedClient(provider: DatabaseProvider): Promise<new (options: object) => BareClient> {
-  const file = join(sourcesDirectory, 'generated', provider, `client${sourceExtension}`);
-  try {
-    const generated = await import(pathToFileURL(file).href);
-    return generated.PrismaClient;
-  } catch (error) {
-    throw new Error(
-      `Expected the ORM client for ${provider} in ${file}, which cannot be loaded. Run "npm run generate".`,
-      {
-        cause: error,
-      },
-    );
-  }
 }

@@ -1,7 +1,17 @@
 import { BadRequestException } from '../../errors/exceptions.ts';
+import { JsonComparison } from '../../query/json-comparison.ts';
+import { EnumBeyond } from '../../query/keyset-filter.ts';
 import { type Comparison, operatorNamed } from '../../query/operators.ts';
 import type { Filter, Selection } from '../../query/query-types.ts';
 import type { DatabaseProvider } from '../client/database-url.ts';
+import { type DataModel, enumValuesAt } from '../models/data-model.ts';
+import { jsonFilter } from './json-filter.ts';
+
+/** The database that a filter is for; without its models, no field of it is taken for an enum. */
+export interface TargetDatabase {
+  readonly provider: DatabaseProvider;
+  readonly dataModel?: DataModel;
+}
 
 /**
  * Makes a neutral filter mean the same on both databases: text operators take `%`, `_` and `\` literally, and compare
@@ -9,36 +19,38 @@ import type { DatabaseProvider } from '../client/database-url.ts';
  * (spec.md: SearchOptions). On SQLite case is folded for ASCII letters only. No field may be called like an operator. The
  * filter given is left as it is. Raises BadRequestException for a text with a NUL character, which no database can hold.
  */
-export function toProviderFilter(filter: Filter, provider: DatabaseProvider): Filter {
+export function toProviderFilter(filter: Filter, kind: TargetDatabase): Filter {
   const result: Filter = {};
   const besides: Filter[] = [];
   for (const [key, value] of Object.entries(filter)) {
-    if (Array.isArray(value))
-      result[key] = value.map((item) => (isPlain(item) ? toProviderFilter(item, provider) : item));
+    if (isJson(value)) besides.push(...value.map((comparison) => jsonFilter(key, comparison, kind.provider)));
+    else if (Array.isArray(value))
+      result[key] = value.map((item) => (isPlain(item) ? toProviderFilter(item, kind) : item));
+    else if (value instanceof EnumBeyond) result[key] = beyondInOrder(value, kind);
     else if (!isPlain(value)) result[key] = value;
-    else if (isComparison(value)) addComparison(key, value, provider, result, besides);
-    else result[key] = toProviderFilter(value, provider);
+    else if (isComparison(value)) addComparison(key, value, kind, result, besides);
+    else result[key] = toProviderFilter(value, kind);
   }
   if (besides.length > 0) result.AND = [...asList(result.AND), ...besides];
   return result;
 }
 
 /** The same for the filters inside a `select` or `include`. */
-export function toProviderSelection(selection: Selection, provider: DatabaseProvider): Filter {
+export function toProviderSelection(selection: Selection, kind: TargetDatabase): Filter {
   const result: Filter = {};
   for (const [key, value] of Object.entries(selection)) {
-    result[key] = isPlain(value) ? selectionArguments(value, provider) : value;
+    result[key] = isPlain(value) ? selectionArguments(value, kind) : value;
   }
   return result;
 }
 
-function selectionArguments(relation: Filter, provider: DatabaseProvider): Filter {
+function selectionArguments(relation: Filter, kind: TargetDatabase): Filter {
   const { where, select, include, ...rest } = relation;
   return {
     ...rest,
-    ...(isPlain(where) && { where: toProviderFilter(where, provider) }),
-    ...(isPlain(select) && { select: toProviderSelection(select, provider) }),
-    ...(isPlain(include) && { include: toProviderSelection(include, provider) }),
+    ...(isPlain(where) && { where: toProviderFilter(where, kind) }),
+    ...(isPlain(select) && { select: toProviderSelection(select, kind) }),
+    ...(isPlain(include) && { include: toProviderSelection(include, kind) }),
   };
 }
 
@@ -46,7 +58,7 @@ function selectionArguments(relation: Filter, provider: DatabaseProvider): Filte
 function addComparison(
   field: string,
   { mode, ...compared }: Filter,
-  provider: DatabaseProvider,
+  kind: TargetDatabase,
   result: Filter,
   besides: Filter[],
 ): void {
@@ -55,11 +67,11 @@ function addComparison(
     if (operand === undefined) continue;
     if (name === 'not' && isPlain(operand)) {
       besides.push({
-        NOT: toProviderFilter({ [field]: { ...(mode !== undefined && { mode }), ...operand } }, provider),
+        NOT: toProviderFilter({ [field]: { ...(mode !== undefined && { mode }), ...operand } }, kind),
       });
       continue;
     }
-    const translated = translate(name, { field, operand, insensitive: mode === 'insensitive' }, provider);
+    const translated = translate(name, { field, operand, insensitive: mode === 'insensitive' }, kind);
     const condition = translated[field];
     // Conditions of one field share one `mode` and have each operator once.
     const joins = isPlain(condition) && !('mode' in condition) && !Object.keys(condition).some((key) => key in own);
@@ -69,22 +81,34 @@ function addComparison(
   if (Object.keys(own).length > 0) result[field] = own;
 }
 
-function translate(name: string, comparison: Comparison, provider: DatabaseProvider): Filter {
+function translate(name: string, comparison: Comparison, kind: TargetDatabase): Filter {
   const { field, operand } = comparison;
   // PostgreSQL stores no NUL and refuses it; SQLite would take it for the end of the pattern.
   if (typeof operand === 'string' && operand.includes('\0')) throw new BadRequestException('Invalid request data');
   const operator = operatorNamed(name);
-  return operator ? operator.translation[provider](comparison) : { [field]: { [name]: operand } };
+  return operator ? operator.translation[kind.provider](comparison) : { [field]: { [name]: operand } };
 }
 
 function isComparison(value: Filter): boolean {
   return 'mode' in value || Object.keys(value).some((name) => operatorNamed(name) !== undefined);
 }
 
+function isJson(value: unknown): value is JsonComparison[] {
+  return Array.isArray(value) && value[0] instanceof JsonComparison;
+}
+
 function isPlain(value: unknown): value is Filter {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+/** Of an enum the database compares no sizes, so the values beyond are named; its column may also be a text. */
+function beyondInOrder({ model, path, value, direction }: EnumBeyond, { dataModel }: TargetDatabase): unknown {
+  const declared = dataModel && enumValuesAt(dataModel, model, path);
+  if (!declared) return { [direction === 'asc' ? 'gt' : 'lt']: value };
+  const place = declared.indexOf(value);
+  return { in: direction === 'asc' ? declared.slice(place + 1) : declared.slice(0, place) };
 }
 
 function asList(value: unknown): unknown[] {

@@ -1,4 +1,5 @@
 import { isToMany, type Selection } from '../../query/query-types.ts';
+import { type DataModel, fieldAt } from '../models/data-model.ts';
 
 /** How many records of a list have their related records read at the same time. */
 const lanes = 8;
@@ -38,14 +39,16 @@ export function splitSelection(select: Selection | undefined): SplitSelection | 
  *
  * @param client the ORM client, or inside a transaction the transaction's
  * @param model name of the records' model, e.g. `Category`
+ * @param dataModel the models of the client
  */
 export async function withRelated(
   client: object,
   model: string,
   records: readonly object[],
   { many, hidesId }: SplitSelection,
+  dataModel: DataModel,
 ): Promise<object[]> {
-  const relations = Object.entries(many).map(([name, part]) => relationReader(client, model, name, part));
+  const relations = Object.entries(many).map(([name, part]) => relationReader(client, model, name, part, dataModel));
   const completed: object[] = new Array(records.length);
   let next = 0;
   async function lane(): Promise<void> {
@@ -65,6 +68,7 @@ function relationReader(
   model: string,
   name: string,
   { where, ...part }: SplitSelection['many'][string],
+  dataModel: DataModel,
 ) {
   const { models } = (client as { _runtimeDataModel: { models: Record<string, ModelFields> } })._runtimeDataModel;
   const there = models[model]?.fields.find((field) => field.name === name);
@@ -74,8 +78,10 @@ function relationReader(
   if (!there || !back) throw new Error(`Expected a relation ${name} of ${model} with a way back, found none.`);
   const accessor = there.type.charAt(0).toLowerCase() + there.type.slice(1);
   const related = (client as Record<string, Related>)[accessor] as Related;
+  // Of many on the other side too, this record is one.
+  const isMany = fieldAt(dataModel, there.type, [back.name])?.list === true;
   return async (id: unknown) => {
-    const own = { [back.name]: { id } };
+    const own = { [back.name]: isMany ? { some: { id } } : { id } };
     return [name, await related.findMany({ ...part, where: where ? { AND: [where, own] } : own })] as const;
   };
 }

@@ -8,6 +8,8 @@ import type {
 } from '@prisma/driver-adapter-utils';
 import { DriverAdapterError } from '@prisma/driver-adapter-utils';
 import { RequestQueue } from '../client/request-queue.ts';
+import type { DataModel } from '../models/data-model.ts';
+import { SqliteQueries } from './sqlite-query.ts';
 import { SqliteThread } from './sqlite-thread.ts';
 
 const adapter = { provider: 'sqlite', adapterName: 'slipway-sqlite' } as const;
@@ -17,13 +19,16 @@ const adapter = { provider: 'sqlite', adapterName: 'slipway-sqlite' } as const;
  * `openSqlite` says of the file holds.
  *
  * @param statementTimeoutMs how long one statement may run, in milliseconds
+ * @param dataModel the models of the file, whose enums sort in declared order; default none
  * @param requests is told who waits for the thread
  */
 export function connectSqlite(
   path: string,
   statementTimeoutMs: number,
+  dataModel?: DataModel,
   requests = new RequestQueue(),
 ): SqlDriverAdapterFactory {
+  const queries = new SqliteQueries(dataModel ?? { models: {}, enums: {} });
   return {
     ...adapter,
     async connect() {
@@ -34,7 +39,7 @@ export function connectSqlite(
         await thread.close().catch(() => undefined);
         throw error;
       }
-      return new ThreadedSqlite(thread, requests);
+      return new ThreadedSqlite(thread, queries, requests);
     },
   };
 }
@@ -44,20 +49,24 @@ class ThreadedSqlite implements SqlDriverAdapter {
   readonly provider = adapter.provider;
   readonly adapterName = adapter.adapterName;
   readonly #thread: SqliteThread;
+  readonly #queries: SqliteQueries;
   readonly #requests: RequestQueue;
   readonly #waiting: (() => void)[] = [];
   #inTransaction = false;
 
-  constructor(thread: SqliteThread, requests: RequestQueue) {
+  constructor(thread: SqliteThread, queries: SqliteQueries, requests: RequestQueue) {
     this.#thread = thread;
+    this.#queries = queries;
     this.#requests = requests;
   }
 
-  queryRaw(query: SqlQuery): Promise<SqlResultSet> {
+  async queryRaw(given: SqlQuery): Promise<SqlResultSet> {
+    const query = this.#queries.prepare(given);
     return this.#requests.wait(this.#whenFree(() => this.#thread.run({ kind: 'query', query })));
   }
 
-  executeRaw(query: SqlQuery): Promise<number> {
+  async executeRaw(given: SqlQuery): Promise<number> {
+    const query = this.#queries.prepare(given);
     return this.#requests.wait(this.#whenFree(() => this.#thread.run({ kind: 'execute', query })));
   }
 
@@ -82,7 +91,7 @@ class ThreadedSqlite implements SqlDriverAdapter {
       this.#free();
       throw error;
     }
-    return transactionOn(this.#thread, () => this.#free());
+    return transactionOn(this.#thread, this.#queries, () => this.#free());
   }
 
   #whenFree<T>(work: () => Promise<T>): Promise<T> {
@@ -102,14 +111,15 @@ class ThreadedSqlite implements SqlDriverAdapter {
   }
 }
 
-function transactionOn(thread: SqliteThread, free: () => void): Transaction {
+function transactionOn(thread: SqliteThread, queries: SqliteQueries, free: () => void): Transaction {
   const { generation } = thread;
-  const execute = (query: SqlQuery) => thread.run<number>({ kind: 'execute', query }, generation);
+  const execute = async (query: SqlQuery) =>
+    thread.run<number>({ kind: 'execute', query: queries.prepare(query) }, generation);
   const savepoint = async (sql: string) => void (await execute({ sql, args: [], argTypes: [] }));
   return {
     ...adapter,
     options: { usePhantomQuery: true },
-    queryRaw: (query) => thread.run({ kind: 'query', query }, generation),
+    queryRaw: async (query) => thread.run({ kind: 'query', query: queries.prepare(query) }, generation),
     executeRaw: execute,
     commit: () => thread.run<void>({ kind: 'commit' }, generation).finally(free),
     // Of a thread that is gone it is done already.

@@ -7,6 +7,8 @@ import { type SqliteClient, untilFree, untilWritable } from './sqlite-waiting.ts
 
 type Config = ConstructorParameters<typeof PrismaLibSql>[0];
 type Transaction = Awaited<ReturnType<SqliteClient['transaction']>>;
+type ResultSet = Awaited<ReturnType<SqliteClient['execute']>>;
+type Value = ResultSet['rows'][number][number];
 type Run = (statement: Statement) => ReturnType<SqliteClient['execute']>;
 
 /**
@@ -58,13 +60,14 @@ class WaitingLibSql extends PrismaLibSql {
   }
 
   override createClient(config: Config): SqliteClient {
-    const client = super.createClient(config);
+    // As numbers of JavaScript, integers beyond 2^53 would be refused.
+    const client = super.createClient({ ...config, intMode: 'bigint' });
     const execute = client.execute.bind(client) as Run;
     const run: Run = async (statement) => {
       const prepared = storable(rewriteLike(statement));
       this.#watch(true);
       try {
-        return await execute(prepared);
+        return withNumbers(await execute(prepared));
       } finally {
         this.#watch(false);
       }
@@ -81,6 +84,19 @@ class WaitingLibSql extends PrismaLibSql {
     };
     return client;
   }
+}
+
+/** What a program computes in SQL of its own, such as a count, is a number where one holds it; columns keep their type. */
+function withNumbers(result: ResultSet): ResultSet {
+  if (!result.columnTypes.includes('')) return result;
+  const plain = (value: Value, column: number) =>
+    typeof value === 'bigint' && result.columnTypes[column] === '' && isSafe(value) ? Number(value) : value;
+  const rows = result.rows.map((row) => Array.from(row, plain) as unknown as ResultSet['rows'][number]);
+  return Object.assign(result, { rows });
+}
+
+function isSafe(value: bigint): boolean {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
 }
 
 /** The driver would cut a text off at a NUL character: store another value than was given, or find another record. */

@@ -27,9 +27,20 @@ export function sendNoContent(res: Response): void {
 
 /** Writes a JSON body in one piece, with its length, without an etag. */
 export function sendJsonResponse(res: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body);
+  const text = toJson(body);
   res.statusCode = status;
   res.setHeader('content-type', 'application/json; charset=utf-8');
   res.setHeader('content-length', Buffer.byteLength(text));
   res.end(text);
+}
+
+/** A big integer is sent as a string, because a number of JSON loses its digits in many clients. */
+function toJson(body: object): string {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    // Nothing is looked at one by one, which takes several times as long, but where there is a big integer.
+    if (!(error instanceof TypeError)) throw error;
+    return JSON.stringify(body, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
+  }
 }

@@ -62,7 +62,7 @@ describe.each(databaseProviders)('text filters on %s', (provider) => {
   afterAll(() => open.close());
 
   async function found(condition: object): Promise<string[]> {
-    const where = toProviderFilter({ name: condition }, provider);
+    const where = toProviderFilter({ name: condition }, { provider });
     const records = await open.client.category.findMany({ where, select: { name: true } });
     return records.map(({ name }) => name).sort();
   }
@@ -94,7 +94,7 @@ describe.each(databaseProviders)('text filters on %s', (provider) => {
     const prices = [1, 2, 3];
     const data = prices.map((price) => ({ sku: `${price}`, name: '', description: '', price, categoryId: id }));
     await open.client.product.createMany({ data });
-    const where = toProviderFilter({ price: { [operator]: 2 } }, provider);
+    const where = toProviderFilter({ price: { [operator]: 2 } }, { provider });
     const records = await open.client.product.findMany({ where, orderBy: { price: 'asc' } });
     expect(records.map(({ price }) => price)).toEqual(prices.filter((price) => means(price, 2)));
     await open.client.product.deleteMany();
@@ -116,7 +116,7 @@ describe.each(databaseProviders)('text filters on %s', (provider) => {
       NOT: { name: { equals: 'PLAIN' } },
       AND: [{ name: { not: 'x', mode: 'insensitive' } }],
     };
-    const where = toProviderFilter(filter, provider);
+    const where = toProviderFilter(filter, { provider });
     const records = await open.client.category.findMany({ where, select: { name: true }, orderBy: { name: 'asc' } });
     expect(records.map(({ name }) => name)).toEqual(['%', 'plain']);
   });
@@ -125,13 +125,16 @@ describe.each(databaseProviders)('text filters on %s', (provider) => {
     const { id } = await open.client.category.findUniqueOrThrow({ where: { name: '50%' } });
     const data = ['1%', '12'].map((sku) => ({ sku, name: sku, description: '', price: 1, categoryId: id }));
     await open.client.product.createMany({ data });
-    const where = toProviderFilter({ category: { name: { contains: '0%' } }, sku: { contains: '%' } }, provider);
+    const where = toProviderFilter({ category: { name: { contains: '0%' } }, sku: { contains: '%' } }, { provider });
     expect(await open.client.product.count({ where })).toBe(1);
-    const some = toProviderFilter({ products: { some: { sku: { startsWith: '1%', mode: 'insensitive' } } } }, provider);
+    const some = toProviderFilter(
+      { products: { some: { sku: { startsWith: '1%', mode: 'insensitive' } } } },
+      { provider },
+    );
     expect(await open.client.category.count({ where: some })).toBe(1);
     const select = toProviderSelection(
       { products: { where: { sku: { contains: '%' } }, select: { sku: true } } },
-      provider,
+      { provider },
     );
     expect(await open.client.category.findUnique({ where: { id }, select })).toEqual({ products: [{ sku: '1%' }] });
     await open.client.product.deleteMany();
@@ -152,7 +155,7 @@ describe.each(databaseProviders)('text filters on %s', (provider) => {
   });
 
   it('refuses a text with a NUL character, which neither database can hold', () => {
-    expect(() => toProviderFilter({ name: { contains: 'a\0b' } }, provider)).toThrow('Invalid request data');
+    expect(() => toProviderFilter({ name: { contains: 'a\0b' } }, { provider })).toThrow('Invalid request data');
   });
 });
 
@@ -163,8 +166,8 @@ describe('toProviderFilter', () => {
       AND: [{ name: { in: ['x'], mode: 'insensitive' } }],
     };
     const before = structuredClone(filter);
-    toProviderFilter(filter, 'sqlite');
-    toProviderFilter(filter, 'postgresql');
+    toProviderFilter(filter, { provider: 'sqlite' });
+    toProviderFilter(filter, { provider: 'postgresql' });
     expect(filter).toEqual(before);
   });
 
@@ -175,7 +178,7 @@ describe('toProviderFilter', () => {
       categoryId: null,
       category: { is: { name: 'x' } },
     };
-    expect(toProviderFilter(filter, 'sqlite')).toEqual(filter);
-    expect(toProviderFilter(filter, 'postgresql')).toEqual(filter);
+    expect(toProviderFilter(filter, { provider: 'sqlite' })).toEqual(filter);
+    expect(toProviderFilter(filter, { provider: 'postgresql' })).toEqual(filter);
   });
 });

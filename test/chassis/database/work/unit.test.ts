@@ -1,8 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+
 import { databaseProviders } from '../../../support/empty-database.ts';
 import { openShop } from '../../../support/open-shop.ts';
 import { raised } from '../../../support/raised.ts';
+
+const nowhere = '00000000-0000-4000-8000-000000000000';
 
 describe.each(databaseProviders)('a query of a unit of work on %s', (provider) => {
   const shop = openShop(provider);
@@ -22,12 +25,8 @@ describe.each(databaseProviders)('a query of a unit of work on %s', (provider) =
   it('goes on after a record was not there, unless other parts of that write were stored', async () => {
     const { id } = await shop.aProduct(1);
     await shop.categories.unitOfWork(async () => {
-      expect(
-        await raised(() => shop.categories.update('00000000-0000-4000-8000-000000000000', { name: 'x' })),
-      ).toMatchObject({ statusCode: 404 });
-      expect(await raised(() => shop.categories.delete('00000000-0000-4000-8000-000000000000'))).toMatchObject({
-        statusCode: 404,
-      });
+      expect(await raised(() => shop.categories.update(nowhere, { name: 'x' }))).toMatchObject({ statusCode: 404 });
+      expect(await raised(() => shop.categories.delete(nowhere))).toMatchObject({ statusCode: 404 });
       await shop.categories.create({ name: 'after' });
     });
     expect(await shop.stored()).toEqual(['after', 'shelf']);

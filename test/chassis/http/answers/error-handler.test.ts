@@ -112,11 +112,7 @@ describe('errorHandler', () => {
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
     const badHeader = { headers: { 'X-A': 'a\nb' } };
-    for (const exception of [
-      new BadRequestException('x', cyclic),
-      new BadRequestException('x', 1n),
-      new BadRequestException('x', 1, badHeader),
-    ]) {
+    for (const exception of [new BadRequestException('x', cyclic), new BadRequestException('x', 1, badHeader)]) {
       const response = await request(bareApp([throwing(exception)])).get('/');
       expect(response.status).toBe(500);
       expect(response.body).toMatchObject({ success: false, message: 'Internal Server Error', statusCode: 500 });

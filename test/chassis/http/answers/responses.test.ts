@@ -34,8 +34,16 @@ describe('responses', () => {
     expect([status, text]).toEqual([204, '']);
   });
 
+  it('write a big integer as a string, with all its digits', async () => {
+    const data = [{ id: 9_007_199_254_740_993n, at: new Date(0), list: [1n, null] }];
+    const { body } = await request(bareApp([(_req, res) => sendData(res, 200, data)])).get('/');
+    expect(body.data).toEqual([{ id: '9007199254740993', at: '1970-01-01T00:00:00.000Z', list: ['1', null] }]);
+  });
+
   it('are a failure when the data cannot be written as JSON', async () => {
-    const { status, body } = await request(bareApp([(_req, res) => sendData(res, 200, 1n)])).get('/');
+    const cyclic: Record<string, unknown> = { id: 1n };
+    cyclic.self = cyclic;
+    const { status, body } = await request(bareApp([(_req, res) => sendData(res, 200, cyclic)])).get('/');
     expect([status, body.success]).toEqual([500, false]);
   });
 });

@@ -1,0 +1,49 @@
+import { mappedName, readModels } from './read-models.ts';
+
+/** A field of a model, as queries need to know it. */
+export interface DataField {
+  /** Name of a scalar type, an enum or a model. */
+  readonly type: string;
+  readonly list: boolean;
+  /** Its column; of a relation the field's own name. */
+  readonly column: string;
+}
+
+/** What the generated client does not tell of its models; `npm run generate` writes it beside the clients. */
+export interface DataModel {
+  readonly models: Readonly<
+    Record<string, { readonly table: string; readonly fields: Readonly<Record<string, DataField>> }>
+  >;
+  /** Values of each enum in declared order, and how the database calls each. */
+  readonly enums: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/** The data model of a file of models. */
+export function dataModelOf(text: string): DataModel {
+  const { models, tables, enums } = readModels(text);
+  const modelEntries = [...models].map(([name, fields]) => {
+    const fieldEntries = fields.map(({ name: field, type, list, attributes }) => {
+      const column = mappedName(attributes) ?? field;
+      return [field, { type, list, column }] as const;
+    });
+    return [name, { table: tables.get(name) ?? name, fields: Object.fromEntries(fieldEntries) }] as const;
+  });
+  const enumEntries = [...enums].map(([name, values]) => {
+    const stored = values.map((value) => [value.name, mappedName(value.attributes) ?? value.name] as const);
+    return [name, Object.fromEntries(stored)] as const;
+  });
+  return { models: Object.fromEntries(modelEntries), enums: Object.fromEntries(enumEntries) };
+}
+
+/** The field that a path of relations leads to from a model; undefined where there is none. */
+export function fieldAt(dataModel: DataModel, model: string, path: readonly string[]): DataField | undefined {
+  const [name = '', ...rest] = path;
+  const field = dataModel.models[model]?.fields[name];
+  return field && rest.length > 0 ? fieldAt(dataModel, field.type, rest) : field;
+}
+
+/** The values of the enum that a path leads to, in declared order; undefined where the field is no enum. */
+export function enumValuesAt(dataModel: DataModel, model: string, path: readonly string[]): string[] | undefined {
+  const values = dataModel.enums[fieldAt(dataModel, model, path)?.type ?? ''];
+  return values && Object.keys(values);
+}

@@ -1,0 +1,88 @@
+import type { SqlQuery } from '@prisma/driver-adapter-utils';
+import type { DataModel } from '../models/data-model.ts';
+
+/** Significant digits that SQLite keeps of a decimal number: it holds them as a binary floating point number. */
+const decimalDigits = 15;
+
+/** Raised for a decimal that SQLite would round; PostgreSQL holds it. */
+class LongDecimalError extends Error {
+  override readonly name = 'LongDecimalError';
+  override readonly message =
+    `A decimal of more than ${decimalDigits} digits cannot be stored or looked for in SQLite.`;
+}
+
+/**
+ * Makes queries mean on SQLite what they mean on PostgreSQL: enums sort in declared order, JSON is equal whatever the
+ * order of its keys, and a decimal that SQLite would round is refused.
+ */
+export class SqliteQueries {
+  readonly #enums: ReadonlyMap<string, readonly string[]>;
+  readonly #rewritten = new Map<string, string>();
+
+  constructor(dataModel: DataModel) {
+    const columns = Object.values(dataModel.models).flatMap(({ table, fields }) =>
+      Object.values(fields).flatMap(({ type, column }) => {
+        const values = dataModel.enums[type];
+        return values ? [[`${table}.${column}`, Object.values(values)] as const] : [];
+      }),
+    );
+    this.#enums = new Map(columns);
+  }
+
+  /** The query as SQLite has to get it. */
+  prepare(query: SqlQuery): SqlQuery {
+    const args = query.argTypes.some(({ scalarType }) => scalarType === 'json' || scalarType === 'decimal')
+      ? query.args.map((arg, index) => storable(arg, query.argTypes[index]?.scalarType))
+      : query.args;
+    return { ...query, args, sql: this.#inDeclaredOrder(query.sql) };
+  }
+
+  #inDeclaredOrder(sql: string): string {
+    if (this.#enums.size === 0 || !sql.includes(' ORDER BY ')) return sql;
+    const known = this.#rewritten.get(sql);
+    if (known !== undefined) return known;
+    const rewritten = this.#rewrite(sql);
+    // Bounded, because lists in filters make the number of different statements unbounded.
+    if (this.#rewritten.size >= 500) this.#rewritten.clear();
+    this.#rewritten.set(sql, rewritten);
+    return rewritten;
+  }
+
+  #rewrite(sql: string): string {
+    const aliases = new Map([...sql.matchAll(aliasOfTable)].map(([, table = '', alias = '']) => [alias, table]));
+    return sql.replace(sortedColumn, (column, table: string, name: string) => {
+      const values = this.#enums.get(`${aliases.get(table) ?? table}.${name}`);
+      return values
+        ? `CASE ${column} ${values.map((value, place) => `WHEN ${text(value)} THEN ${place}`).join(' ')} END`
+        : column;
+    });
+  }
+}
+
+const aliasOfTable = /`main`\.`([^`]+)` AS `([^`]+)`/g;
+const sortedColumn = /(?:`main`\.)?`([^`]+)`\.`([^`]+)`(?= (?:ASC|DESC)\b)/g;
+
+function text(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+function storable(arg: unknown, type: string | undefined): unknown {
+  if (typeof arg !== 'string') return arg;
+  if (type === 'json') return canonicalJson(arg);
+  if (type === 'decimal' && significantDigits(arg) > decimalDigits) throw new LongDecimalError();
+  return arg;
+}
+
+function significantDigits(decimal: string): number {
+  const [digits = ''] = decimal.split(/e/i);
+  return digits.replace(/[-+.]/g, '').replace(/^0+|0+$/g, '').length;
+}
+
+/** JSON with the keys of every object in order, since SQLite compares it as text. */
+function canonicalJson(json: string): string {
+  const sorted = (_key: string, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : value;
+  return JSON.stringify(JSON.parse(json), sorted);
+}
