@@ -28,6 +28,7 @@ export {
   InternalServerErrorException,
   MethodNotAllowedException,
   NotFoundException,
+  InsufficientStorageException,
   PayloadTooLargeException,
   RequestAbandonedException,
   type SerializedException,
@@ -59,3 +60,4 @@ export { ResourceService } from './resource/resource-service.ts';
 export { createService, type Service, type ServiceOptions } from './service.ts';
 export type { Logger } from './telemetry/logger.ts';
 export { receiveUpload, removeUpload, type UploadedFile, uploadedFile } from './uploads/receive-upload.ts';
+export type { UploadQuota } from './uploads/upload-usage.ts';

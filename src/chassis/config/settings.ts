@@ -6,6 +6,7 @@ import { overloadSettings } from './settings/overload-settings.ts';
 import { sentrySettings } from './settings/sentry-settings.ts';
 import { flag, isOriginList, isProxyList, isPublicUrl, wholeNumber } from './settings/setting-types.ts';
 import { tracingSettings } from './settings/tracing-settings.ts';
+import { uploadSettings } from './settings/upload-settings.ts';
 
 /** The settings of the chassis. Modules add their own by `<x>.config.ts`. */
 export const chassisSettings = {
@@ -64,8 +65,7 @@ export const chassisSettings = {
   ENABLE_LOGGING: flag(true).describe('One log line per request'),
   ENABLE_OPENAPI: flag(true).describe('The API page at /api-docs'),
   BODY_LIMIT_BYTES: wholeNumber(1, 100_000_000, 1_048_576).describe('Largest request body, in bytes'),
-  LOCAL_UPLOAD_DIR: z.string().default('./uploads').describe('Directory of uploaded files, served at /uploads'),
-  UPLOAD_MAX_BYTES: wholeNumber(1, 1_000_000_000, 2_097_152).describe('Largest uploaded file, in bytes'),
+  ...uploadSettings,
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
       error: 'expected trace, debug, info, warn, error, fatal or silent',

@@ -57,4 +57,5 @@ export const errorCatalogue: readonly CatalogueEntry[] = [
     'The database cannot be reached or has no time left; `Retry-After` says when to try again.',
   ),
   entry('ServiceUnavailableException', 503, 'Service Unavailable', 'The service cannot take the request now.'),
+  entry('InsufficientStorageException', 507, 'Insufficient Storage', 'There is no room left for uploads.'),
 ];

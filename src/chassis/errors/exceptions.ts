@@ -176,3 +176,10 @@ export class BusinessException extends BadRequestException {
     super(message, details, options);
   }
 }
+
+/** 507: there is no room to store what came; somebody has to remove something, or to give more room. */
+export class InsufficientStorageException extends BaseException {
+  constructor(message = 'Insufficient Storage', details?: unknown, options?: ExceptionOptions) {
+    super(message, 507, details, options);
+  }
+}

@@ -8,15 +8,10 @@ import {
   PayloadTooLargeException,
 } from '../errors/exceptions.ts';
 import { onRequestFailure } from '../http/answers/request-failure.ts';
+import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import { type ImageType, imageExtensions } from './image-type.ts';
-import {
-  type HiddenFile,
-  orStorageFailure,
-  publishUpload,
-  removeAbandoned,
-  removeFile,
-  uploadStorage,
-} from './upload-storage.ts';
+import { type HiddenFile, orStorageFailure, publishUpload, removeFile, uploadStorage } from './upload-storage.ts';
+import { type Reservation, type UploadQuota, UploadUsage } from './upload-usage.ts';
 
 /** What a route takes. */
 export interface ReceiveUploadOptions {
@@ -26,6 +21,10 @@ export interface ReceiveUploadOptions {
   maxBytes: number;
   /** Where the file is stored; made when missing. */
   directory: string;
+  /** How much uploads may take. Default: 20 MiB of one owner, 10 GiB in all, 100 MiB left free. */
+  quota?: UploadQuota;
+  /** Whose quota a file counts for. Default: the authenticated user, else the address of the client. */
+  owner?: (request: Request) => string;
   /** Which types of image are taken, by content and not by name. Default: PNG, JPEG, WebP and GIF. */
   types?: readonly ImageType[];
 }
@@ -40,41 +39,60 @@ export interface UploadedFile {
 }
 
 const uploads = new WeakMap<Request, UploadedFile>();
+const defaultQuota: UploadQuota = { perOwner: 20_971_520, total: 10_737_418_240, minimumFree: 104_857_600 };
 const allTypes = Object.keys(imageExtensions) as ImageType[];
 
 /**
  * Receives one image of a multipart form; the handler after it finds it by `uploadedFile(req)`. A file appears in the
- * directory whole or not at all, and is removed again when the request fails later on.
+ * directory whole or not at all, without its metadata, and is removed again when the request fails later on.
  *
  * @throws BadRequestException for a missing file or a malformed form (spec.md: Errors, body rule 4) and, with message
- * `Failed to upload <field>`, when it cannot be stored (body rule 6); PayloadTooLargeException above `maxBytes`;
- * UnsupportedMediaTypeException for another content
+ * `Failed to upload <field>`, when it cannot be stored (body rule 6); PayloadTooLargeException above `maxBytes`
+ * and where the owner has no room left; UnsupportedMediaTypeException for another content and for a damaged image;
+ * InsufficientStorageException where nobody has room left
  */
 export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
   const { field, maxBytes, types = allTypes } = options;
   const storage = { field, types, directory: resolve(options.directory) };
   const limits = { fileSize: maxBytes, files: 1, fields: 20, fieldSize: 65_536, parts: 21 };
+  const usage = new UploadUsage(storage.directory, options.quota ?? defaultQuota);
+  const ownerOf = options.owner ?? uploaderOf;
   let receive: RequestHandler | undefined;
   async function open(): Promise<RequestHandler> {
     // Most services take no uploads, and their start need not load this.
     const { default: multer } = await import('multer');
-    await orStorageFailure(field, removeAbandoned(storage.directory));
     return multer({ storage: uploadStorage(storage), limits }).single(field);
   }
   return async function receiveFile(req, res, next) {
+    let reservation: Reservation | undefined;
     try {
       receive ??= await open();
+      reservation = await orStorageFailure(field, usage.reserve(ownerOf(req), largestFile(req, maxBytes)));
       await readForm(receive, req, res);
       if (req.file === undefined) throw missingFile(field);
       const hidden = req.file as unknown as HiddenFile;
-      const name = await publishUpload(hidden, storage);
+      const { name, size } = await publishUpload(hidden, reservation.ownerKey, storage);
+      reservation.store(name, size);
       onRequestFailure(req, () => removeFile(join(storage.directory, name)));
-      uploads.set(req, { name, size: hidden.size, type: hidden.imageType });
+      uploads.set(req, { name, size, type: hidden.imageType });
     } catch (error) {
       return next(uploadException(error, field, maxBytes));
+    } finally {
+      reservation?.release();
     }
     next();
   };
+}
+
+function uploaderOf(req: Request): string {
+  const { userId, ipAddress } = requestContextOf(req);
+  return userId === undefined ? `address ${ipAddress}` : `user ${userId}`;
+}
+
+/** A file is smaller than the form that it comes in. */
+function largestFile(req: Request, maxBytes: number): number {
+  const length = Number(req.headers['content-length'] ?? maxBytes);
+  return length >= 0 && length < maxBytes ? length : maxBytes;
 }
 
 /** The image that `receiveUpload` stored for this request. */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { StorageEngine } from 'multer';
-import { BadRequestException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';
+import { BadRequestException, BaseException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';
 import { type ImageType, imageExtensions, imageHeadLength, imageType } from './image-type.ts';
+import { stripMetadata } from './strip-metadata.ts';
 
 const hiddenName = /^\.[\da-f-]{36}\.part$/;
 const abandonedMs = 3_600_000;
@@ -41,16 +42,48 @@ export function uploadStorage(options: UploadStorageOptions): StorageEngine {
   };
 }
 
-/** Makes a hidden file visible under a random name with the extension of its type; gives the name. */
-export async function publishUpload(file: HiddenFile, { field, directory }: UploadStorageOptions): Promise<string> {
-  const name = `${randomUUID()}.${imageExtensions[file.imageType]}`;
+/**
+ * Removes the metadata of a hidden file and makes it visible under a random name with the extension of its type; gives the
+ * name and what is left of its size.
+ *
+ * @param ownerKey what the name begins with, so that the files of one owner can be counted
+ * @throws UnsupportedMediaTypeException for an image that is damaged
+ */
+export async function publishUpload(
+  file: HiddenFile,
+  ownerKey: string,
+  { field, directory }: UploadStorageOptions,
+): Promise<{ name: string; size: number }> {
+  const name = `${ownerKey}-${randomUUID()}.${imageExtensions[file.imageType]}`;
   try {
+    const size = await removeMetadata(file, field);
     await orStorageFailure(field, rename(file.path, join(directory, name)));
+    return { name, size };
   } catch (failure) {
     await removeFile(file.path);
     throw failure;
   }
-  return name;
+}
+
+/** Gives the size of what is left. */
+async function removeMetadata({ path, size, imageType }: HiddenFile, field: string): Promise<number> {
+  const pieces = stripMetadata(await orStorageFailure(field, readFile(path)), imageType);
+  if (!pieces) {
+    throw new UnsupportedMediaTypeException(`Expected a whole image in field "${field}", found a damaged ${imageType}`);
+  }
+  const left = pieces.reduce((length, piece) => length + piece.length, 0);
+  if (left !== size) await orStorageFailure(field, replaceContent(path, pieces));
+  return left;
+}
+
+async function replaceContent(path: string, pieces: readonly Buffer[]): Promise<void> {
+  const handle = await open(path, 'w');
+  try {
+    for (const piece of pieces) await handle.appendFile(piece);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Removes a file; one that is gone already is no error. */
@@ -58,17 +91,13 @@ export async function removeFile(path: string): Promise<void> {
   await rm(path, { force: true });
 }
 
-/** Removes what processes that were killed left half written; an hour later no upload is still under way. */
-export async function removeAbandoned(directory: string): Promise<void> {
-  const names = await readdir(directory).catch(emptyWhenMissing);
-  for (const path of names.filter((name) => hiddenName.test(name)).map((name) => join(directory, name))) {
-    // Another process may be removing them too.
-    const file = await stat(path).catch(() => undefined);
-    if (file && file.mtimeMs < Date.now() - abandonedMs) await removeFile(path);
-  }
+/** Whether a file was left half written by a process that was killed; an hour later no upload is still under way. */
+export function isAbandoned(name: string, mtimeMs: number): boolean {
+  return hiddenName.test(name) && mtimeMs < Date.now() - abandonedMs;
 }
 
-function emptyWhenMissing(error: NodeJS.ErrnoException): string[] {
+/** Takes a directory that nobody has made yet for an empty one. */
+export function emptyWhenMissing(error: NodeJS.ErrnoException): [] {
   if (error.code === 'ENOENT') return [];
   throw error;
 }
@@ -130,6 +159,7 @@ export async function orStorageFailure<T>(field: string, work: Promise<T>): Prom
   try {
     return await work;
   } catch (cause) {
+    if (cause instanceof BaseException) throw cause;
     const reason = cause instanceof Error ? cause.message.split(',', 1)[0] : String(cause);
     throw new BadRequestException(`Failed to upload ${field}`, { cause: reason }, { cause });
   }

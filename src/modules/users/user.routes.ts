@@ -1,4 +1,4 @@
-import { defineRoutes, handle, receiveUpload, resourceRouter } from '../../chassis/index.ts';
+import { defineRoutes, handle, rateLimit, receiveUpload, resourceRouter } from '../../chassis/index.ts';
 
 /**
  * @openapi
@@ -9,20 +9,26 @@ import { defineRoutes, handle, receiveUpload, resourceRouter } from '../../chass
  *   post:
  *     operationId: setAvatar
  *     summary: Set the picture of a user
- *     description: PNG, JPEG, WebP or GIF by content, at most UPLOAD_MAX_BYTES; it replaces the one before.
+ *     description: PNG, JPEG, WebP or GIF by content, at most UPLOAD_MAX_BYTES; it replaces the one before and is stored without its metadata.
  *     requestBody:
  *       required: true
  *       content:
  *         multipart/form-data:
  *           schema: { type: object, required: [avatar], properties: { avatar: { type: string, format: binary } } }
  *     x-data: User
- *     responses: { 413: {}, 415: {} }
+ *     responses: { 413: {}, 415: {}, 429: {}, 507: {} }
  */
 export default defineRoutes(({ userController, auth, settings }) => {
   const access = { read: auth.user(), write: auth.selfOr('admin') };
   const router = resourceRouter('/users', userController, access);
   const { UPLOAD_MAX_BYTES: maxBytes, LOCAL_UPLOAD_DIR: directory } = settings;
-  const receiveAvatar = receiveUpload({ field: 'avatar', maxBytes, directory });
-  router.post('/users/:id/avatar', access.write, receiveAvatar, handle(userController, 'setAvatar'));
+  const quota = {
+    perOwner: settings.UPLOAD_USER_BYTES,
+    total: settings.UPLOAD_TOTAL_BYTES,
+    minimumFree: settings.UPLOAD_MIN_FREE_BYTES,
+  };
+  const limit = rateLimit({ name: 'uploads', points: settings.UPLOADS_PER_MINUTE, seconds: 60, by: 'user' });
+  const receiveAvatar = receiveUpload({ field: 'avatar', maxBytes, directory, quota });
+  router.post('/users/:id/avatar', access.write, limit, receiveAvatar, handle(userController, 'setAvatar'));
   return router;
 });
