@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { images } from '../support/images.ts';
 import { killSpawned, SpawnedService, type SpawnOptions } from '../support/spawn-service.ts';
 
 const quick = { SHUTDOWN_ACCEPT_MS: '1000', SHUTDOWN_DEADLINE_MS: '10000', ENABLE_OPENAPI: 'false' };
@@ -98,7 +99,7 @@ describe.concurrent('SIGTERM', () => {
     await expect.poll(() => readdirSync(uploads)).toHaveLength(1);
     service.child.kill('SIGTERM');
     await service.line('shutting down');
-    upload.write('0\r\n--slipway--\r\n'.padStart(uploadLength - pngHead.length, '\r\n'));
+    upload.write(Buffer.concat([png.subarray(pngHead.length), Buffer.from(uploadEnd)]));
     const [answer] = (await once(upload, 'data')) as [Buffer];
     expect(String(answer)).toMatch(/^HTTP\/1.1 201 /);
     expect((await service.closed).code).toBe(0);
@@ -158,9 +159,11 @@ describe.concurrent('a signal during the start', () => {
   });
 });
 
-const pngHead = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100)]);
+const png = images.png(Buffer.alloc(300));
+const pngHead = png.subarray(0, 108);
+const uploadEnd = '\r\n--slipway--\r\n';
 const uploadHead = '--slipway\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\n';
-const uploadLength = 400;
+const uploadLength = png.length + uploadEnd.length;
 
 /** Sends the beginning of an image. */
 async function halfAnUpload(url: string) {

@@ -14,6 +14,7 @@ const reasons: Record<number, string> = {
   429: 'The client sent more than its share; Retry-After says when to try again, in seconds',
   500: 'An unexpected fault',
   503: 'The service cannot take the request now; Retry-After says when to try again, in seconds',
+  507: 'There is no room left to store what came',
 };
 
 const timestamp = '2026-01-01T00:00:00.000Z';

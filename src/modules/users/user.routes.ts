@@ -28,7 +28,13 @@ export default defineRoutes(({ userController, auth, settings }) => {
     minimumFree: settings.UPLOAD_MIN_FREE_BYTES,
   };
   const limit = rateLimit({ name: 'uploads', points: settings.UPLOADS_PER_MINUTE, seconds: 60, by: 'user' });
-  const receiveAvatar = receiveUpload({ field: 'avatar', maxBytes, directory, quota });
+  const receiveAvatar = receiveUpload({
+    field: 'avatar',
+    maxBytes,
+    directory,
+    quota,
+    owner: ({ params }) => `user ${params['id']}`,
+  });
   router.post('/users/:id/avatar', access.write, limit, receiveAvatar, handle(userController, 'setAvatar'));
   return router;
 });

@@ -10,17 +10,19 @@ import request from 'supertest';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BaseException } from '../../../src/chassis/errors/exceptions.ts';
 import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
-import { receiveUpload, removeUpload, uploadedFile } from '../../../src/chassis/uploads/receive-upload.ts';
+import { receiveUpload, uploadedFile } from '../../../src/chassis/uploads/receive-upload.ts';
+import { images, pngChunk } from '../../support/images.ts';
 import { bareApp } from '../http/bare-app.ts';
 import { listening } from '../http/listening.ts';
 
-const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 1)]);
-const images: [type: string, extension: string, content: Buffer][] = [
+const png = images.png();
+const types: [type: string, extension: string, content: Buffer][] = [
   ['image/png', 'png', png],
-  ['image/jpeg', 'jpg', Buffer.concat([Buffer.from('ffd8ffe0', 'hex'), Buffer.alloc(100)])],
-  ['image/gif', 'gif', Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(100)])],
-  ['image/webp', 'webp', Buffer.concat([Buffer.from('RIFF\n\n\n\nWEBPVP8 '), Buffer.alloc(100)])],
+  ['image/jpeg', 'jpg', images.jpg()],
+  ['image/gif', 'gif', images.gif()],
+  ['image/webp', 'webp', images.webp()],
 ];
+const roomy = { perOwner: 1_000_000, total: 10_000_000, minimumFree: 0 };
 const answer: RequestHandler = (req, res) => void res.json(uploadedFile(req));
 
 let directory: string;
@@ -30,7 +32,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 function appWith(last: RequestHandler = answer, reported: (exception: BaseException) => void = () => undefined) {
-  const upload = receiveUpload({ field: 'avatar', maxBytes: 100_000, directory });
+  const upload = receiveUpload({ field: 'avatar', maxBytes: 100_000, directory, quota: roomy });
   return bareApp([parseBodies({ limitBytes: 1_000 }), upload, last], { reporters: [{ report: reported }] });
 }
 
@@ -39,10 +41,10 @@ function send(content: Buffer, field = 'avatar', name = 'me.png') {
 }
 
 describe('receiveUpload', () => {
-  it.each(images)('stores an %s under a name of its own with the extension .%s', async (type, extension, content) => {
+  it.each(types)('stores an %s under a name of its own with the extension .%s', async (type, extension, content) => {
     const { body } = await send(content, 'avatar', '../../evil.html');
     expect(body).toEqual({
-      name: expect.stringMatching(new RegExp(`^[0-9a-f-]{36}\\.${extension}$`)),
+      name: expect.stringMatching(new RegExp(`^[\\da-f]{16}-[0-9a-f-]{36}\\.${extension}$`)),
       size: content.length,
       type,
     });
@@ -60,9 +62,23 @@ describe('receiveUpload', () => {
   });
 
   it('stores a file that comes in many pieces whole', async () => {
-    const content = Buffer.concat([png, Buffer.alloc(99_000, 'abc')]);
+    const content = images.png(Buffer.alloc(99_000, 'abc'));
     const { body } = await send(content);
     expect(await readFile(join(directory, body.name))).toEqual(content);
+  });
+
+  it('stores a picture without what a camera wrote into it', async () => {
+    const tagged = images.png(undefined, pngChunk('tEXt', Buffer.from('taken at home')));
+    const { body } = await send(tagged);
+    expect(body.size).toBe(png.length);
+    expect(await readFile(join(directory, body.name))).toEqual(png);
+  });
+
+  it('refuses a picture that is damaged or a page in disguise with 415, and leaves nothing behind', async () => {
+    for (const content of [png.subarray(0, 50), Buffer.from('GIF89a/*<script>alert(1)</script>*/')]) {
+      expect((await send(content)).status).toBe(415);
+    }
+    expect(await readdir(directory)).toEqual([]);
   });
 
   it.each([
@@ -109,7 +125,7 @@ describe('receiveUpload', () => {
   });
 
   it('takes a file of exactly the largest size', async () => {
-    expect((await send(Buffer.concat([png, Buffer.alloc(100_000 - png.length)]))).status).toBe(200);
+    expect((await send(images.png(Buffer.alloc(100_000 - images.png(Buffer.alloc(0)).length)))).status).toBe(200);
   });
 
   it('refuses files in other fields and second files, and leaves nothing behind', async () => {
@@ -180,18 +196,5 @@ describe('uploadedFile', () => {
   it('says what is missing on a route without receiveUpload', async () => {
     const { status, body } = await request(bareApp([answer])).post('/a');
     expect([status, body.message]).toEqual([500, expect.stringContaining('add it to the route POST /a')]);
-  });
-});
-
-describe('removeUpload', () => {
-  it('removes a stored file, and takes one that is gone for removed', async () => {
-    await writeFile(join(directory, 'a.png'), '');
-    await removeUpload(directory, 'a.png');
-    await removeUpload(directory, 'a.png');
-    expect(await readdir(directory)).toEqual([]);
-  });
-
-  it.each(['../a.png', '/etc/passwd', '.hidden', 'a/b.png', ''])('refuses the name "%s"', async (name) => {
-    await expect(removeUpload(directory, name)).rejects.toThrow('Expected the name of an uploaded file');
   });
 });

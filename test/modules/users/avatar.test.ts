@@ -1,8 +1,11 @@
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { bootTestApp } from '../../support/boot-test-app.ts';
+import { images } from '../../support/images.ts';
 
-const app = await bootTestApp({ env: { UPLOAD_MAX_BYTES: '5000' } });
+const app = await bootTestApp({
+  env: { UPLOAD_MAX_BYTES: '5000', UPLOAD_USER_BYTES: '6000', UPLOADS_PER_MINUTE: '6' },
+});
 const password = 'correct horse battery';
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
@@ -105,6 +108,21 @@ describe('POST /users/:id/avatar', () => {
     await expectNothingLeft(id, async () => {
       expect((await client.upload(path, 'avatar', content, 'a.png')).status).toBe(415);
     });
+  });
+
+  it('answers 413 to a user whose files take more than UPLOAD_USER_BYTES would allow', async () => {
+    const { id, path, client } = await newUser();
+    await client.upload(path, 'avatar', images.png(Buffer.alloc(4000)), 'a.png').expectData();
+    await expectNothingLeft(id, async () => {
+      expect((await client.upload(path, 'avatar', images.png(Buffer.alloc(4000)), 'a.png')).status).toBe(413);
+    });
+  });
+
+  it('answers 429 to more than UPLOADS_PER_MINUTE of one user, and to nobody else', async () => {
+    const [{ path, client }, other] = [await newUser(), await newUser()];
+    for (let count = 0; count < 6; count += 1) await client.upload(path, 'avatar', png, 'a.png').expectData();
+    expect((await client.upload(path, 'avatar', png, 'a.png')).status).toBe(429);
+    await other.client.upload(other.path, 'avatar', png, 'a.png').expectData();
   });
 
   it('answers 413 to a file beyond UPLOAD_MAX_BYTES and leaves nothing behind', async () => {

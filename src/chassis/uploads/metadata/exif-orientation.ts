@@ -1,0 +1,31 @@
+const exifName = Buffer.from('Exif\0\0');
+const orientationTag = 0x0112;
+const entryLength = 12;
+
+/** The orientation in the data of an Exif segment, 1 to 8; undefined without one. */
+export function exifOrientation(data: Buffer): number | undefined {
+  if (!data.subarray(0, exifName.length).equals(exifName)) return undefined;
+  const tiff = data.subarray(exifName.length);
+  if (tiff.length < 8) return undefined;
+  const little = tiff.toString('latin1', 0, 2) === 'II';
+  const short = (at: number) => (little ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
+  const first = little ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4);
+  if (first + 2 > tiff.length) return undefined;
+  const count = Math.min(short(first), Math.floor((tiff.length - first - 2) / entryLength));
+  for (let index = 0; index < count; index += 1) {
+    const entry = first + 2 + index * entryLength;
+    if (short(entry) !== orientationTag) continue;
+    const value = short(entry + 8);
+    return value >= 1 && value <= 8 ? value : undefined;
+  }
+  return undefined;
+}
+
+/** A segment of a JPEG that says how it is turned, and nothing else. */
+export function orientationSegment(orientation: number): Buffer {
+  const directory = Buffer.from('0001' + '0112' + '0003' + '00000001' + '0000' + '0000' + '00000000', 'hex');
+  directory.writeUInt16BE(orientation, 10);
+  const tiff = Buffer.concat([Buffer.from('4d4d002a00000008', 'hex'), directory]);
+  const head = Buffer.from([0xff, 0xe1, 0, 2 + exifName.length + tiff.length]);
+  return Buffer.concat([head, exifName, tiff]);
+}

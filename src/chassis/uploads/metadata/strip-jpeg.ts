@@ -1,0 +1,62 @@
+import { exifOrientation, orientationSegment } from './exif-orientation.ts';
+
+const marker = { start: 0xd8, end: 0xd9, scan: 0xda, app0: 0xe0, app1: 0xe1, app2: 0xe2, app14: 0xee, comment: 0xfe };
+const colourProfile = Buffer.from('ICC_PROFILE\0');
+const upright = 1;
+
+/**
+ * A JPEG without its application segments and comments, but for those that decide about colours (JFIF, ICC, Adobe) and the
+ * orientation, which is written anew. Ends where the first picture ends: previews and videos behind it go.
+ */
+export function stripJpeg(image: Buffer): Buffer[] | undefined {
+  const kept: Buffer[] = [image.subarray(0, 2)];
+  let orientation = upright;
+  for (let at = 2; at + 2 <= image.length; ) {
+    if (image[at] !== 0xff) return undefined;
+    const code = image[at + 1] ?? 0;
+    if (code === 0xff) at += 1;
+    else if (code === marker.end) return withOrientation([...kept, image.subarray(at, at + 2)], orientation);
+    else {
+      const end = at + 2 + lengthAt(image, at + 2);
+      if (code < 0xc0 || isBare(code) || end < at + 4 || end > image.length) return undefined;
+      const segment = image.subarray(at, end);
+      if (code === marker.app1 && orientation === upright)
+        orientation = exifOrientation(segment.subarray(4)) ?? upright;
+      at = code === marker.scan ? endOfScan(image, end) : end;
+      if (isKept(code, segment)) kept.push(image.subarray(end - segment.length, at));
+    }
+  }
+  return undefined;
+}
+
+function lengthAt(image: Buffer, at: number): number {
+  return at + 2 <= image.length ? image.readUInt16BE(at) : 0;
+}
+
+/** Markers without a length, which stand in a scan or at the ends only. */
+function isBare(code: number): boolean {
+  return (code >= 0xd0 && code <= 0xd8) || code === 0xff;
+}
+
+function isKept(code: number, segment: Buffer): boolean {
+  if (code === marker.app2) return segment.subarray(4, 4 + colourProfile.length).equals(colourProfile);
+  const isApplication = code >= marker.app0 && code <= 0xef;
+  return code === marker.app0 || code === marker.app14 || !(isApplication || code === marker.comment);
+}
+
+/** Behind the data of a scan, in which 0xff is followed by 0 or by a restart marker. */
+function endOfScan(image: Buffer, from: number): number {
+  for (let at = image.indexOf(0xff, from); at !== -1; at = image.indexOf(0xff, at + 1)) {
+    const next = image[at + 1];
+    if (next === undefined) break;
+    if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at;
+  }
+  return image.length;
+}
+
+/** Behind JFIF, which has to be the first. */
+function withOrientation(kept: Buffer[], orientation: number): Buffer[] {
+  if (orientation === upright) return kept;
+  const behind = kept[1]?.[1] === marker.app0 ? 2 : 1;
+  return kept.toSpliced(behind, 0, orientationSegment(orientation));
+}

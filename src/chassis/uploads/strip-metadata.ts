@@ -1,0 +1,26 @@
+import type { ImageType } from './image-type.ts';
+import { stripGif } from './metadata/strip-gif.ts';
+import { stripJpeg } from './metadata/strip-jpeg.ts';
+import { stripPng } from './metadata/strip-png.ts';
+import { stripWebp } from './metadata/strip-webp.ts';
+
+/** Takes an image apart and gives the pieces that show it, in order; undefined for one that is damaged. */
+export type Strip = (image: Buffer) => Buffer[] | undefined;
+
+const strips: Readonly<Record<ImageType, Strip>> = {
+  'image/jpeg': stripJpeg,
+  'image/png': stripPng,
+  'image/webp': stripWebp,
+  'image/gif': stripGif,
+};
+
+/**
+ * An image without what cameras and programs write beside the picture: place, time, device, owner, comments, previews and
+ * whatever follows its end. Colours stay as they are, and so does the way up of a JPEG; a PNG or WebP is shown as its
+ * pixels lie. Pixels are not touched. Time and memory are in proportion to the image.
+ *
+ * @returns the pieces of the image, parts of `image` itself; undefined for one that is damaged or cut off
+ */
+export function stripMetadata(image: Buffer, type: ImageType): Buffer[] | undefined {
+  return strips[type](image);
+}

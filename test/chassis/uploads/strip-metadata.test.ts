@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import type { ImageType } from '../../../src/chassis/uploads/image-type.ts';
+import { exifOrientation } from '../../../src/chassis/uploads/metadata/exif-orientation.ts';
+import { stripMetadata } from '../../../src/chassis/uploads/strip-metadata.ts';
+import { gifBlocks, images, jpegSegment, pngChunk, webpChunk } from '../../support/images.ts';
+
+const place = Buffer.from('GPS 52.5,13.4 of an owner');
+const pixels = Buffer.alloc(600, 7);
+
+/** An Exif directory with an orientation and a text; little-endian, as cameras write it. */
+function exif(orientation: number): Buffer {
+  const head = Buffer.from('4949' + '2a00' + '08000000' + '0200', 'hex');
+  const turned = Buffer.from(`12010300010000000${orientation}000000`, 'hex');
+  const text = Buffer.from('0f01' + '0200' + '19000000' + '26000000' + '00000000', 'hex');
+  return Buffer.concat([Buffer.from('Exif\0\0'), head, turned, text, place]);
+}
+
+const stripped = (image: Buffer, type: ImageType) => Buffer.concat(stripMetadata(image, type) ?? []);
+
+const types: [ImageType, clean: Buffer, tagged: Buffer][] = [
+  [
+    'image/jpeg',
+    images.jpg(pixels, jpegSegment(0xe2, Buffer.from('ICC_PROFILE\0..')), jpegSegment(0xee, Buffer.from('Adobe'))),
+    images.jpg(
+      pixels,
+      jpegSegment(0xe1, exif(1)),
+      jpegSegment(0xe2, Buffer.from('ICC_PROFILE\0..')),
+      jpegSegment(0xe2, Buffer.concat([Buffer.from('MPF\0'), place])),
+      jpegSegment(0xed, place),
+      jpegSegment(0xee, Buffer.from('Adobe')),
+      jpegSegment(0xfe, place),
+    ),
+  ],
+  [
+    'image/png',
+    images.png(pixels, pngChunk('gAMA', Buffer.alloc(4)), pngChunk('iCCP', Buffer.alloc(9))),
+    images.png(
+      pixels,
+      pngChunk('gAMA', Buffer.alloc(4)),
+      ...['tEXt', 'zTXt', 'iTXt', 'eXIf', 'tIME', 'prVt'].map((type) => pngChunk(type, place)),
+      pngChunk('iCCP', Buffer.alloc(9)),
+    ),
+  ],
+  [
+    'image/webp',
+    images.webp(
+      pixels,
+      webpChunk('VP8X', Buffer.from([0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0])),
+      webpChunk('ICCP', Buffer.alloc(3)),
+    ),
+    images.webp(
+      pixels,
+      webpChunk('VP8X', Buffer.from([0x2c, 0, 0, 0, 0, 0, 0, 0, 0, 0])),
+      webpChunk('ICCP', Buffer.alloc(3)),
+      ...['EXIF', 'XMP ', 'priv'].map((type) => webpChunk(type, place)),
+    ),
+  ],
+  [
+    'image/gif',
+    images.gif(pixels, Buffer.from([0x21, 0xff, 11]), Buffer.from('NETSCAPE2.0'), gifBlocks(Buffer.from([1, 0, 0]))),
+    images.gif(
+      pixels,
+      Buffer.from([0x21, 0xff, 11]),
+      Buffer.from('NETSCAPE2.0'),
+      gifBlocks(Buffer.from([1, 0, 0])),
+      Buffer.concat([Buffer.from([0x21, 0xfe]), gifBlocks(place)]),
+      Buffer.concat([Buffer.from([0x21, 0xff, 11]), Buffer.from('XMP DataXMP'), gifBlocks(place)]),
+    ),
+  ],
+];
+
+describe.each(types)('stripMetadata of %s', (type, clean, tagged) => {
+  it('removes what tells of place, time and owner, and keeps pixels, colours and animation', () => {
+    expect(tagged.includes(place)).toBe(true);
+    expect(stripped(tagged, type)).toEqual(clean);
+  });
+
+  it('leaves an image without metadata as it is', () => {
+    expect(stripped(clean, type)).toEqual(clean);
+  });
+
+  it('removes what follows the end', () => {
+    expect(stripped(Buffer.concat([clean, place]), type)).toEqual(clean);
+  });
+
+  it('gives nothing for an image that is cut off anywhere, and never throws', () => {
+    for (let length = 12; length < tagged.length; length += 1) {
+      const pieces = stripMetadata(tagged.subarray(0, length), type);
+      // A WebP may end behind any of its chunks.
+      if (type !== 'image/webp') expect(pieces, `${length}`).toBeUndefined();
+    }
+  });
+
+  it('never throws and takes time in proportion to any bytes', () => {
+    const head = clean.subarray(0, 12);
+    const started = performance.now();
+    for (const byte of [0, 1, 0x21, 0xff, 0xd8, 0xe1])
+      stripMetadata(Buffer.concat([head, Buffer.alloc(2_000_000, byte)]), type);
+    for (let at = 12; at < tagged.length; at += 1) {
+      for (const byte of [0, 0x7f, 0xff]) {
+        const damaged = Buffer.from(tagged);
+        damaged[at] = byte;
+        stripMetadata(damaged, type);
+      }
+    }
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});
+
+describe('the way up of a JPEG', () => {
+  it.each([3, 6, 8])('stays, as orientation %d and nothing else', (orientation) => {
+    const image = stripped(images.jpg(pixels, jpegSegment(0xe1, exif(orientation))), 'image/jpeg');
+    expect(image.includes(place)).toBe(false);
+    const segment = image.indexOf(Buffer.from('ffe1', 'hex'));
+    expect(exifOrientation(image.subarray(segment + 4))).toBe(orientation);
+    expect(image.length).toBe(images.jpg(pixels).length + 36);
+  });
+});
