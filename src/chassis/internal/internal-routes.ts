@@ -8,6 +8,7 @@ import { parseBody } from '../http/bodies/parse-body.ts';
 import type { Health } from '../lifecycle/health.ts';
 import { type Logger, setLogLevel } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics/metrics.ts';
+import { authorizeOperator } from './authorize-operator.ts';
 
 /** What the internal server tells of. */
 export interface Operated {
@@ -40,14 +41,23 @@ const logLevelBody = z.object({ level: environmentSchema.shape.LOG_LEVEL.unwrap(
 
 /** The paths of the internal server. */
 export function internalRoutes(service: Operated): ReadonlyMap<string, InternalRoute> {
-  const { logger, metrics, health } = service;
+  const { settings, logger, metrics, health } = service;
   const describe = serviceInfo(service);
   return new Map<string, InternalRoute>([
     ['/livez', { get: () => json(200, { status: 'ok' }) }],
     ['/readyz', { get: () => answerReadiness(health) }],
     ['/metrics', { get: (req) => answerMetrics(metrics, req) }],
     ['/info', { get: () => json(200, describe()) }],
-    ['/log-level', { get: () => json(200, { level: logger.level }), put: (req) => changeLogLevel(logger, req) }],
+    [
+      '/log-level',
+      {
+        get: () => json(200, { level: logger.level }),
+        put: (req) => {
+          authorizeOperator(req, settings.INTERNAL_TOKEN);
+          return changeLogLevel(logger, req);
+        },
+      },
+    ],
   ]);
 }
 

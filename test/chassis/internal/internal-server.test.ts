@@ -94,6 +94,15 @@ describe('/log-level', () => {
     expect(log.logger.level).toBe('silent');
   });
 
+  it('is changed by nobody who calls from elsewhere', async () => {
+    const call = request(`${app.internalUrl}/log-level`, { method: 'PUT', localAddress: '127.0.0.2' });
+    call.end('{"level":"debug"}');
+    const [response] = await once(call, 'response');
+    expect(response.statusCode).toBe(403);
+    response.resume();
+    expect(log.logger.level).toBe('silent');
+  });
+
   it('refuses a body that is too long while it comes, and does not wait for its end', async () => {
     const endless = request(`${app.internalUrl}/log-level`, { method: 'PUT' });
     endless.write(`{"level":"${'x'.repeat(5000)}`);

@@ -7,6 +7,12 @@ export const internalSettings = {
   INTERNAL_PORT: wholeNumber(0, 65_535, 9464).describe(
     'Port of the internal server, for probes, metrics and the log level; 0 takes a free one',
   ),
+  INTERNAL_TOKEN: z
+    .string()
+    .min(16, 'expected at least 16 characters')
+    .optional()
+    .describe('Bearer token that changing the log level takes; without it only calls from the same pod or machine may')
+    .meta({ secret: true }),
   METRICS_SERIES_LIMIT: wholeNumber(1, 1_000_000, 2_000).describe('Label combinations that one metric keeps at most'),
   SOURCE_REVISION: z
     .string()
