@@ -9,6 +9,8 @@ describe.each([
   ['post', '/auth/login'],
   ['post', '/auth/refresh'],
   ['post', '/auth/logout'],
+  ['put', '/auth/password'],
+  ['post', '/auth/reauthenticate'],
   ['post', '/api/v1/users'],
   ['put', `/api/v1/users/${record}`],
   ['post', '/api/v1/profiles'],

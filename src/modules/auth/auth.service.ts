@@ -8,7 +8,7 @@ type Dependencies = Pick<
   'accountRepository' | 'passwordService' | 'accessTokenService' | 'sessionService' | 'auditEventService'
 >;
 
-/** Units that lock an account see what another one has stored while they waited. */
+/** A unit that waited for another one, which held the same row, goes on with what that one has stored. */
 const locking = { isolation: 'read-committed' } as const;
 
 /**
@@ -90,10 +90,11 @@ export class AuthService {
   /** Confirms the password of the session's user, which sensitive changes ask for. ValidationException when it is wrong. */
   async reauthenticate(userId: string, sessionId: string, password: string): Promise<void> {
     await this.#verified(userId, password, 'password');
-    await this.#accounts.unitOfWork(async () => {
+    const confirm = async () => {
       await this.#sessions.confirm(sessionId);
       await this.#audit.record({ action: 'password.confirmed', subjectId: userId });
-    });
+    };
+    await this.#accounts.unitOfWork(confirm, locking);
   }
 
   /** Ends all sessions of the user. */

@@ -92,12 +92,12 @@ export class SessionService {
 
   /** Ends one session of a user. Its access tokens write no more; for reads they hold until they expire. */
   end(id: string, userId: string): Promise<void> {
-    return uninterrupted(() =>
-      this.#sessions.unitOfWork(async () => {
-        if (!(await this.#sessions.remove(id, userId))) throw new NotFoundException('Session not found');
-        await this.#audit.record({ action: 'session.ended', subjectId: userId });
-      }),
-    );
+    const end = async () => {
+      if (!(await this.#sessions.remove(id, userId))) throw new NotFoundException('Session not found');
+      await this.#audit.record({ action: 'session.ended', subjectId: userId });
+    };
+    // A stronger isolation would refuse to remove what is exchanged at the same moment.
+    return uninterrupted(() => this.#sessions.unitOfWork(end, { isolation: 'read-committed' }));
   }
 
   /** Ends all sessions of a user. Belongs into a unit of work that locks the account. */

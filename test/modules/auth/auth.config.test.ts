@@ -27,5 +27,8 @@ describe('the settings of auth', () => {
     expect(read({})).toMatchObject({ AUTH_ACCESS_TOKEN_TTL_SECONDS: 900, AUTH_REFRESH_TOKEN_TTL_DAYS: 30 });
     expect(() => read({ AUTH_ACCESS_TOKEN_TTL_SECONDS: '86400' })).toThrow(/AUTH_ACCESS_TOKEN_TTL_SECONDS/);
     expect(() => read({ AUTH_REFRESH_TOKEN_TTL_DAYS: '0' })).toThrow(/AUTH_REFRESH_TOKEN_TTL_DAYS/);
+    expect(read({})).toMatchObject({ AUTH_SESSION_MAX_DAYS: 90, AUTH_REAUTHENTICATE_MINUTES: 15 });
+    expect(() => read({ AUTH_SESSION_MAX_DAYS: '0' })).toThrow(/AUTH_SESSION_MAX_DAYS/);
+    expect(() => read({ AUTH_REAUTHENTICATE_MINUTES: '1441' })).toThrow(/AUTH_REAUTHENTICATE_MINUTES/);
   });
 });

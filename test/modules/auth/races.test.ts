@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
@@ -95,6 +96,20 @@ describe('of a logout nothing survives:', () => {
     expect((await alive(await Promise.all(rounds))).alive).toBe(0);
   });
 
+  it('no refresh token that is exchanged while its session is ended by its identifier', async () => {
+    const { id, email, tokens } = await newAccount();
+    const rounds = times(20, async () => {
+      const { accessToken, refreshToken } = await logIn(email).expectData();
+      const { sid } = decodeJwt<{ sid: string }>(accessToken);
+      const end = send(tokens.accessToken, 'delete', `/auth/sessions/${sid}`);
+      const [answer, { status }] = await Promise.all([refresh(refreshToken), end]);
+      expect(status).toBe(204);
+      return answer;
+    });
+    expect((await alive(await Promise.all(rounds))).alive).toBe(0);
+    expect(await app.count('session', { userId: id })).toBe(1);
+  });
+
   it('no session that was open before a logout everywhere', async () => {
     const { email, tokens } = await newAccount();
     const open = await Promise.all(times(10, async () => (await logIn(email).expectData()).refreshToken));
@@ -102,6 +117,22 @@ describe('of a logout nothing survives:', () => {
     const [end, ...answers] = await Promise.all([all, ...open.map(refresh)]);
     expect(end.status).toBe(204);
     expect((await alive(answers)).alive).toBe(0);
+  });
+});
+
+describe('of a deleted account nothing survives:', () => {
+  it('no login and no refresh token that is exchanged meanwhile, and none of them fails otherwise', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const { id, email, path } = await newAccount();
+      const open = await Promise.all(times(4, async () => (await logIn(email).expectData()).refreshToken));
+      const logins = times(6, () => logIn(email));
+      const remove = app.as('admin').delete(path);
+      const answers = await Promise.all([...logins, ...open.map(refresh)]);
+      expect((await remove).status).toBe(204);
+      for (const { status } of answers) expect(status).toBeOneOf([200, 401]);
+      expect((await alive(answers)).alive).toBe(0);
+      expect(await app.count('session', { userId: id })).toBe(0);
+    }
   });
 });
 
