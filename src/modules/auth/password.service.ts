@@ -1,6 +1,6 @@
 import { ServiceUnavailableException, ValidationException } from '../../chassis/index.ts';
 import { hashPassword, verifyPassword } from './password.hash.ts';
-import { isGuessablePassword } from './password.strength.ts';
+import { PasswordStrength } from './password.strength.ts';
 
 /** What a new password must not be made of, and where it came from. */
 export interface NewPassword {
@@ -18,6 +18,7 @@ export class PasswordService {
   readonly #atOnce: number;
   readonly #queueLength: number;
   readonly #queue: (() => void)[] = [];
+  readonly #strength = new PasswordStrength();
   #running = 0;
 
   constructor(_cradle?: unknown, { atOnce = 2, queueLength = 64 } = {}) {
@@ -28,11 +29,11 @@ export class PasswordService {
   /**
    * The hash of a new password in PHC format.
    *
-   * @throws ValidationException when the password is one of the first that somebody would guess (see isGuessablePassword)
+   * @throws ValidationException when the password is one of the first that somebody would guess (see PasswordStrength)
    * @throws ServiceUnavailableException when too many wait
    */
   async hash(password: string, { personal, field = 'password' }: NewPassword): Promise<string> {
-    if (isGuessablePassword(password, personal)) {
+    if (this.#strength.isGuessable(password, personal)) {
       throw new ValidationException({ [field]: ['Expected a password that is not easy to guess'] });
     }
     return this.#inTurn(() => hashPassword(password));

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isGuessablePassword } from '../../../src/modules/auth/password.strength.ts';
+import common from '../../../src/modules/auth/common-passwords.json' with { type: 'json' };
+import { PasswordStrength } from '../../../src/modules/auth/password.strength.ts';
 
+const strength = new PasswordStrength();
 const personal = ['grace.hopper@example.com', 'Grace Hopper'];
 
 describe('a password that is easy to guess', () => {
@@ -16,20 +18,27 @@ describe('a password that is easy to guess', () => {
     ['is a name of the account and a year', 'hopper-12.1906'],
     ['is the name in full-width letters', '\uff48\uff4f\uff50\uff50\uff45\uff52123456'],
   ])('%s', (_why, password) => {
-    expect(isGuessablePassword(password, personal)).toBe(true);
+    expect(strength.isGuessable(password, personal)).toBe(true);
   });
 
   it.each(['correct horse battery', 'blue cat sings', 'kX9#mQ2$vL7p', 'Tr0ub4dor&3xyz', 'hopper likes her tea'])(
     'is not %s',
     (password) => {
-      expect(isGuessablePassword(password, personal)).toBe(false);
+      expect(strength.isGuessable(password, personal)).toBe(false);
     },
   );
+
+  it('is each one of the list that is long enough for an account', () => {
+    const long = common.passwords.split(' ').filter(({ length }) => length >= 12);
+    expect(long.length).toBeGreaterThan(300);
+    expect(long.filter((password) => !strength.isGuessable(password, []))).toEqual([]);
+  });
 
   it('is told in bounded time, however long password and name are', () => {
     const [password, name] = ['kX9#mQ2vL7pz'.repeat(11).slice(0, 128), 'a b '.repeat(25)];
     const start = performance.now();
-    for (let round = 0; round < 20; round += 1) isGuessablePassword(password, [name, `${'a'.repeat(240)}@example.com`]);
+    for (let round = 0; round < 20; round += 1)
+      strength.isGuessable(password, [name, `${'a'.repeat(240)}@example.com`]);
     expect((performance.now() - start) / 20).toBeLessThan(20);
   });
 });
