@@ -9,7 +9,7 @@ import type { TrustProxy } from './http/pipeline/client-address.ts';
 import { requestListener } from './http/pipeline/request-listener.ts';
 import { startInternalServer } from './internal/internal-server.ts';
 import { Drain } from './lifecycle/drain.ts';
-import { createHttpServer, type ListenAddress, listen } from './lifecycle/listen.ts';
+import { createHttpServer, type ListenAddress, limitClients, listen } from './lifecycle/listen.ts';
 import { connectOrm } from './loaders/connect-orm.ts';
 import { loadDI } from './loaders/load-di.ts';
 import { loadExpressApp } from './loaders/load-express-app.ts';
@@ -57,6 +57,11 @@ export async function startUp(service: Service): Promise<Started> {
   finishApp(service, telemetry);
   stopping.throwIfAborted();
   const server = createHttpServer(listenerOf(service), settings, { headers: answerHeadersOf(app), logger });
+  limitClients(server, settings, {
+    logger,
+    metrics: service.metrics.connections,
+    isProxy: (address) => (app.get('trust proxy fn') as TrustProxy)(address, 0),
+  });
   const drain = new Drain(server);
   const address = await listen(server, { host: settings.HOST, port: config.server.port });
   closers.add('HTTP server', () => drain.run(settings), Drain.longestMs(settings));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import express, { Router } from 'express';
 import { pino, symbols } from 'pino';
 import { describe, expect, it } from 'vitest';
@@ -46,6 +46,23 @@ describe('what the chassis uses of packages beyond their interface', () => {
     expect(layer?.route?.path).toBe('/things');
     expect(layer?.route?.stack[0]?.handle).toBeTypeOf('function');
     expect((express() as unknown as { handle: unknown }).handle).toBeTypeOf('function');
+  });
+
+  it('Node tells how much of a write the operating system has not taken yet', async () => {
+    const server = createServer((_req, res) => void res.end(Buffer.alloc(20_000_000))).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const asked = once(server, 'request') as Promise<[IncomingMessage]>;
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+    client.write('GET / HTTP/1.0\r\n\r\n');
+    const [{ socket }] = await asked;
+    const { _handle: handle } = socket as Socket & { _handle: { bytesWritten: number; writeQueueSize: number } };
+    expect(handle.bytesWritten).toBeGreaterThan(20_000_000);
+    const before = handle.writeQueueSize;
+    expect(before).toBeGreaterThan(0);
+    client.resume();
+    await expect.poll(() => handle.writeQueueSize).toBeLessThan(before);
+    client.destroy();
+    server.close();
   });
 
   it('Node tells the answer that a connection is waiting for', async () => {

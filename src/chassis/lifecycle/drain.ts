@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '../config/environment.ts';
-import { InFlight } from './in-flight.ts';
+import { OpenSet } from './open-set.ts';
 
 /** How long a server drains: how long it still accepts, and when it cuts, both from the start of the drain. */
 export type DrainTimes = Pick<Environment, 'SHUTDOWN_ACCEPT_MS' | 'SHUTDOWN_DEADLINE_MS'>;
@@ -26,7 +26,7 @@ const undoMs = 250;
  */
 export class Drain {
   readonly #server: Server;
-  readonly #inFlight = new InFlight();
+  readonly #inFlight = new OpenSet<ServerResponse>();
   /** Open connections, by when they were opened. */
   readonly #opened = new Map<Socket, number>();
   /** Requests that were answered before all of their body came: nobody waits for the rest. */

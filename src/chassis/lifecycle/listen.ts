@@ -5,6 +5,8 @@ import type { Environment } from '../config/environment.ts';
 import { answerClientErrors, type RefusalOptions, refuseTunnels } from '../http/answers/client-error.ts';
 import { closeUnreadConnections, continueWhenRead } from '../http/bodies/unread-bodies.ts';
 import { refuseExpectations } from '../http/pipeline/request-listener.ts';
+import { type ConnectionLimits, type ConnectionWatch, limitConnections } from './connection-limits.ts';
+import { cutStalledAnswers, type SendLimits } from './stalled-answers.ts';
 import { StartUpError } from './start-up-error.ts';
 
 const lateRequestCheckMs = 1000;
@@ -17,6 +19,9 @@ export interface ListenAddress {
 }
 
 type Times = Pick<Environment, 'HTTP_HEADERS_TIMEOUT_MS' | 'HTTP_RECEIVE_TIMEOUT_MS' | 'HTTP_KEEP_ALIVE_TIMEOUT_MS'>;
+
+/** What a server holds for its clients at most. */
+export type ServerLimits = ConnectionLimits & SendLimits;
 
 /**
  * An HTTP server that gives its clients a bounded time to send a request, within a second: 408 and a closed connection
@@ -45,6 +50,15 @@ export function createHttpServer(listener: RequestListener, times: Times, refusa
     .on('connect', refuseTunnels(refusal))
     .on('checkContinue', continueWhenRead(server))
     .on('checkExpectation', refuseExpectations(refusal));
+}
+
+/**
+ * Bounds what the clients of a server cost it in memory: connections that are open, and answers that nobody reads.
+ *
+ * @param watch where what is refused and cut is told
+ */
+export function limitClients(server: Server, limits: ServerLimits, watch: ConnectionWatch): void {
+  cutStalledAnswers(server, limitConnections(server, limits, watch), limits, watch);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { wholeNumber } from './setting-types.ts';
 
-/** How long things may take: to shut down, to find the database at start, and for a client to send its request. */
+/** How long things may take: to shut down, to find the database at start, and for a client to send and to read. */
 export const lifecycleSettings = {
   SHUTDOWN_ACCEPT_MS: wholeNumber(0, 600_000, 0).describe(
     'How long connections are still accepted after SIGTERM, with readiness off, in milliseconds',
@@ -24,5 +24,17 @@ export const lifecycleSettings = {
   // connection which is closing at that moment fails.
   HTTP_KEEP_ALIVE_TIMEOUT_MS: wholeNumber(1, 3_600_000, 65_000).describe(
     'How long an idle connection stays open, in milliseconds; longer than the load balancer keeps it',
+  ),
+  HTTP_SEND_TIMEOUT_MS: wholeNumber(1, 3_600_000, 20_000).describe(
+    'How long a client may take nothing of an answer that waits for it, in milliseconds',
+  ),
+  HTTP_SEND_BUDGET_BYTES: wholeNumber(1, 1_000_000_000_000, 67_108_864).describe(
+    'What all answers together may hold that clients have not taken yet, in bytes; those stalled longest are cut first',
+  ),
+  HTTP_MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 5000).describe(
+    'Connections that may be open; each takes 6 to 25 KB of memory',
+  ),
+  HTTP_MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000, 1000).describe(
+    'Connections that one client address may have open; those of proxies that TRUST_PROXY names count only in total',
   ),
 };

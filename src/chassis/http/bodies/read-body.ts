@@ -21,6 +21,9 @@ const decompressors = {
 const pieceBytes = 1_024;
 const loosePieces = 32;
 
+/** What a request holds of memory while its body comes in, beside the body: measured, on Node 24. */
+const requestBytes = 24_576;
+
 /** How much of a body is read. */
 export interface BodyLimits {
   /** Of one body, in bytes, as it is sent and after decompression. */
@@ -57,13 +60,15 @@ function collect(req: IncomingMessage, limitBytes: number, budget: BodyBudget): 
   return new Promise((resolve, reject) => {
     let pieces: Buffer[] = [];
     const body: HeldBody = { bytes: 0, refuse: () => fail(tooManyBodies()) };
+    let length = 0;
     function take(piece: Buffer): void {
-      if (body.bytes + piece.length > limitBytes) {
+      length += piece.length;
+      if (length > limitBytes) {
         fail(tooLarge(limitBytes));
         return;
       }
       pieces.push(piece);
-      if (pieces.length > loosePieces + body.bytes / pieceBytes) pieces = [Buffer.concat(pieces)];
+      if (pieces.length > loosePieces + length / pieceBytes) pieces = [Buffer.concat(pieces)];
       budget.hold(body, piece.length);
     }
     function complete(): void {
@@ -83,6 +88,7 @@ function collect(req: IncomingMessage, limitBytes: number, budget: BodyBudget): 
       req.off('data', take).off('end', complete).off('error', abandon);
     }
     req.on('data', take).on('end', complete).on('error', abandon);
+    budget.hold(body, requestBytes);
   });
 }
 

@@ -1,6 +1,7 @@
 import type { BuildInfo } from '../../config/build-info.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
+import { ConnectionMetrics } from './connection-metrics.ts';
 import { DatabaseMetrics, type PoolCounts } from './database-metrics.ts';
 import { ExceptionMetrics } from './exception-metrics.ts';
 import type { Exposition } from './exposition.ts';
@@ -20,6 +21,8 @@ export interface MetricsOptions {
 
 /** The metrics of one service, all at zero to begin with. */
 export class Metrics {
+  /** Connections that were refused or cut are counted here. */
+  readonly connections = new ConnectionMetrics();
   /** Operations and reads are counted here. */
   readonly database: DatabaseMetrics;
   /** Refused requests are counted here. */
@@ -38,7 +41,7 @@ export class Metrics {
     this.overload = new OverloadMetrics(limit);
     this.observer = http.observer;
     this.reporter = exceptions.reporter;
-    const parts = [http, this.overload, { families: [exceptions.family] }, this.database];
+    const parts = [http, this.overload, this.connections, { families: [exceptions.family] }, this.database];
     this.#families = [...parts.flatMap((part) => part.families), limit.family, buildFamily(build)];
   }
 

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
+import type { Request } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseBodies } from '../../../../src/chassis/http/bodies/read-bodies.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
@@ -11,11 +14,15 @@ import { listening } from '../listening.ts';
 
 const limitBytes = 100_000;
 
-/** A server that answers with the length of what it got, and holds 300,000 bytes of bodies at most. */
-async function server() {
+/** A server that answers with the length of what it got, and holds 400,000 bytes of three requests and their bodies. */
+async function server(seen: (req: Request) => void = () => undefined) {
   const app = bareApp([
     requestPipeline(),
-    parseBodies({ limitBytes, budgetBytes: 300_000 }),
+    (req, _res, next) => {
+      seen(req);
+      next();
+    },
+    parseBodies({ limitBytes, budgetBytes: 400_000 }),
     (req, res) => void res.json({ length: JSON.stringify(req.body).length }),
   ]);
   return listening(createServer(app));
@@ -32,6 +39,15 @@ async function unfinished(port: number, headers = '', body: Buffer = Buffer.from
   // Clients that are still waiting at the end of a test are cut off.
   const answer = text(socket).catch(() => 'cut off');
   return { socket, answer, finish: () => socket.write(body.subarray(-1)) };
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+function memoryInUse(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
 
 const isOpen = (socket: Socket) => !socket.readableEnded;
@@ -60,6 +76,32 @@ describe('bodies that come in at once', () => {
       body: '{"fine":true}',
     });
     expect(quick.status).toBe(200);
+  });
+
+  it('count with what their requests hold, so that many of one byte give way too', async () => {
+    await using service = await server();
+    const clients = [];
+    for (let index = 0; index < 17; index += 1) clients.push(await unfinished(service.port, '', Buffer.from('{}')));
+    expect(await clients[0]?.answer).toMatch(/^HTTP\/1.1 503 /);
+    expect(clients.slice(1).map(({ socket }) => isOpen(socket))).toEqual(Array(16).fill(true));
+  });
+
+  it('hold little more than their bytes where they come in one by one', async () => {
+    const requests: Request[] = [];
+    await using service = await server((req) => requests.push(req));
+    const bytes = 90_000;
+    const socket = connect(service.port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    const sent = `1\r\n"\r\n${'1\r\na\r\n'.repeat(bytes)}`;
+    const before = memoryInUse();
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n');
+    socket.write(sent);
+    await expect.poll(() => requests[0]?.socket.bytesRead).toBeGreaterThan(sent.length);
+    // Each piece takes some 200 bytes where it is kept as it came.
+    await expect.poll(() => memoryInUse() - before, { timeout: 5000 }).toBeLessThan(bytes * 50);
+    socket.write('1\r\n"\r\n0\r\n\r\n');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(String(answer)).toContain(`"length":${bytes + 2}`);
   });
 
   it('count as they come in where they are compressed, for no more is held', async () => {

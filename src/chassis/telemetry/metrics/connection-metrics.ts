@@ -1,0 +1,47 @@
+import type { MetricFamily } from './metric-family.ts';
+import { labelText } from './metric-family.ts';
+
+/** Connections of the public port: those that are open, and what was refused or cut of them. */
+export class ConnectionMetrics {
+  readonly #refused = { total: 0, address: 0 };
+  readonly #cut = { stalled: 0, budget: 0 };
+  #open: (() => number) | undefined;
+
+  /** Counts one connection that was refused, by the limit that it was beyond. */
+  refused(limit: 'total' | 'address'): void {
+    this.#refused[limit] += 1;
+  }
+
+  /** Counts one connection whose client did not read its answer. */
+  cut(reason: 'stalled' | 'budget'): void {
+    this.#cut[reason] += 1;
+  }
+
+  /** Has the number of open connections be shown. */
+  watch(open: () => number): void {
+    this.#open = open;
+  }
+
+  get families(): MetricFamily[] {
+    return [
+      {
+        name: 'http_connections_open',
+        help: 'Connections of clients that are open.',
+        type: 'gauge',
+        samples: () => (this.#open ? [{ labels: '', value: this.#open() }] : []),
+      },
+      {
+        name: 'http_connections_refused_total',
+        help: 'Connections closed at once because too many were open, in total or from one address.',
+        type: 'counter',
+        samples: () => Object.entries(this.#refused).map(([limit, value]) => ({ labels: labelText({ limit }), value })),
+      },
+      {
+        name: 'http_connections_cut_total',
+        help: 'Connections cut because their clients did not read the answers: stalled, or first when memory ran out.',
+        type: 'counter',
+        samples: () => Object.entries(this.#cut).map(([reason, value]) => ({ labels: labelText({ reason }), value })),
+      },
+    ];
+  }
+}

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
+import { createHttpServer, limitClients } from '../../../src/chassis/lifecycle/listen.ts';
+import { Metrics } from '../../../src/chassis/telemetry/metrics/metrics.ts';
+import { memoryLog } from '../http/bare-app.ts';
+import { listening } from '../http/listening.ts';
+
+const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
+const send = { HTTP_SEND_TIMEOUT_MS: 60_000, HTTP_SEND_BUDGET_BYTES: 1e9 };
+const get = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+async function serve(total: number, perAddress: number, isProxy: (address: string) => boolean = () => false) {
+  const { logger, lines } = memoryLog();
+  const metrics = new Metrics({ seriesLimit: 100, build: { version: '1', revision: 'r' }, pool: () => undefined });
+  const server = createHttpServer((_req, res) => void res.end('fine'), times, { headers: noAnswerHeaders, logger });
+  const limits = { ...send, HTTP_MAX_CONNECTIONS: total, HTTP_MAX_CONNECTIONS_PER_ADDRESS: perAddress };
+  limitClients(server, limits, { logger, metrics: metrics.connections, isProxy });
+  const address = await listening(server);
+  onTestFinished(() => address[Symbol.asyncDispose]());
+  return { port: address.port, lines, metrics };
+}
+
+async function open(port: number, count: number, localAddress = '127.0.0.1'): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect({ port, host: '127.0.0.1', localAddress }));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  return sockets;
+}
+
+async function answer(port: number, localAddress = '127.0.0.1'): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => socket.destroy());
+  socket.write(get);
+  return text(socket).catch(() => '');
+}
+
+describe('limitConnections', () => {
+  it('closes a connection beyond the total, says so in one line and in a metric, and serves those that are open', async () => {
+    const { port, lines, metrics } = await serve(3, 100);
+    const [first] = await open(port, 3);
+    expect([await answer(port), await answer(port)]).toEqual(['', '']);
+    expect(lines).toMatchObject([{ level: 'warn', limit: 'total', msg: 'connections refused: too many are open' }]);
+    const { text: told } = await metrics.text();
+    expect(told).toContain('http_connections_refused_total{limit="total"} 2');
+    expect(told).toContain('http_connections_open 3');
+    first?.write(get);
+    expect(await text(first as Socket)).toContain('fine');
+    await expect.poll(() => answer(port)).toContain('fine');
+  });
+
+  it('closes a connection beyond those of one address, and serves other addresses', async () => {
+    const { port, metrics } = await serve(100, 2);
+    const [first] = await open(port, 2);
+    expect(await answer(port)).toBe('');
+    expect(await answer(port, '127.0.0.2')).toContain('fine');
+    expect((await metrics.text()).text).toContain('http_connections_refused_total{limit="address"} 1');
+    first?.destroy();
+    await expect.poll(() => answer(port)).toContain('fine');
+  });
+
+  it('counts the connections of a proxy only in total', async () => {
+    const { port } = await serve(4, 1, (address) => address === '127.0.0.1');
+    await open(port, 3);
+    expect(await answer(port)).toContain('fine');
+    await open(port, 1, '127.0.0.2');
+    expect(await answer(port)).toBe('');
+  });
+});

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
+import { createHttpServer, limitClients } from '../../../src/chassis/lifecycle/listen.ts';
+import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
+import { memoryLog } from '../http/bare-app.ts';
+import { listening } from '../http/listening.ts';
+
+const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
+const plenty = {
+  HTTP_SEND_TIMEOUT_MS: 60_000,
+  HTTP_SEND_BUDGET_BYTES: 1e9,
+  HTTP_MAX_CONNECTIONS: 1000,
+  HTTP_MAX_CONNECTIONS_PER_ADDRESS: 1000,
+};
+/** More than the operating system takes for a client that reads nothing. */
+const large = Buffer.alloc(12_000_000, 'a');
+const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+async function serve(limits: Partial<typeof plenty>, listener: RequestListener = (_req, res) => void res.end(large)) {
+  const { logger } = memoryLog();
+  const server = createHttpServer(listener, times, { headers: noAnswerHeaders, logger });
+  limitClients(server, { ...plenty, ...limits }, { logger, metrics: new ConnectionMetrics(), isProxy: () => false });
+  const address = await listening(server);
+  onTestFinished(() => address[Symbol.asyncDispose]());
+  return address.port;
+}
+
+/** A client that has sent this and reads nothing; `closed` once the service has cut it, which it finds by sending. */
+async function deaf(port: number, bytes = get): Promise<{ socket: Socket; closed: Promise<void> }> {
+  const socket = connect(port, '127.0.0.1')
+    .on('error', () => undefined)
+    .pause();
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  socket.write(bytes);
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  return { socket, closed };
+}
+
+/** Sends a byte now and then, which fails once the service has cut the connection. */
+function keepSending(socket: Socket): void {
+  const timer = setInterval(() => socket.write('\r\n'), 50);
+  socket.once('close', () => clearInterval(timer));
+}
+
+describe('an answer that nobody reads', () => {
+  it('is cut when the client took nothing for HTTP_SEND_TIMEOUT_MS, whatever it sends', async () => {
+    const { socket, closed } = await deaf(await serve({ HTTP_SEND_TIMEOUT_MS: 300 }));
+    const started = performance.now();
+    keepSending(socket);
+    await closed;
+    expect(performance.now() - started).toBeGreaterThan(250);
+  });
+
+  it('is served to the end to a client that reads slowly, and reads', async () => {
+    const socket = connect(await serve({ HTTP_SEND_TIMEOUT_MS: 400 }), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.write(get);
+    const started = performance.now();
+    let bytes = 0;
+    for await (const chunk of socket) {
+      bytes += (chunk as Buffer).length;
+      if (performance.now() - started < 1500) await wait(10);
+      if (bytes > large.length) break;
+    }
+    expect(bytes).toBeGreaterThan(large.length);
+    expect(performance.now() - started).toBeGreaterThan(800);
+  });
+
+  it('is cut first where all together hold more than HTTP_SEND_BUDGET_BYTES, the one stalled longest', async () => {
+    const port = await serve({ HTTP_SEND_BUDGET_BYTES: 25_000_000 });
+    const oldest = await deaf(port);
+    keepSending(oldest.socket);
+    const others = [];
+    for (let count = 0; count < 2; count += 1) {
+      await wait(250);
+      others.push(await deaf(port));
+    }
+    await oldest.closed;
+    expect(others.map(({ socket }) => socket.closed)).toEqual([false, false]);
+  });
+
+  it('counts with those that wait behind it on its connection', async () => {
+    const port = await serve({ HTTP_SEND_BUDGET_BYTES: 30_000_000 });
+    const { socket, closed } = await deaf(port, get.repeat(4));
+    keepSending(socket);
+    await closed;
+  });
+
+  it('does not count as one while its handler is at work', async () => {
+    const port = await serve({ HTTP_SEND_TIMEOUT_MS: 100 }, (_req, res) => {
+      res.write('begun');
+      setTimeout(() => res.end('done'), 500);
+    });
+    expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('begundone');
+  });
+});
