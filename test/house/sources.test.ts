@@ -15,6 +15,11 @@ describe('sources', () => {
     expect(others.flatMap((file) => processCalls(parse(file)).map((call) => `${file}:${call}`))).toEqual([]);
   });
 
+  it('read no variable of the process: main.ts hands them over', () => {
+    const reads = /\bprocess\.env\b|\bprocess\[|import \{[^}]*\benv\b[^}]*\} from 'node:process'/;
+    expect(sources.filter((file) => file !== 'src/main.ts' && reads.test(read(file)))).toEqual([]);
+  });
+
   it('export something with a word of the file name in it', () => {
     const wrong = sources.filter((file) => {
       const stem = basename(file, '.ts');

@@ -3,9 +3,9 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 
-/** A server that listens on a free port until the end of the block. */
-export async function listening(server: Server): Promise<AsyncDisposable & { port: number }> {
-  server.listen(0, '127.0.0.1');
+/** A server that listens until the end of the block, on a free port unless one is given. */
+export async function listening(server: Server, port = 0): Promise<AsyncDisposable & { port: number }> {
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

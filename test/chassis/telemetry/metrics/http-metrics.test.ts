@@ -124,7 +124,7 @@ describe('exceptions_total', () => {
 
 describe('the database', () => {
   it('is measured by model and operation', async () => {
-    await app.get('/api/v1/categories/nothing');
+    await app.get('/api/v1/categories/00000000-0000-4000-8000-000000000000');
     expect(await changes(/^database_query_duration_seconds_count.*Category/)).toEqual({
       'database_query_duration_seconds_count{model="Category",operation="findUnique"}': 1,
     });
