@@ -137,8 +137,7 @@ describe.each(Object.entries(runtimes))('the image on %s', (kind, runtime) => {
     }, 180_000);
 
     it('migrates with the settings of the chassis only, and seeds when told how much', async () => {
-      process.env['TEST_PROVIDER'] = 'postgresql';
-      const database = await createTestDatabase();
+      const database = await createTestDatabase('postgresql');
       const settings = { DATABASE_URL: database.url };
       const migrate = start(image, settings, 'migrate');
       expect(await migrate.ended()).toBe(0);

@@ -1,5 +1,6 @@
 import { trace } from '@opentelemetry/api';
 import { TracerProvider } from '@opentelemetry/sdk-trace';
+import type { RequestHandler } from 'express';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readEnvironment } from '../../../src/chassis/config/environment.ts';
 import type { Logger } from '../../../src/chassis/telemetry/logger.ts';
@@ -7,7 +8,7 @@ import { startTelemetry } from '../../../src/chassis/telemetry/start-telemetry.t
 import { exportingSettings } from '../../support/exporting-settings.ts';
 import { fakeCollector } from '../../support/fake-collector.ts';
 import { type LogLine, memoryLog } from '../http/bare-app.ts';
-import { tracedApp } from './tracing/traced-app.ts';
+import { headersEcho, tracedApp } from './tracing/traced-app.ts';
 
 let logger: Logger;
 let lines: LogLine[];
@@ -45,6 +46,32 @@ describe('startTelemetry', () => {
       /found another OpenTelemetry SDK/,
     );
     trace.disable();
+  });
+
+  it('tells a second service of the process that another exports, and its requests keep ids and pass their trace on', async () => {
+    const [collector, other] = [await fakeCollector(), await fakeCollector()];
+    const first = await startTelemetry(exportingSettings(collector.url), logger);
+    const echo = await headersEcho();
+    const settings = exportingSettings(other.url);
+    const forward: RequestHandler = async (_req, res) => void res.json(await (await fetch(echo)).json());
+    const second = await tracedApp(settings, forward, logger);
+    expect(lines).toMatchObject([{ level: 'warn', msg: expect.stringContaining('another service of this process') }]);
+    expect(second.telemetry.describe().tracing).toEqual({
+      exportsTo: undefined,
+      tracerProvider: 'of another service of this process',
+    });
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const response = await fetch(`${second.url}/things/1`, { headers: { traceparent, 'x-request-id': 'r1' } });
+    const sent = (await response.json()) as Record<string, string[]>;
+    expect(sent['traceparent']).toEqual([expect.stringContaining('0af7651916cd43dd8448eb211c80319c')]);
+    expect(sent['x-request-id']).toEqual(['r1']);
+    await second.telemetry.close();
+    expect(first.describe().tracing).toMatchObject({ tracerProvider: 'slipway' });
+    await first.close();
+    expect(other.spans).toEqual([]);
+    const third = await startTelemetry(settings, logger);
+    expect(third.describe().tracing.tracerProvider).toBe('slipway');
+    await third.close();
   });
 
   it('writes protobuf unless told otherwise, with the name and attributes that the settings give the service', async () => {

@@ -93,6 +93,18 @@ describe('a crash', () => {
   });
 });
 
+it('has one owner in a process: a second start is told so, until the first is closed', async () => {
+  const { logger, lines } = memoryLog();
+  const settings = sentrySettings('http://public@127.0.0.1/1');
+  const first = await startSentry(settings, logger);
+  expect(await startSentry(settings, logger)).toBeUndefined();
+  expect(lines).toMatchObject([{ level: 'warn', msg: expect.stringContaining('another service of this process') }]);
+  await first?.close(100);
+  const third = await startSentry(settings, logger);
+  expect(third).toBeDefined();
+  await third?.close(100);
+});
+
 it('describe tells where events go without the key', async () => {
   const sentry = await sentryTo('https://public:secret@sentry.example/sub/42');
   expect(sentry.describe()).toEqual({
