@@ -1,12 +1,16 @@
 # Builds the service for Docker, BuildKit or buildah. Build arguments:
+#   BUILDER   the image that builds, with Node 24 and npm
 #   RUNTIME   the base image, with Node 24 and glibc; gcr.io/distroless/nodejs24-debian12:nonroot has no shell and no npm
+#   Both by tag here, for a build by hand. The workflow `image` gives them by digest, which `docker buildx imagetools
+#   inspect` tells, so that what was scanned is what is pushed, and notes it in the label of the base.
 #   VERSION, REVISION, SOURCE   for labels, metrics and traces
 # Secrets, both optional: `npmrc` holds npm's settings for a private registry, `ca` the certificate of a proxy:
 #   docker build --secret id=npmrc,src=$HOME/.npmrc --secret id=ca,src=/etc/ssl/certs/proxy.pem .
+ARG BUILDER=docker.io/library/node:24-bookworm-slim
 ARG RUNTIME=docker.io/library/node:24-bookworm-slim
 
 # What the lockfile names, and no install script of anybody.
-FROM docker.io/library/node:24-bookworm-slim AS packages
+FROM ${BUILDER} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN --mount=type=cache,target=/root/.npm,sharing=locked \
@@ -70,6 +74,7 @@ HEALTHCHECK --interval=30s --timeout=3s --start-period=60s --retries=3 CMD ["nod
 # Without arguments it serves; `migrate` and `seed --size small` are the other ones.
 ENTRYPOINT ["node", "--disable-sigusr1", "dist/main.js"]
 CMD []
+ARG RUNTIME
 ARG VERSION=unknown
 ARG REVISION=unknown
 ARG SOURCE=unknown
@@ -77,6 +82,7 @@ ENV SOURCE_REVISION=${REVISION}
 LABEL org.opencontainers.image.title=slipway \
       org.opencontainers.image.description="Slipway service: serves, migrates and seeds" \
       org.opencontainers.image.licenses=MIT \
+      org.opencontainers.image.base.name=${RUNTIME} \
       org.opencontainers.image.version=${VERSION} \
       org.opencontainers.image.revision=${REVISION} \
       org.opencontainers.image.source=${SOURCE}

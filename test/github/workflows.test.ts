@@ -68,6 +68,14 @@ describe('GitHub workflows', () => {
     }
   });
 
+  it('build the image on a base by digest, and push what stands on the one that was scanned', () => {
+    const text = read('.github/workflows/image.yml');
+    const bases = [...text.matchAll(/^ +(?:BUILDER|RUNTIME)=(.*)$/gm)].map(([, base]) => base);
+    expect(bases).toHaveLength(4);
+    expect(bases.filter((base) => !base?.includes('needs.base.outputs.node'))).toEqual([]);
+    expect(text).toContain('docker buildx imagetools inspect');
+  });
+
   it('leave no token in the checkout', () => {
     const checkouts = jobs.flatMap(({ job }) =>
       (job.steps ?? []).filter(({ uses }) => uses?.includes('actions/checkout@')),
