@@ -34,7 +34,7 @@ describe('the build', () => {
     };
     const service = new SpawnedService({ program, env });
     expect((await service.closed).code).toBe(1);
-    expect(service.stdout).toMatch(/at async openOrm \(\S+\/src\/chassis\/database\/client\/orm\.ts:\d+/);
+    expect(service.stdout).toMatch(/at async connectOrm \(\S+\/src\/chassis\/loaders\/connect-orm\.ts:\d+/);
     expect(service.stdout).not.toMatch(/dist-test\/(?!node_modules|main\.js)/);
     expect(service.stdout).toMatch(/handleRequestError \(\S+\/dist-test\/node_modules\/\S+\.mjs:\d+/);
   });
