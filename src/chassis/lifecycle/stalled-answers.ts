@@ -131,6 +131,7 @@ function cutter({ logger, metrics }: Pick<ConnectionWatch, 'logger' | 'metrics'>
       remindedAt = now;
       count = 0;
     }
-    socket.destroy();
+    // By the error a stream that is piped to it knows that the client is at fault.
+    socket.destroy(new Error('The client did not read its answer'));
   };
 }

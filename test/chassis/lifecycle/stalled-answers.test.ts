@@ -57,18 +57,18 @@ describe('an answer that nobody reads', () => {
   });
 
   it('is served to the end to a client that reads slowly, and reads', async () => {
-    const socket = connect(await serve({ HTTP_SEND_TIMEOUT_MS: 400 }), '127.0.0.1');
+    const socket = connect(await serve({ HTTP_SEND_TIMEOUT_MS: 1500 }), '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.write(get);
     const started = performance.now();
     let bytes = 0;
     for await (const chunk of socket) {
       bytes += (chunk as Buffer).length;
-      if (performance.now() - started < 1500) await wait(10);
+      if (performance.now() - started < 2500) await wait(20);
       if (bytes > large.length) break;
     }
     expect(bytes).toBeGreaterThan(large.length);
-    expect(performance.now() - started).toBeGreaterThan(800);
+    expect(performance.now() - started).toBeGreaterThan(2000);
   });
 
   it('is cut first where all together hold more than HTTP_SEND_BUDGET_BYTES, the one stalled longest', async () => {

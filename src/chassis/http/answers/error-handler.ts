@@ -46,7 +46,7 @@ export function errorHandler(options: ErrorHandlerOptions): ErrorRequestHandler 
   // Express knows an error handler by its four parameters.
   return function handleError(error, req, res, _next) {
     const context = requestContextOf(req);
-    const exception = answerTooLate(error, context) ?? toException(error, converters);
+    const exception = answerTooLate(error, context) ?? downloadAborted(error, res) ?? toException(error, converters);
     addRoute(context, req);
     addContext(exception, context);
     respond(res, exception, options);
@@ -59,6 +59,15 @@ export function errorHandler(options: ErrorHandlerOptions): ErrorRequestHandler 
 function answerTooLate(error: unknown, { abortReason }: RequestContext): BaseException | undefined {
   if (abortReason === undefined || (error as NodeJS.ErrnoException | null)?.code !== 'ERR_HTTP_HEADERS_SENT') return;
   return new RequestAbandonedException(abortReason, undefined, { cause: error });
+}
+
+/** A stream whose client went away in the middle is no fault of the service; one that closed by itself is. */
+function downloadAborted(error: unknown, { headersSent, req }: Response): BaseException | undefined {
+  const { readableEnded, errored } = req.socket;
+  const isPremature = (error as NodeJS.ErrnoException | null)?.code === 'ERR_STREAM_PREMATURE_CLOSE';
+  if (!isPremature || !headersSent || !(readableEnded || errored)) return;
+  const reason = 'The client went away before the answer was complete';
+  return new RequestAbandonedException(reason, undefined, { cause: error });
 }
 
 function addRoute(context: RequestContext, req: Request): void {

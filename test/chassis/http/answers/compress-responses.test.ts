@@ -1,10 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import type { Request, RequestHandler, Response } from 'express';
 import request from 'supertest';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { BaseException } from '../../../../src/chassis/errors/exceptions.ts';
 import { compressResponses } from '../../../../src/chassis/http/answers/compress-responses.ts';
 import { sendData } from '../../../../src/chassis/http/answers/responses.ts';
 import { bareApp } from '../bare-app.ts';
+import { listening } from '../listening.ts';
 
 const app = bareApp([compressResponses(), (req, res) => sendData(res, 200, 'x'.repeat(Number(req.query.length)))]);
+
+const asText: RequestHandler = (_req, res, next) => {
+  res.type('text/plain');
+  next();
+};
+
+/** A server of one streamed answer, and a client that takes what comes of it, compressed. */
+async function streamed(step: (req: Request, res: Response) => unknown, options: object = {}) {
+  const server = await listening(createServer(bareApp([compressResponses(), asText, step], options)));
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const asked = get({ port: server.port, host: '127.0.0.1', headers: { 'accept-encoding': 'gzip' } });
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  expect(answer.headers['content-encoding']).toBe('gzip');
+  return answer;
+}
+
+describe('a streamed answer', () => {
+  it('sends its first piece before the next is written', async () => {
+    let response: Response | undefined;
+    const answer = await streamed((_req, res) => {
+      response = res;
+      res.write('first');
+    });
+    const pieces = answer.pipe(createGunzip()).setEncoding('utf8');
+    expect(await once(pieces, 'data')).toEqual(['first']);
+    response?.write('second');
+    expect(await once(pieces, 'data')).toEqual(['second']);
+    response?.end();
+    await once(pieces, 'end');
+  });
+
+  it('keeps no listener that was removed', async () => {
+    const warnings: Error[] = [];
+    const keep = (warning: Error) => void warnings.push(warning);
+    process.on('warning', keep);
+    const answer = await streamed(async (_req, res) => {
+      for (let piece = 0; piece < 40; piece += 1) if (!res.write(randomBytes(100_000))) await once(res, 'drain');
+      res.end();
+    });
+    let bytes = 0;
+    for await (const piece of answer.pipe(createGunzip())) bytes += (piece as Buffer).length;
+    process.off('warning', keep);
+    expect([bytes, warnings]).toEqual([4_000_000, []]);
+  });
+
+  it('that its client leaves in the middle is no fault', async () => {
+    const { promise, resolve } = Promise.withResolvers<BaseException>();
+    const answer = await streamed(
+      async (_req, res) => {
+        await pipeline(Readable.from(endless()), res);
+      },
+      { reporters: [{ report: resolve }] },
+    );
+    await once(answer, 'data');
+    answer.destroy();
+    expect(await promise).toMatchObject({ statusCode: 499, isOperational: true });
+  });
+});
+
+function* endless() {
+  for (;;) yield randomBytes(50_000);
+}
 
 describe('compressResponses', () => {
   it.each(['gzip', 'br'])('compresses large bodies with %s for clients that accept it', async (encoding) => {
