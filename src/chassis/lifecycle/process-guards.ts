@@ -49,7 +49,8 @@ export function noteLogged(error: unknown): void {
  * meant to be read, a problem a line.
  */
 export async function exitAfter(error: unknown, message: string, logger?: Logger): Promise<never> {
-  if (error instanceof ConfigurationError && process.stderr.isTTY) process.stderr.write(`${error.message}\n`);
+  const isRead = process.stderr.isTTY || process.stdout.isTTY;
+  if (error instanceof ConfigurationError && isRead) process.stderr.write(`${error.message}\n`);
   else if (!logged.has(error as object)) writeLine('fatal', error, message, logger);
   return exitProcess(1);
 }

@@ -8,6 +8,7 @@ import { hasDatabase } from '../config/has-database.ts';
 import { sourceExtension } from '../config/layout.ts';
 import { currentService } from '../context/current-service.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
+import { explainMissingDependency } from '../di/missing-dependency.ts';
 import { createCursorCodec } from '../query/cursor.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -51,7 +52,8 @@ export async function loadDI(modulesToLoad: string[]): Promise<void> {
       const { registerDependencies } = await import(pathToFileURL(join(modulesDirectory, name, file)).href);
       if (typeof registerDependencies === 'function') await registerDependencies(container);
       logger.info({ module: name }, 'dependencies registered');
-    } catch (error) {
+    } catch (caught) {
+      const error = explainMissingDependency(caught, container);
       startUpReport.addFailure({ loader: 'loadDI', module: name, file, error });
       logger.error({ err: error, module: name }, 'registering dependencies failed');
     }

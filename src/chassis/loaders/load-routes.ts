@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Express, IRoute, Router } from 'express';
 import type { ModuleConfig } from '../config/app-config.ts';
 import { currentService } from '../context/current-service.ts';
+import { explainMissingDependency } from '../di/missing-dependency.ts';
 import { wrapHandlers } from '../http/pipeline/async-handler.ts';
 import { addKnownRoute, type MountedRoute, rememberTemplate, routesOf } from '../http/pipeline/route-table.ts';
 import { StartUpError } from '../lifecycle/start-up-error.ts';
@@ -67,7 +68,8 @@ async function makeRouter(service: Service, module: string, file: string): Promi
       `Expected the default export of ${file} to be a router or defineRoutes((cradle) => router), ` +
         `found ${routes === undefined ? 'none' : typeof routes}; export one or rename the file.`,
     );
-  } catch (error) {
+  } catch (caught) {
+    const error = explainMissingDependency(caught, container);
     startUpReport.addFailure({ loader: 'loadRoutes', module, file: basename(file), error });
     logger.error({ err: error, module, file }, 'loading routes failed');
     return undefined;
