@@ -85,6 +85,19 @@ describe('of a password change nothing survives:', () => {
   });
 });
 
+describe('a refresh token', () => {
+  it('that is used 8 times at once is exchanged at most once, and what it gave does not work', async () => {
+    const { email } = await newAccount();
+    const tokens = await Promise.all(times(10, async () => (await logIn(email).expectData()).refreshToken));
+    for (const token of tokens) {
+      const answers = await Promise.all(times(8, () => refresh(token)));
+      const result = await alive(answers);
+      expect(result.opened).toBeLessThanOrEqual(1);
+      expect(result.alive).toBe(0);
+    }
+  });
+});
+
 describe('of a logout nothing survives:', () => {
   it('no refresh token that is exchanged meanwhile', async () => {
     const { email } = await newAccount();
