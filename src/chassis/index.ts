@@ -48,6 +48,7 @@ export { type QueryParameters, queryParameters } from './http/pipeline/query-par
 export type { HealthCheck } from './lifecycle/health.ts';
 export { documented } from './openapi/documented.ts';
 export { buildFindOptions, buildSearchOptions, validateParam } from './query/build-options.ts';
+export { dateTime, decimal, int64 } from './query/field-types.ts';
 export { many } from './query/list-definition.ts';
 export { type AnyListPolicy, listPolicy } from './query/list-policy.ts';
 export { defaultQuerySchemas, type QuerySchemas } from './query/query-schemas.ts';

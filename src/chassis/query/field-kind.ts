@@ -24,8 +24,7 @@ export interface FieldRule {
 }
 
 /**
- * Reads kind and nullability off a zod type. A decimal column is a string that says so:
- * `z.string().meta({ format: 'decimal' })`; what holds other values than one is a Json column, and so is what says
+ * Reads kind and nullability off a zod type. Where it says a `format`, that counts, see `field-types.ts`; what holds other values than one is a Json column, and so is what says
  * `format: 'json'`.
  */
 export function fieldRule(name: string, type: z.core.$ZodType): FieldRule {
@@ -33,7 +32,8 @@ export function fieldRule(name: string, type: z.core.$ZodType): FieldRule {
   let nullable = false;
   for (;;) {
     const format = inner.meta?.()?.format;
-    if (format === 'decimal' || format === 'json') return { name, kind: format, nullable, values: undefined };
+    const kind = kindsByFormat[String(format)];
+    if (kind) return { name, kind, nullable, values: undefined };
     const { def } = inner as unknown as { def: { type: string; innerType?: z.ZodType; in?: z.ZodType } };
     nullable ||= def.type === 'nullable';
     const next = def.innerType ?? (def.type === 'pipe' ? def.in : undefined);
@@ -41,6 +41,13 @@ export function fieldRule(name: string, type: z.core.$ZodType): FieldRule {
     inner = next;
   }
 }
+
+const kindsByFormat: Record<string, FieldKind> = {
+  decimal: 'decimal',
+  int64: 'bigint',
+  'date-time': 'date',
+  json: 'json',
+};
 
 function kindOf(type: z.ZodType): Pick<FieldRule, 'kind' | 'values'> {
   switch (type.def.type) {

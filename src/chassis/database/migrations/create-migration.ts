@@ -4,6 +4,7 @@ import { PrismaLibSql } from '@prisma/adapter-libsql';
 import { prismaDirectory } from '../../config/layout.ts';
 import type { DatabaseProvider } from '../client/database-url.ts';
 import { providersOf } from '../models/provider-models.ts';
+import { mappedName, readModels } from '../models/read-models.ts';
 import { migrationsDirectory } from './migration-files.ts';
 import { datamodel, schemaFilters, withSchemaEngine } from './schema-engine.ts';
 
@@ -54,7 +55,26 @@ async function difference(provider: DatabaseProvider, before: string, after: str
   // The engine asks for a database although it needs none to compare two sets of models.
   const unused = new PrismaLibSql({ url: ':memory:' });
   const { exitCode, stdout } = await withSchemaEngine(provider, unused, (engine) => engine.diff(params));
-  return exitCode === 2 && stdout ? stdout : undefined;
+  if (exitCode !== 2 || !stdout) return undefined;
+  return provider === 'sqlite' ? withCountedIds(stdout, after) : stdout;
+}
+
+/**
+ * The engine makes identifiers that count up only of Int columns; SQLite's INTEGER holds the 64 bits of a BigInt too.
+ */
+function withCountedIds(sql: string, models: string): string {
+  const declared = readModels(models);
+  const counted = new Map(
+    [...declared.models].flatMap(([model, fields]) => {
+      const id = fields.find(({ type, attributes }) => type === 'BigInt' && /@id\b.*autoincrement\(/.test(attributes));
+      return id ? [[declared.tables.get(model) ?? model, mappedName(id.attributes) ?? id.name] as const] : [];
+    }),
+  );
+  return sql.replace(/CREATE TABLE "(?:new_)?([^"]+)" \([^;]*;/g, (statement, table: string) => {
+    const id = counted.get(table);
+    const column = `"${id}" BIGINT NOT NULL PRIMARY KEY`;
+    return id ? statement.replace(column, `"${id}" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT`) : statement;
+  });
 }
 
 function emptyWhenMissing(error: NodeJS.ErrnoException): string {
