@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
+import process from 'node:process';
 import { afterAll, describe, expect, it } from 'vitest';
 import { emptyDatabase } from '../support/empty-database.ts';
 import { killSpawned } from '../support/spawn-service.ts';
-import { overload } from './overload.ts';
+import { fairShare } from './fair-share.ts';
+import { boot, overload } from './overload.ts';
 
 afterAll(killSpawned);
 
@@ -20,3 +22,18 @@ describe.skipIf(!existsSync('/proc/self/status'))('four times the load that the 
     expect(memory[1] - memory[0]).toBeLessThan(250);
   });
 });
+
+describe.skipIf(process.platform !== 'linux')(
+  'a client that sends the costliest lists (needs more than one loopback address)',
+  () => {
+    it('is refused, and none of 120 ordinary requests of others', { timeout: 120_000 }, async () => {
+      const { settings, remove } = await emptyDatabase('postgresql');
+      const { service, url } = await boot(settings.DATABASE_URL);
+      const { heavy, light } = await fairShare(url, 30);
+      await service.end();
+      await remove();
+      expect(light.statuses).toEqual({ 200: 120 });
+      expect(heavy.statuses[503]).toBeGreaterThan(0);
+    });
+  },
+);

@@ -113,7 +113,7 @@ async function load(url: string, drive: (loop: OpenLoop) => Promise<void>): Prom
 }
 
 /** A service as in production, with its log in a file that nobody reads. */
-async function boot(databaseUrl: string): Promise<{ service: SpawnedService; url: string }> {
+export async function boot(databaseUrl: string): Promise<{ service: SpawnedService; url: string }> {
   const [port, internalPort] = [await freePort(), await freePort()];
   const service = new SpawnedService({
     stdout: openSync('/dev/null', 'w'),

@@ -26,7 +26,7 @@ export interface GateOptions extends OverloadAnswerOptions {
 const remindMs = 10_000;
 /** Heavy clients are refused from this share of the target on, light ones from this many times it. */
 const heavyFrom = 0.5;
-const lightFrom = 4;
+const lightFrom = 10;
 
 /**
  * Refuses with 503 what would wait too long: at once and before the app sees it, without a line in the log for each, because

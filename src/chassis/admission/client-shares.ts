@@ -19,11 +19,13 @@ const reckonMs = 250;
 /** A client is heavy beyond so many times its fair share, and beyond a tenth of all work. */
 const excess = 1.5;
 const leastHeavyShare = 0.1;
+/** Beside heavy clients with so much of all work the others are light; less than half, because a refused client costs nothing. */
+const heavyTogether = 0.25;
 
 /**
  * What the work of each client has cost, so that at overload those are refused first who use more than their share. A client
  * is heavy when it has more than half as much again as everyone would have if all had the same, and more than a tenth of all.
- * While heavy clients make more than half of the work, all others are light. Nobody is heavy alone, or among many equals.
+ * While heavy clients make more than a quarter of the work, all others are light. Nobody is heavy alone, or among many equals.
  */
 export class ClientShares {
   readonly #accounts = new Map<string, Account>();
@@ -82,7 +84,7 @@ export class ClientShares {
     this.#heavyFrom = total * Math.max(excess / this.#accounts.size, leastHeavyShare);
     let heavy = 0;
     for (const { cost } of this.#accounts.values()) if (cost > this.#heavyFrom) heavy += cost;
-    this.#othersAreLight = heavy > total / 2;
+    this.#othersAreLight = heavy > total * heavyTogether;
   }
 }
 

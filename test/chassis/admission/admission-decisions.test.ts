@@ -28,7 +28,7 @@ describe('the decision of AdmissionGate', () => {
   it.each([
     ['heavy', 250, 'share'],
     ['even', 500, 'wait'],
-    ['light', 2000, 'wait'],
+    ['light', 5000, 'wait'],
   ] as const)('lets %s clients in up to a wait of %d ms when the target is 500', async (standing, waitMs, reason) => {
     const situation = { overloaded: true, waitMs, standings: { a: standing } };
     await using server = await oneAtATime(situation);

@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { DatabaseWait } from '../../../src/chassis/admission/database-wait.ts';
 
 let now: number;
-let queue: { waiting: number; served: number };
+let queue: { waiting: number; served: number; waitingQueries: number; servedQueries: number };
 let wait: DatabaseWait;
 
 beforeEach(() => {
   now = 100_000;
-  queue = { waiting: 0, served: 0 };
+  queue = { waiting: 0, served: 0, waitingQueries: 0, servedQueries: 0 };
   wait = new DatabaseWait(() => queue);
   wait.at(now);
 });
@@ -19,6 +19,8 @@ function pass(ms: number, served: number, waiting: number): number {
     now += 10;
     queue.served += served;
     queue.waiting = waiting;
+    queue.servedQueries += served;
+    queue.waitingQueries = waiting;
     last = wait.at(now);
   }
   return last;
@@ -28,6 +30,7 @@ describe('DatabaseWait', () => {
   it('is what it takes to serve those who wait, at the rate at which others were served', () => {
     expect(pass(400, 5, 100)).toBeCloseTo(200);
     queue.waiting = 300;
+    queue.waitingQueries = 300;
     expect(wait.at(now)).toBeCloseTo(600);
   });
 
@@ -49,6 +52,7 @@ describe('DatabaseWait', () => {
   it('takes a database with little to do for no slow one', () => {
     pass(2000, 0, 0);
     queue.waiting = 50;
+    queue.waitingQueries = 50;
     expect(wait.at(now)).toBe(0);
     expect(pass(300, 5, 50)).toBeCloseTo(100);
   });
@@ -57,6 +61,18 @@ describe('DatabaseWait', () => {
     pass(400, 5, 100);
     now += 1100;
     expect(wait.at(now)).toBe(0);
+  });
+
+  it('is that of two queries where others have very many', () => {
+    for (let at = 0; at < 400; at += 10) {
+      now += 10;
+      queue.servedQueries += 10;
+      queue.waitingQueries = 200;
+      queue.waiting = 10;
+      queue.served += at % 100 === 0 ? 1 : 0;
+      wait.at(now);
+    }
+    expect(wait.at(now)).toBeCloseTo(400);
   });
 
   it('is nothing for a service without a database', () => {

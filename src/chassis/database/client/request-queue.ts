@@ -7,12 +7,14 @@ export interface Visitor {
 }
 
 /**
- * Counts the requests that wait for the database, each once however many of its queries wait, and those whose turn came.
- * The two tell how long a request waits in all: as long as it takes to serve those before it.
+ * Counts who waits for the database and whose turn came: requests, each once however many of its queries wait, and queries.
+ * They tell how long a request waits in all: as long as it takes to serve those before it.
  */
 export class RequestQueue {
   #waiting = 0;
   #served = 0;
+  #waitingQueries = 0;
+  #servedQueries = 0;
   readonly #visitors = new WeakMap<object, Visitor>();
 
   /** Requests that wait now. */
@@ -25,10 +27,21 @@ export class RequestQueue {
     return this.#served;
   }
 
+  /** Queries that wait now, of all requests. */
+  get waitingQueries(): number {
+    return this.#waitingQueries;
+  }
+
+  /** Queries whose turn came, since the start. */
+  get servedQueries(): number {
+    return this.#servedQueries;
+  }
+
   /** A query of the request under way begins to wait. */
   enter(): Visitor {
     const visitor = this.#visitor();
     visitor.queries += 1;
+    this.#waitingQueries += 1;
     if (visitor.queries === 1) this.#waiting += 1;
     return visitor;
   }
@@ -38,6 +51,8 @@ export class RequestQueue {
     if (served && !visitor.served) this.#served += 1;
     visitor.served ||= served;
     visitor.queries -= 1;
+    this.#waitingQueries -= 1;
+    if (served) this.#servedQueries += 1;
     if (visitor.queries === 0) this.#waiting -= 1;
   }
 
