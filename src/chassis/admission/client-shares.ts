@@ -32,6 +32,7 @@ export class ClientShares {
   #reckonedAt = Number.NEGATIVE_INFINITY;
   #heavyFrom = Number.POSITIVE_INFINITY;
   #othersAreLight = false;
+  #newcomersAreLight = false;
 
   /** Clients that are known. */
   get size(): number {
@@ -53,7 +54,8 @@ export class ClientShares {
   of(client: string, now: number): Standing {
     if (now - this.#reckonedAt >= reckonMs) this.#reckon(now);
     const account = this.#accounts.get(client);
-    if (account !== undefined && decayed(account, now) > this.#heavyFrom) return 'heavy';
+    if (account === undefined) return this.#newcomersAreLight ? 'light' : 'even';
+    if (decayed(account, now) > this.#heavyFrom) return 'heavy';
     return this.#othersAreLight ? 'light' : 'even';
   }
 
@@ -81,11 +83,23 @@ export class ClientShares {
       if (cost < forgetBelow) this.#accounts.delete(client);
       else total += cost;
     }
-    this.#heavyFrom = total * Math.max(excess / this.#accounts.size, leastHeavyShare);
-    let heavy = 0;
-    for (const { cost } of this.#accounts.values()) if (cost > this.#heavyFrom) heavy += cost;
-    this.#othersAreLight = heavy > total * heavyTogether;
+    const clients = this.#accounts.size;
+    this.#heavyFrom = heavyFrom(total, clients);
+    this.#othersAreLight = this.#costAbove(this.#heavyFrom) > total * heavyTogether;
+    // Who is new has a share too, so that one client beside it may be heavy.
+    this.#newcomersAreLight = this.#costAbove(heavyFrom(total, clients + 1)) > total * heavyTogether;
   }
+
+  #costAbove(limit: number): number {
+    let sum = 0;
+    for (const { cost } of this.#accounts.values()) if (cost > limit) sum += cost;
+    return sum;
+  }
+}
+
+/** What a client costs at most that is not heavy, among so many. */
+function heavyFrom(total: number, clients: number): number {
+  return total * Math.max(excess / Math.max(1, clients), leastHeavyShare);
 }
 
 /** What a client has cost as of now; an account is brought up to date by it. */

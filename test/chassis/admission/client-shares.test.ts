@@ -23,6 +23,11 @@ describe('ClientShares', () => {
     ]);
   });
 
+  it('knows a client as light that comes beside a single one', () => {
+    charge({ hog: 1000 });
+    expect([shares.of('hog', start), shares.of('new', start)]).toEqual(['even', 'light']);
+  });
+
   it('knows the heavier of two', () => {
     charge({ hog: 90, a: 10 });
     expect([shares.of('hog', start), shares.of('a', start)]).toEqual(['heavy', 'light']);
