@@ -6,7 +6,7 @@ export interface RequestContext {
   readonly method: string;
   /** Path and query as received, at most 2,048 characters; secrets in the query are masked. */
   readonly url: string;
-  /** As received, with secrets masked. */
+  /** At most 512 characters, with secrets masked. */
   readonly userAgent?: string;
   /** The client's address, as far as TRUST_PROXY lets a proxy tell it. */
   readonly ipAddress?: string;

@@ -20,12 +20,12 @@ const quoted = `\\\\?"[^"\\n]{0,4096}"?|'[^'\\n]{0,4096}'?`;
 /**
  * An assignment in a text: `password=…`, `"token": "…"` or a last `secret: …`. Behind a colon without quotes a sentence may
  * go on, as in "Invalid password: expected 12 characters", so one word is masked there only where nothing follows. Every
- * repetition is bounded, so that the time is in proportion to the text.
+ * repetition is bounded, and a bare word ends at the next colon, so that the time is in proportion to the text.
  */
 export const secretAssignment = new RegExp(
   `((?:${parts}|(?<![a-z])(?:${words})(?![a-z]))[\\w-]{0,32}\\\\?["']?[ \\t]{0,4})` +
     `(=[ \\t]{0,4}(?!\\[redacted\\])(?:${quoted}|[^\\s,;&"')}\\]]+)` +
-    `|:[ \\t]{0,4}(?!\\[redacted\\])(?:${quoted}|[^\\s,;&"')}\\]]{1,256}(?=[ \\t]{0,4}(?:$|[,;)}\\]\\n]))))`,
+    `|:[ \\t]{0,4}(?!\\[redacted\\])(?:${quoted}|[^\\s,;:=&"')}\\]]{1,128}(?=[ \\t]{0,4}(?:$|[,;)}\\]\\n]))))`,
   'gi',
 );
 

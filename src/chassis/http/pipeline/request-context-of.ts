@@ -6,6 +6,7 @@ import type { RequestContext } from '../../context/request-context.ts';
 import { type LogMasks, maskText, redactUrl } from '../../telemetry/redact.ts';
 
 const maximumUrlLength = 2_048;
+const maximumUserAgentLength = 512;
 const validId = /^[A-Za-z0-9._-]{1,128}$/;
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 const contextKey = Symbol('request context');
@@ -63,5 +64,5 @@ export function readDeadline(header: string | string[] | undefined): number | un
 }
 
 function safeUserAgent(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : maskText(text);
+  return text === undefined ? undefined : maskText(text.slice(0, maximumUserAgentLength));
 }

@@ -57,6 +57,11 @@ describe('requestPipeline', () => {
     expect(body.context).toMatchObject({ url: '/a?sid=[redacted]', userAgent: 'shop/1.0 password=[redacted]' });
   });
 
+  it('keeps at most 512 characters of the user agent', async () => {
+    const { body } = await request(app).get('/a').set('user-agent', 'x'.repeat(5000));
+    expect(body.context.userAgent).toBe('x'.repeat(512));
+  });
+
   it('leaves the query to those who read it', async () => {
     expect((await request(app).get('/%20?x=%zz')).status).toBe(200);
   });
