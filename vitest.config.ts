@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
+import { providersOf } from './src/chassis/database/models/provider-models.ts';
 
+const models = readFileSync('prisma/models.prisma', 'utf8');
 const globalSetup = 'test/support/global-setup.ts';
 const anyDatabase = ['test/modules/**/*.test.ts', 'test/spec/**/*.test.ts', 'test/leaks/**/*.test.ts'];
 
@@ -33,8 +35,7 @@ export default defineConfig({
           exclude: [...anyDatabase, 'test/support/**', 'test/**/fixtures/**'],
         },
       },
-      onDatabase('sqlite'),
-      onDatabase('postgresql'),
+      ...providersOf(models).map(onDatabase),
     ],
   },
 });

@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { Client } from 'pg';
 import { inject } from 'vitest';
+import { isPostgresqlOnly } from '../../src/chassis/config/layout.ts';
 import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
 import { type DatabaseSettings, type OpenOrm, openDatabase } from '../../src/chassis/database/client/orm.ts';
 import { applyMigrations } from '../../src/chassis/database/migrations/apply-migrations.ts';
 
-/** Both databases, for `describe.each`. */
-export const databaseProviders: readonly DatabaseProvider[] = ['sqlite', 'postgresql'];
+/** The databases of the service, for `describe.each`: both, unless it is for PostgreSQL only. */
+export const databaseProviders: readonly DatabaseProvider[] = isPostgresqlOnly()
+  ? ['postgresql']
+  : ['sqlite', 'postgresql'];
 
 /** A database without tables or records, and what belongs to it. */
 export interface EmptyDatabase {

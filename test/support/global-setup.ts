@@ -6,6 +6,7 @@ import process from 'node:process';
 import type { TestProject } from 'vitest/node';
 import { build } from '../../scripts/build.ts';
 import { readEnvironment } from '../../src/chassis/config/environment.ts';
+import { isPostgresqlOnly } from '../../src/chassis/config/layout.ts';
 import { openDatabase } from '../../src/chassis/database/client/orm.ts';
 import { applyMigrations } from '../../src/chassis/database/migrations/apply-migrations.ts';
 import { startPostgres } from './postgres.ts';
@@ -29,7 +30,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   const fixtures = ['test/fixtures/{relay,trouble}/**/*.ts'];
   const [postgres] = await Promise.all([startPostgres(), build({ outDir: builtForTests, more: fixtures })]);
   const sqliteTemplate = join(directory, 'template.db');
-  await prepare(`file:${sqliteTemplate}`);
+  if (!isPostgresqlOnly()) await prepare(`file:${sqliteTemplate}`);
   await prepare(await postgres.createDatabase(templateName));
   provide('sqliteTemplate', sqliteTemplate);
   provide('postgresTemplate', templateName);

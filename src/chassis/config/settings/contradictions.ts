@@ -1,9 +1,15 @@
 import type { Environment } from '../environment.ts';
 import { hasDatabase } from '../has-database.ts';
+import { isPostgresqlOnly } from '../layout.ts';
 
-/** Settings that hold each by itself and contradict each other, one sentence each. */
-export function settingContradictions(settings: Environment): string[] {
+/** Settings that hold each by itself and contradict each other or the service, one sentence each. */
+export function settingContradictions(settings: Environment, postgresqlOnly = isPostgresqlOnly()): string[] {
   const problems: string[] = [];
+  if (postgresqlOnly && /^file:/i.test(settings.DATABASE_URL)) {
+    problems.push(
+      'DATABASE_URL: expected postgresql://…, because the datasource in prisma/models.prisma says PostgreSQL only; found file:…, which is also the default',
+    );
+  }
   const { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share } = settings;
   if (share !== undefined && !sampler.endsWith('traceidratio')) {
     problems.push(

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
+import { generatedDirectory, sourceExtension } from '../../config/layout.ts';
 import type { DataModel } from '../models/data-model.ts';
 import type { DatabaseProvider } from './database-url.ts';
 
@@ -15,9 +15,6 @@ export interface GeneratedClient {
   readonly Client: new (options: object) => BareClient;
   readonly dataModel: DataModel;
 }
-
-/** Where the service's own clients lie: beside the chassis, as .ts in the source and as .js in the build. */
-export const generatedDirectory = join(sourcesDirectory, 'generated');
 
 /**
  * Loads the client of a database and the data model of its models.
