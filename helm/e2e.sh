@@ -38,7 +38,8 @@ uninstalled demo before-demo
 # --- PostgreSQL, as in production
 start_database
 k create secret generic database --from-literal=DATABASE_URL="$database_url" >/dev/null
-k create secret generic env --from-literal=AUTH_JWT_SECRET="$(head -c 32 /dev/urandom | base64)" >/dev/null
+k create secret generic env --from-literal=AUTH_JWT_SECRET="$(head -c 32 /dev/urandom | base64)" \
+  --from-literal=CURSOR_SECRET="$(head -c 32 /dev/urandom | base64)" >/dev/null
 objects >"$work/before"
 from=$(now)
 h install $release "$chart" "${values[@]}" --wait --timeout 4m >/dev/null

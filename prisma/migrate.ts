@@ -15,7 +15,7 @@ export async function main(args?: string[]): Promise<void> {
   const options = { create: { type: 'string' }, 'rolled-back': { type: 'string' } } as const;
   const { values } = parseArgs({ options, ...(args && { args }) });
   if (values.create !== undefined) return create(values.create);
-  const settings = readEnvironment({}, withEnvFile(process.env));
+  const settings = readEnvironment({}, withEnvFile(process.env), 'command');
   if (!hasDatabase(settings.DATABASE_URL)) return console.log('There is no database: DATABASE_URL is none.');
   const undone = values['rolled-back'];
   if (undone !== undefined) await markRolledBack(settings, undone);

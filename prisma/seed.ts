@@ -124,7 +124,7 @@ export async function main(args?: string[]): Promise<void> {
   const { values } = parseArgs({ options: { size: { type: 'string' } }, ...(args && { args }) });
   const size = values.size ?? 'small';
   if (size !== 'small' && size !== 'full') throw new Error(`Expected --size small or --size full, got "${size}".`);
-  const settings = readEnvironment({}, withEnvFile(process.env));
+  const settings = readEnvironment({}, withEnvFile(process.env), 'command');
   const production = settings.NODE_ENV === 'production';
   if (production && values.size === undefined) {
     throw new Error('In production sample data is stored only when asked for: name --size small or --size full.');

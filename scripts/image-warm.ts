@@ -47,11 +47,12 @@ await expectExit(start(['migrate'], database).exit, 0, 'migrate');
 await expectExit(start(['seed', '--size', 'small'], database).exit, 0, 'seed');
 
 const [port, internalPort] = [await freePort(), await freePort()];
-const secret = { AUTH_JWT_SECRET: 'only while the image is built, on no network' };
+const secret = 'only while the image is built, on no network';
 // Everything that is loaded on demand is demanded.
 const service = start([], {
   ...database,
-  ...secret,
+  AUTH_JWT_SECRET: secret,
+  CURSOR_SECRET: secret,
   PORT: port,
   INTERNAL_PORT: internalPort,
   SENTRY_DSN: 'http://key@127.0.0.1:9/1',
@@ -70,7 +71,13 @@ await expectExit(service.exit, 0, 'the service');
 // The client of the other database is compiled before it finds no server.
 const nowhere = { DATABASE_URL: 'postgresql://nobody@127.0.0.1:9/nothing', DATABASE_CONNECT_TIMEOUT_MS: '0' };
 await expectExit(
-  start([], { ...nowhere, ...secret, INTERNAL_PORT: internalPort, LOG_LEVEL: 'silent' }).exit,
+  start([], {
+    ...nowhere,
+    AUTH_JWT_SECRET: secret,
+    CURSOR_SECRET: secret,
+    INTERNAL_PORT: internalPort,
+    LOG_LEVEL: 'silent',
+  }).exit,
   1,
   'no database',
 );

@@ -24,6 +24,7 @@ export async function startService(opened: AsyncDisposableStack): Promise<string
     NODE_ENV: 'production',
     DATABASE_URL: url,
     AUTH_JWT_SECRET: randomBytes(32).toString('base64'),
+    CURSOR_SECRET: randomBytes(32).toString('base64'),
     HOST: '127.0.0.1',
     PORT: String(port),
     INTERNAL_HOST: '127.0.0.1',

@@ -67,7 +67,9 @@ describe.skipIf(skipped('helm'))(`NOTES.txt${skipped('helm')}`, () => {
     const text = await notes(production);
     expect(text).not.toContain('demo');
     expect(text).toContain('Migrations: ran before this release.');
-    expect(text).toContain('does not start without AUTH_JWT_SECRET');
+    expect(text).toContain(
+      'does not start without CURSOR_SECRET, and with the auth module not without AUTH_JWT_SECRET',
+    );
     expect(text).toContain('Uploads are lost with their pod, and each pod has its own.');
     expect(text).toContain('Each pod counts rate limits by itself');
   });
@@ -79,7 +81,7 @@ describe.skipIf(skipped('helm'))(`NOTES.txt${skipped('helm')}`, () => {
       redis: { existingSecret: 'orders-redis' },
       uploads: { persistence: { enabled: true } },
     });
-    expect(text).not.toMatch(/AUTH_JWT_SECRET|lost|rate limits/);
+    expect(text).not.toMatch(/AUTH_JWT_SECRET|CURSOR_SECRET|lost|rate limits/);
   });
 
   it.each([

@@ -78,7 +78,8 @@ describe.skipIf(skipped('helm'))(`the autoscaler${skipped('helm')}`, () => {
 
 describe.skipIf(skipped('helm'))(`the secret that the demo invents${skipped('helm')}`, () => {
   it('stays the same at every upgrade', async () => {
-    const data = { AUTH_JWT_SECRET: Buffer.from('invented at the first install').toString('base64') };
+    const text = Buffer.from('invented at the first install').toString('base64');
+    const data = { AUTH_JWT_SECRET: text, CURSOR_SECRET: text };
     await using cluster = await startCluster({
       '/api/v1/namespaces/shop/secrets/orders': {
         apiVersion: 'v1',

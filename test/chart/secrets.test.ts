@@ -75,8 +75,12 @@ describe.skipIf(skipped('helm'))(`the demo${skipped('helm')}`, () => {
   });
 
   it('invents the secret that the service needs, and nothing that was given', () => {
-    expect(decoded(only('Secret'))['AUTH_JWT_SECRET']).toMatch(/^[A-Za-z0-9]{48}$/);
-    expect(decoded(only('Secret', { secretEnv: { AUTH_JWT_SECRET: 'given' } }))).toEqual({ AUTH_JWT_SECRET: 'given' });
+    const invented = expect.stringMatching(/^[A-Za-z0-9]{48}$/);
+    expect(decoded(only('Secret'))).toEqual({ AUTH_JWT_SECRET: invented, CURSOR_SECRET: invented });
+    expect(decoded(only('Secret', { secretEnv: { AUTH_JWT_SECRET: 'given' } }))).toEqual({
+      AUTH_JWT_SECRET: 'given',
+      CURSOR_SECRET: invented,
+    });
     expect(all('Secret', { embedded: { generatedSecrets: [] } })).toEqual([]);
   });
 

@@ -27,7 +27,11 @@ const elsewhere: Record<string, string> = {
   REDIS_URL: 'redis://redis:6379',
   SENTRY_DSN: 'https://key@sentry.example.com/1',
   AUTH_JWT_SECRET: 'a-secret-of-at-least-thirty-two-bytes',
+  CURSOR_SECRET: 'another-secret-of-thirty-two-bytes-or-more',
 };
+
+const { AUTH_JWT_SECRET, CURSOR_SECRET } = elsewhere;
+const secrets = { AUTH_JWT_SECRET, CURSOR_SECRET };
 
 const releases = [{ name: 'no', values: {}, options: [] as string[] }].concat(
   examples.map(({ name, file }) => ({ name, values: parse(readFileSync(file, 'utf8')), options: ['-f', file] })),
@@ -72,8 +76,11 @@ describe.skipIf(skipped('helm'))(`the variables that the chart writes${skipped('
       const variables = environmentOf(container, made);
       expect(unknownNames(variables, values)).toEqual([]);
       const migrates = container.name === 'migrate';
-      const given = migrates ? variables : { AUTH_JWT_SECRET: elsewhere['AUTH_JWT_SECRET'], ...variables };
-      expect(readEnvironment(migrates ? {} : authSettings, given)).toMatchObject({ NODE_ENV: 'production' });
+      const read = () =>
+        migrates
+          ? readEnvironment({}, variables, 'command')
+          : readEnvironment(authSettings, { ...secrets, ...variables });
+      expect(read()).toMatchObject({ NODE_ENV: 'production' });
     }
   });
 

@@ -11,6 +11,7 @@ export const demo = {
   DATABASE_MIGRATE: 'true',
   DATABASE_SEED: 'small',
   AUTH_JWT_SECRET: 'a secret of this test, long enough for it',
+  CURSOR_SECRET: 'another secret of this test, long enough for it',
 };
 
 /** Removes every container that a test has started, and its volume. */

@@ -11,6 +11,7 @@ const production = {
   SHUTDOWN_ACCEPT_MS: '0',
   DATABASE_URL: `file:${join(mkdtempSync(join(tmpdir(), 'slipway-build-')), 'service.db')}`,
   AUTH_JWT_SECRET: 'a secret of the tests, 32 letters or more',
+  CURSOR_SECRET: 'another secret of the tests, 32 letters or more',
 };
 
 interface Described {
@@ -23,7 +24,9 @@ describe('the build', () => {
   it('refuses to start in production without a database and secrets of its own', async () => {
     const service = new SpawnedService({ program, env: { NODE_ENV: 'production', DATABASE_URL: '' } });
     expect((await service.closed).code).toBe(1);
-    expect(service.stdout + service.stderr).toMatch(/DATABASE_URL: expected.*AUTH_JWT_SECRET: expected/s);
+    expect(service.stdout + service.stderr).toMatch(
+      /DATABASE_URL: expected.*CURSOR_SECRET: expected.*AUTH_JWT_SECRET: expected/s,
+    );
   });
 
   it('names the sources in the stack of an error, and packages by a path that is not its own', async () => {

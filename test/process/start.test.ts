@@ -52,6 +52,7 @@ describe('the process', () => {
     const env = {
       NODE_ENV: 'production',
       AUTH_JWT_SECRET: 'a secret of at least 32 characters',
+      CURSOR_SECRET: 'another secret of 32 characters or more',
       SHUTDOWN_ACCEPT_MS: '1500',
       DATABASE_MIGRATE: 'true',
     };

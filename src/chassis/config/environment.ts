@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import { hasDatabase } from './has-database.ts';
 import { readSettingFile } from './read-setting-file.ts';
 import { settingContradictions } from './settings/contradictions.ts';
 import { chassisSettings, derivedDefaults } from './settings.ts';
@@ -49,11 +50,18 @@ export function withEnvFile(variables: Variables): Variables {
  * value of `NAME` from a file of at most 64 KB, without its last line break.
  *
  * @param moduleSettings zod types of the settings that modules add, by variable name
+ * @param reader a command does without the settings that only a service with lists needs in production
  * @throws ConfigurationError with all problems
  */
-export function readEnvironment(moduleSettings: z.ZodRawShape, variables: Variables): Environment {
-  return new Configuration(variables, moduleSettings).settings;
+export function readEnvironment(
+  moduleSettings: z.ZodRawShape,
+  variables: Variables,
+  reader: Reader = 'service',
+): Environment {
+  return readSettings(moduleSettings, variables, reader).settings;
 }
+
+type Reader = 'service' | 'command';
 
 /** The settings of one service, and where each came from. */
 export class Configuration {
@@ -69,7 +77,7 @@ export class Configuration {
   constructor(variables: Variables, moduleSettings: z.ZodRawShape = {}) {
     this.#variables = variables;
     this.#moduleSettings = moduleSettings;
-    this.#read = readSettings(moduleSettings, variables);
+    this.#read = readSettings(moduleSettings, variables, 'service');
   }
 
   get settings(): Environment {
@@ -89,7 +97,7 @@ export class Configuration {
   add(moduleSettings: z.ZodRawShape): void {
     if (Object.keys(moduleSettings).every((name) => name in this.#moduleSettings)) return;
     const all = { ...this.#moduleSettings, ...moduleSettings };
-    const { settings, sources } = readSettings(all, this.#variables);
+    const { settings, sources } = readSettings(all, this.#variables, 'service');
     // Those who hold the settings see what is added; what they have read, a default made at random too, stays.
     this.#read = { settings: Object.assign(this.#read.settings, { ...settings, ...this.#read.settings }), sources };
     this.#moduleSettings = all;
@@ -101,7 +109,7 @@ interface ReadSettings {
   sources: SettingSource[];
 }
 
-function readSettings(moduleSettings: z.ZodRawShape, variables: Variables): ReadSettings {
+function readSettings(moduleSettings: z.ZodRawShape, variables: Variables, reader: Reader): ReadSettings {
   const problems: string[] = [];
   const schema = environmentSchema.extend(moduleSettings);
   const { raw, files } = collect(Object.keys(schema.shape), variables, problems);
@@ -113,7 +121,8 @@ function readSettings(moduleSettings: z.ZodRawShape, variables: Variables): Read
     problems.push(`${name}: ${issue.message}${foundText(schema, name, raw[name])}`);
   }
   if (parsed.success) problems.push(...settingContradictions(parsed.data as unknown as Environment));
-  if (raw.NODE_ENV === 'production') problems.push(...missingInProduction(schema, given));
+  const hasLists = reader === 'service' && hasDatabase(raw.DATABASE_URL ?? '');
+  if (raw.NODE_ENV === 'production') problems.push(...missingInProduction(schema, given, hasLists));
   if (problems.length > 0 || !parsed.success) throw new ConfigurationError(problems);
   const sources = Object.entries(parsed.data)
     .filter(([, value]) => value !== undefined)
@@ -149,9 +158,10 @@ function collect(names: string[], variables: Variables, problems: string[]) {
   return { raw, files };
 }
 
-function missingInProduction(schema: z.ZodObject, given: ReadonlySet<string>): string[] {
+function missingInProduction(schema: z.ZodObject, given: ReadonlySet<string>, hasLists: boolean): string[] {
+  const isRequired = (required: unknown) => required === true || (required === 'of lists' && hasLists);
   return Object.keys(schema.shape)
-    .filter((name) => meta(schema, name).requiredInProduction === true && !given.has(name))
+    .filter((name) => isRequired(meta(schema, name).requiredInProduction) && !given.has(name))
     .map((name) => `${name}: expected a value, because NODE_ENV is production; found none`);
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { databaseUrlProblem } from './settings/database-url-problem.ts';
 import { internalSettings } from './settings/internal-settings.ts';
@@ -49,10 +50,12 @@ export const chassisSettings = {
     ),
   CURSOR_SECRET: z
     .string()
-    .min(16, 'expected at least 16 characters')
-    .optional()
-    .describe('Signs paging cursors; derived from DATABASE_URL when unset, made at each start without a database')
-    .meta({ secret: true }),
+    .refine((value) => Buffer.byteLength(value) >= 32, 'expected at least 32 bytes, e.g. of `openssl rand -base64 32`')
+    .default(() => randomBytes(32).toString('base64'))
+    .describe(
+      'Signs paging cursors, the same on all replicas; made anew at each start outside production and without a database',
+    )
+    .meta({ secret: true, requiredInProduction: 'of lists' }),
   ENABLE_CORS: flag(true).describe('Cross-origin resource sharing'),
   CORS_ORIGINS: z
     .string()

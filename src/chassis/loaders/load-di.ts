@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { asFunction, asValue } from 'awilix/browser';
 import type { Configuration, Environment } from '../config/environment.ts';
-import { hasDatabase } from '../config/has-database.ts';
 import { sourceExtension } from '../config/layout.ts';
 import { currentService } from '../context/current-service.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
@@ -39,7 +37,7 @@ export async function loadDI(modulesToLoad: string[]): Promise<void> {
     orm: asFunction(() => database.client).singleton(),
     settings: asValue(configuration.settings),
     logger: asValue(logger),
-    cursors: asValue(createCursorCodec(cursorSecret(configuration.settings))),
+    cursors: asValue(createCursorCodec(configuration.settings.CURSOR_SECRET)),
   });
   for (const name of modulesToLoad) {
     const file = ['di.ts', 'di.js'].find((candidate) => existsSync(join(modulesDirectory, name, candidate)));
@@ -65,9 +63,4 @@ async function addSettings(configuration: Configuration, file: string, module: s
   if (!existsSync(file)) return;
   const { [`${module}Settings`]: settings } = await import(pathToFileURL(file).href);
   configuration.add(settings);
-}
-
-/** The database's own address is a secret that all replicas share, so that one replica reads another's cursors. */
-function cursorSecret({ CURSOR_SECRET, DATABASE_URL }: Environment): string {
-  return CURSOR_SECRET ?? (hasDatabase(DATABASE_URL) ? `cursor of ${DATABASE_URL}` : randomUUID());
 }

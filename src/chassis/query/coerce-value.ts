@@ -18,6 +18,12 @@ export function coerceValue(field: FieldRule, value: unknown, path: Path): unkno
   return coerced;
 }
 
+/** Whether a value is one that the database takes for a field. */
+export function isValueOf(field: FieldRule, value: unknown): boolean {
+  if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) return false;
+  return coerce[field.kind](value, field) !== undefined;
+}
+
 /** What values of a field look like, in words. */
 export function expectation(field: FieldRule): string {
   if (field.values) return `one of ${[...field.values].map((value) => JSON.stringify(value)).join(', ')}`;

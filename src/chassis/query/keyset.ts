@@ -1,4 +1,5 @@
-import type { CursorCodec } from './cursor.ts';
+import { isValueOf } from './coerce-value.ts';
+import { type CursorCodec, foreignCursor } from './cursor.ts';
 import { keysetFilter } from './keyset-filter.ts';
 import type { CursorPage, Filter, Selection } from './query-types.ts';
 import type { QueryParts } from './read-parts.ts';
@@ -30,9 +31,9 @@ export class KeysetPage implements CursorPage {
     this.#codec = codec;
     this.#terms = terms;
     this.#binding = bindingOf(model, terms, where);
-    const [page, ...position] = cursor === '' ? [1] : codec.decode(cursor, this.#binding);
-    this.page = page as number;
-    this.after = cursor === '' ? undefined : keysetFilter(model, terms, position);
+    const [page, position] = cursor === '' ? [1] : positionOf(terms, codec.decode(cursor, this.#binding));
+    this.page = page;
+    this.after = position && keysetFilter(model, terms, position);
     [this.select, this.#extras] = withOrderKeys(select, terms);
   }
 
@@ -51,6 +52,18 @@ export class KeysetPage implements CursorPage {
   #strip(row: Row): Row {
     return this.#extras.reduce(without, row);
   }
+}
+
+/** Checks what a cursor holds, the ordinal of a page and a value for each key of the order: also a signed one may be wrong. */
+function positionOf(terms: readonly OrderTerm[], [page, ...position]: unknown[]): [page: number, position: unknown[]] {
+  const isPage = Number.isSafeInteger(page) && (page as number) > 1;
+  const fits = ({ field, path }: OrderTerm, index: number) => {
+    const value = position[index];
+    // A related record may be missing, and its field with it.
+    return value === null ? field.nullable || path.length > 1 : isValueOf(field, value);
+  };
+  if (!isPage || position.length !== terms.length || !terms.every(fits)) throw foreignCursor();
+  return [page as number, position];
 }
 
 function bindingOf(model: string, terms: readonly OrderTerm[], where: Filter | undefined): string {

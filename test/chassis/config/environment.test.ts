@@ -22,6 +22,8 @@ function fileWith(text: string): string {
   return file;
 }
 
+const secret = 'a secret of the tests, 32 letters or more';
+
 describe('readEnvironment', () => {
   it('gives every setting its default where nothing is set', () => {
     expect(readEnvironment({}, {})).toMatchObject({
@@ -37,7 +39,10 @@ describe('readEnvironment', () => {
   });
 
   it('neither migrates nor seeds in production unless told to', () => {
-    const settings = readEnvironment({}, { NODE_ENV: 'production', DATABASE_URL: 'postgresql://db/app' });
+    const settings = readEnvironment(
+      {},
+      { NODE_ENV: 'production', DATABASE_URL: 'postgresql://db/app', CURSOR_SECRET: secret },
+    );
     expect(settings).toMatchObject({ DATABASE_MIGRATE: false, DATABASE_SEED: 'none' });
   });
 
@@ -68,15 +73,25 @@ describe('readEnvironment', () => {
     expect(problems).not.toMatch(/too short|password/);
   });
 
-  it('requires an explicit database in production', () => {
+  it('requires an explicit database and the secret of its cursors in production', () => {
     expect(problemsOf({ NODE_ENV: 'production' })).toEqual([
       'DATABASE_URL: expected a value, because NODE_ENV is production; found none',
+      'CURSOR_SECRET: expected a value, because NODE_ENV is production; found none',
     ]);
   });
 
+  it('requires no secret of cursors for a command, without a database, and outside production, where it is made', () => {
+    const production = { NODE_ENV: 'production', DATABASE_URL: 'postgresql://db/app' };
+    expect(readEnvironment({}, production, 'command').DATABASE_URL).toBe(production.DATABASE_URL);
+    expect(problemsOf({ ...production, DATABASE_URL: 'none' })).toEqual([]);
+    const [one, other] = [readEnvironment({}, {}).CURSOR_SECRET, readEnvironment({}, {}).CURSOR_SECRET];
+    expect(one).toMatch(/^[\w+/]{43}=$/);
+    expect(other).not.toBe(one);
+  });
+
   it('reads NAME from the file that NAME_FILE names, without its last line break', () => {
-    const { settings, sources } = new Configuration({ CURSOR_SECRET_FILE: fileWith('sixteen letters!\n') });
-    expect(settings.CURSOR_SECRET).toBe('sixteen letters!');
+    const { settings, sources } = new Configuration({ CURSOR_SECRET_FILE: fileWith(`${secret}\n`) });
+    expect(settings.CURSOR_SECRET).toBe(secret);
     expect(sources).toContainEqual({ name: 'CURSOR_SECRET', value: '[redacted]', from: 'file' });
   });
 
@@ -88,13 +103,11 @@ describe('readEnvironment', () => {
   });
 
   it('reads a file behind symbolic links, as Kubernetes mounts secrets', () => {
-    const file = fileWith('sixteen letters!');
+    const file = fileWith(secret);
     const directory = dirname(file);
     symlinkSync(directory, join(directory, '..data'));
     symlinkSync('..data/value', join(directory, 'linked'));
-    expect(readEnvironment({}, { CURSOR_SECRET_FILE: join(directory, 'linked') }).CURSOR_SECRET).toBe(
-      'sixteen letters!',
-    );
+    expect(readEnvironment({}, { CURSOR_SECRET_FILE: join(directory, 'linked') }).CURSOR_SECRET).toBe(secret);
   });
 
   it('refuses files that never end, or hold more than a setting can', () => {

@@ -1,8 +1,17 @@
+import { createHmac, hkdfSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createCursorCodec } from '../../../src/chassis/query/cursor.ts';
 import { reasonOf, refusalOf } from './refusal-of.ts';
 
-const codec = createCursorCodec('a secret of the tests');
+const secret = 'a secret of the tests, 32 letters or more';
+const codec = createCursorCodec(secret);
+
+/** A cursor as one who knows the secret can make it, with any payload. */
+function signed(payload: string, binding: string): string {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'slipway paging cursors', 32));
+  const mac = createHmac('sha256', key).update(`1\0${binding.length}\0${binding}`).update(payload).digest();
+  return Buffer.concat([Buffer.of(1), mac.subarray(0, 16), Buffer.from(payload)]).toString('base64url');
+}
 
 describe('a cursor', () => {
   it('gives back the values that it was made of, dates and big integers included', () => {
@@ -16,7 +25,11 @@ describe('a cursor', () => {
     const text = codec.encode([1, 'a'], 'Product by name');
     const message = reasonOf(() => codec.decode(text, 'Product by price'));
     expect(message).toMatch(/^cursor: /);
-    expect(reasonOf(() => createCursorCodec('another secret here').decode(text, 'Product by name'))).toBe(message);
+    expect(
+      reasonOf(() =>
+        createCursorCodec('another secret of the tests, 32 letters or more').decode(text, 'Product by name'),
+      ),
+    ).toBe(message);
   });
 
   it('is refused when any bit of it is changed', () => {
@@ -32,7 +45,17 @@ describe('a cursor', () => {
     refusalOf(() => codec.decode(text, 'list'));
   });
 
-  it('needs a secret of at least 16 characters', () => {
-    expect(() => createCursorCodec('short')).toThrow('at least 16 characters, got 5. Set CURSOR_SECRET.');
+  it('is refused when what is signed is no list of values', () => {
+    for (const payload of ['', '[2,[]]', '{}', '7', '[{}]', '[{"bigint":"x"}]', '[{"bigint":{}}]', '{"a":[', 'null']) {
+      refusalOf(() => codec.decode(signed(payload, 'list'), 'list'));
+    }
+  });
+
+  it('is signed with a key that is derived from the secret for this use alone', () => {
+    expect(codec.encode([2, 'a'], 'list')).toBe(signed('[2,"a"]', 'list'));
+  });
+
+  it('needs a secret of at least 32 bytes', () => {
+    expect(() => createCursorCodec('short')).toThrow('at least 32 bytes, got 5. Set CURSOR_SECRET.');
   });
 });

@@ -126,6 +126,29 @@ describe('paging by cursor', () => {
     refusalOf(() => parse({ cursor: 'forged' }));
   });
 
+  it.each<[string, unknown[]]>([
+    ['too few values', [2, 'name']],
+    ['nothing', []],
+    ['too many values', [2, 'name', 'id', 'more']],
+    ['a number for a text', [2, 5, 'id']],
+    ['null where none can be', [2, null, 'id']],
+    ['a NUL character', [2, 'a\0', 'id']],
+    ['half a character', [2, '\ud800', 'id']],
+    ['a date that is none', [2, new Date(Number.NaN), 'id']],
+    ['a big integer for a text', [2, 'name', 7n]],
+    ['the first page', [1, 'name', 'id']],
+    ['half a page', [1.5, 'name', 'id']],
+    ['a page in words', ['2', 'name', 'id']],
+  ])('refuses a cursor that is signed and holds %s', (_what, values) => {
+    const seen: string[] = [];
+    const spy = { ...cursors, encode: (_: unknown, binding: string) => String(seen.push(binding)) };
+    const orderBy = '{"name":"asc"}';
+    productList.parseSearch({ orderBy, cursor: '', pageSize: '1' }, spy).cursor?.finish([{ id: 'a' }, { id: 'b' }], 1);
+    const [binding = ''] = seen;
+    expect(() => parse({ orderBy, cursor: cursors.encode([2, 'name', 'id'], binding) })).not.toThrow();
+    expect(reasonOf(() => parse({ orderBy, cursor: cursors.encode(values, binding) }))).toMatch(/^cursor: expected/);
+  });
+
   it('refuses a page beside a cursor', () => {
     expect(reasonOf(() => parse({ cursor: '', page: '1' }))).toContain('cannot stand beside cursor');
   });

@@ -56,4 +56,4 @@ export const profileList = listPolicy('Profile', {
   include: { user: () => userList },
 });
 
-export const cursors: CursorCodec = createCursorCodec('a secret of the tests');
+export const cursors: CursorCodec = createCursorCodec('a secret of the tests, 32 letters or more');

@@ -40,7 +40,10 @@ const mistakes: Partial<ResourceController<CategoryService>['schemas']>[] = [
 
 function appWith(access: ResourceAccess) {
   const service = new CarelessService({ repository: {} as never });
-  const controller = new CategoryController({ service, cursors: createCursorCodec('a secret of the tests') });
+  const controller = new CategoryController({
+    service,
+    cursors: createCursorCodec('a secret of the tests, 32 letters or more'),
+  });
   const app = express().use(express.json());
   app.use(resourceRouter('/categories', controller, access));
   app.use(errorHandler({ logger: memoryLog().logger, production: false, reporters: [] }));

@@ -3,7 +3,7 @@ import { readEnvironment } from '../../../src/chassis/config/environment.ts';
 import { authSettings } from '../../../src/modules/auth/auth.config.ts';
 
 const read = (variables: Record<string, string>) => readEnvironment(authSettings, variables);
-const production = { NODE_ENV: 'production', DATABASE_URL: 'file:./test.db' };
+const production = { NODE_ENV: 'production', DATABASE_URL: 'file:./test.db', CURSOR_SECRET: 'x'.repeat(32) };
 
 describe('the settings of auth', () => {
   it('have a secret of their own at each start, outside production', () => {
