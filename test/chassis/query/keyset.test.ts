@@ -10,6 +10,9 @@ import { reasonOf, refusalOf } from './refusal-of.ts';
 const parse = (query: Record<string, string>, policy: AnyListPolicy = productList) =>
   policy.parseSearch(query, cursors);
 
+/** An identifier of a record; they sort by their letter. */
+const idOf = (letter: string) => `${letter.charCodeAt(0).toString(16)}000000-0000-4000-8000-000000000000`;
+
 function walk(rows: Row[], policy: AnyListPolicy, query: Record<string, string>): Row[][] {
   const pages: Row[][] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -28,14 +31,14 @@ const user = fc.record({
   role: fc.constantFrom('user', 'admin'),
   profile: fc.constantFrom(
     null,
-    { id: 'p', bio: null, location: null },
-    { id: 'q', bio: null, location: 'x' },
-    { id: 'r', bio: null, location: 'y' },
+    { id: idOf('p'), bio: null, location: null },
+    { id: idOf('q'), bio: null, location: 'x' },
+    { id: idOf('r'), bio: null, location: 'y' },
   ),
 });
 const users = fc
   .array(user, { maxLength: 25 })
-  .map((rows) => rows.map((row, index) => ({ id: String.fromCharCode(97 + index), ...row })));
+  .map((rows) => rows.map((row, index) => ({ id: idOf(String.fromCharCode(97 + index)), ...row })));
 const direction = fc.constantFrom('asc', 'desc');
 const order = fc
   .uniqueArray(fc.tuple(fc.constantFrom('name', 'avatarUrl', 'profile.location'), direction), {
@@ -60,20 +63,20 @@ describe('paging by cursor', () => {
     const start = parse({ orderBy: '{"price":"desc"}', cursor: '', pageSize: '1', where: '{"sku":"x"}' });
     expect(start).toMatchObject({ where: { sku: 'x' }, take: 2, skip: 0, page: 1 });
     const rows = [
-      { id: 'a', price: 5 },
-      { id: 'b', price: 4 },
+      { id: idOf('a'), price: 5 },
+      { id: idOf('b'), price: 4 },
     ];
     const cursor = start.cursor?.finish(rows, 1).nextCursor as string;
     const next = parse({ orderBy: '{"price":"desc"}', cursor, pageSize: '1', where: '{"sku":"x"}' });
-    const after = { AND: [{ price: { lte: 5 } }, { OR: [{ price: { lt: 5 } }, { id: { gt: 'a' } }] }] };
+    const after = { AND: [{ price: { lte: 5 } }, { OR: [{ price: { lt: 5 } }, { id: { gt: idOf('a') } }] }] };
     expect(next).toMatchObject({ where: { AND: [{ sku: 'x' }, after] }, countWhere: { sku: 'x' }, page: 2 });
   });
 
   it('reads the keys of the order and takes out again what was not asked for', () => {
     const start = parse({ orderBy: '{"category.name":"asc","name":"asc"}', cursor: '', pageSize: '1' });
     expect(start.select).toEqual({ ...productList.select, category: { select: { name: true } } });
-    const rows = [{ id: 'a', name: 'n', category: { name: 'c' } }, { id: 'b' }];
-    expect(start.cursor?.finish(rows, 1).data).toEqual([{ id: 'a', name: 'n' }]);
+    const rows = [{ id: idOf('a'), name: 'n', category: { name: 'c' } }, { id: idOf('b') }];
+    expect(start.cursor?.finish(rows, 1).data).toEqual([{ id: idOf('a'), name: 'n' }]);
   });
 
   it('takes a key out of a related record that was asked for without it', () => {
@@ -83,13 +86,13 @@ describe('paging by cursor', () => {
       cursor: '',
     });
     expect(start.select.category).toEqual({ select: { id: true, name: true } });
-    expect(start.cursor?.finish([{ id: 'a', category: { id: 'c', name: 'n' } }], 10).data).toEqual([
-      { id: 'a', category: { id: 'c' } },
+    expect(start.cursor?.finish([{ id: idOf('a'), category: { id: idOf('c'), name: 'n' } }], 10).data).toEqual([
+      { id: idOf('a'), category: { id: idOf('c') } },
     ]);
   });
 
   it('leaves records as they are where nothing has to be taken out', () => {
-    const rows = [{ id: 'a', name: 'n' }];
+    const rows = [{ id: idOf('a'), name: 'n' }];
     expect(parse({ orderBy: '{"name":"asc"}', cursor: '' }).cursor?.finish(rows, 10)).toEqual({
       data: rows,
       nextCursor: null,
@@ -103,8 +106,8 @@ describe('paging by cursor', () => {
     expect(
       walk(
         [
-          { id: 'a', bio: null },
-          { id: 'b', bio: 'x' },
+          { id: idOf('a'), bio: null },
+          { id: idOf('b'), bio: 'x' },
         ],
         bios,
         { pageSize: '1' },
@@ -117,7 +120,7 @@ describe('paging by cursor', () => {
   });
 
   it('refuses a cursor of another model, order or filter, and takes it with another include or page size', () => {
-    const cursor = parse({ cursor: '', pageSize: '1' }).cursor?.finish([{ id: 'a' }, { id: 'b' }], 1)
+    const cursor = parse({ cursor: '', pageSize: '1' }).cursor?.finish([{ id: idOf('a') }, { id: idOf('b') }], 1)
       .nextCursor as string;
     expect(() => parse({ cursor, pageSize: '5', include: '{"category":true}' })).not.toThrow();
     refusalOf(() => parse({ cursor, orderBy: '{"name":"asc"}' }));
@@ -129,23 +132,25 @@ describe('paging by cursor', () => {
   it.each<[string, unknown[]]>([
     ['too few values', [2, 'name']],
     ['nothing', []],
-    ['too many values', [2, 'name', 'id', 'more']],
-    ['a number for a text', [2, 5, 'id']],
-    ['null where none can be', [2, null, 'id']],
-    ['a NUL character', [2, 'a\0', 'id']],
-    ['half a character', [2, '\ud800', 'id']],
-    ['a date that is none', [2, new Date(Number.NaN), 'id']],
+    ['too many values', [2, 'name', idOf('a'), 'more']],
+    ['a number for a text', [2, 5, idOf('a')]],
+    ['null where none can be', [2, null, idOf('a')]],
+    ['a NUL character', [2, 'a\0', idOf('a')]],
+    ['half a character', [2, '\ud800', idOf('a')]],
+    ['a date that is none', [2, new Date(Number.NaN), idOf('a')]],
     ['a big integer for a text', [2, 'name', 7n]],
-    ['the first page', [1, 'name', 'id']],
-    ['half a page', [1.5, 'name', 'id']],
-    ['a page in words', ['2', 'name', 'id']],
+    ['the first page', [1, 'name', idOf('a')]],
+    ['half a page', [1.5, 'name', idOf('a')]],
+    ['a page in words', ['2', 'name', idOf('a')]],
   ])('refuses a cursor that is signed and holds %s', (_what, values) => {
     const seen: string[] = [];
     const spy = { ...cursors, encode: (_: unknown, binding: string) => String(seen.push(binding)) };
     const orderBy = '{"name":"asc"}';
-    productList.parseSearch({ orderBy, cursor: '', pageSize: '1' }, spy).cursor?.finish([{ id: 'a' }, { id: 'b' }], 1);
+    productList
+      .parseSearch({ orderBy, cursor: '', pageSize: '1' }, spy)
+      .cursor?.finish([{ id: idOf('a') }, { id: idOf('b') }], 1);
     const [binding = ''] = seen;
-    expect(() => parse({ orderBy, cursor: cursors.encode([2, 'name', 'id'], binding) })).not.toThrow();
+    expect(() => parse({ orderBy, cursor: cursors.encode([2, 'name', idOf('a')], binding) })).not.toThrow();
     expect(reasonOf(() => parse({ orderBy, cursor: cursors.encode(values, binding) }))).toMatch(/^cursor: expected/);
   });
 
