@@ -1,8 +1,16 @@
 import type { PageResult } from './query-types.ts';
 
+/** The longest header, in characters: proxies take 4 KB for all headers of an answer, some of which are others'. */
+const maxCharacters = 2048;
+
+/** What is kept of too many links, the most useful first. */
+const preference = ['next', 'prev', 'first', 'last'];
+
 /**
  * The `Link` header of a page (RFC 8288): first, prev, next and last where they exist and are known. In keyset mode
- * first and next, by cursor. Every other parameter of the request stays as it was.
+ * first and next, by cursor. Every other parameter of the request stays as it was. The header has at most 2,048
+ * characters: links that do not fit are left out, last and first before prev and next; the body has page, total and
+ * nextCursor in any case.
  *
  * @param url path and query of the request
  */
@@ -10,10 +18,35 @@ export function paginationLinks(
   url: string,
   page: Omit<PageResult, 'data'> & { data: { readonly length: number } },
 ): string {
+  // Repeated in each link, a query that fills the header by itself is not even escaped.
+  return url.length > maxCharacters ? '' : fitting(linksOf(url, page));
+}
+
+function fitting(links: readonly Link[]): string {
+  const kept = new Set<Link>();
+  let left = maxCharacters;
+  for (const relation of preference) {
+    const link = links.find((one) => one.relation === relation);
+    if (!link || link.text.length + 2 > left) continue;
+    kept.add(link);
+    left -= link.text.length + 2;
+  }
+  return links
+    .filter((link) => kept.has(link))
+    .map(({ text }) => text)
+    .join(', ');
+}
+
+interface Link {
+  relation: string;
+  text: string;
+}
+
+function linksOf(url: string, page: Parameters<typeof paginationLinks>[1]): Link[] {
   const target = targetOf(url);
   if (page.nextCursor !== undefined) {
-    const next = page.nextCursor === null ? '' : `, ${target(`cursor=${page.nextCursor}`, 'next')}`;
-    return target('cursor=', 'first') + next;
+    const first = target('cursor=', 'first');
+    return page.nextCursor === null ? [first] : [first, target(`cursor=${page.nextCursor}`, 'next')];
   }
   const last = page.total === null ? undefined : Math.max(1, Math.ceil(page.total / page.pageSize));
   const links = [target('page=1', 'first')];
@@ -21,10 +54,10 @@ export function paginationLinks(
   const hasNext = last === undefined ? page.data.length === page.pageSize : page.page < last;
   if (hasNext) links.push(target(`page=${page.page + 1}`, 'next'));
   if (last !== undefined) links.push(target(`page=${last}`, 'last'));
-  return links.join(', ');
+  return links;
 }
 
-function targetOf(url: string): (parameter: string, relation: string) => string {
+function targetOf(url: string): (parameter: string, relation: string) => Link {
   const start = url.indexOf('?');
   const path = start < 0 ? url : url.slice(0, start);
   const parameters =
@@ -35,7 +68,7 @@ function targetOf(url: string): (parameter: string, relation: string) => string 
           .split('&')
           .filter((part) => part !== '' && !isPosition(part));
   const base = escapeUri(`${path}?${parameters.map((part) => `${part}&`).join('')}`);
-  return (parameter, relation) => `<${base}${parameter}>; rel="${relation}"`;
+  return (parameter, relation) => ({ relation, text: `<${base}${parameter}>; rel="${relation}"` });
 }
 
 function isPosition(part: string): boolean {

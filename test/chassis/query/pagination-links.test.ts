@@ -44,6 +44,22 @@ describe('the Link header', () => {
     expect(paginationLinks('/p?cursor=abc', { ...walk, nextCursor: null })).toBe('</p?cursor=>; rel="first"');
   });
 
+  it('has at most 2,048 characters, leaving out last and first before prev and next', () => {
+    const relations = (length: number) => {
+      const header = paginationLinks(`/p?where=${'x'.repeat(length)}&page=2`, page(2, 35));
+      expect(header.length).toBeLessThanOrEqual(2048);
+      return [...header.matchAll(/rel="(\w+)"/g)].map(([, relation]) => relation);
+    };
+    expect(relations(470)).toEqual(['first', 'prev', 'next', 'last']);
+    expect(relations(600)).toEqual(['first', 'prev', 'next']);
+    expect(relations(900)).toEqual(['prev', 'next']);
+    expect(relations(1900)).toEqual(['next']);
+    expect(relations(2020)).toEqual([]);
+    expect(paginationLinks(`/p?where=${'%22'.repeat(2700)}`, page(2, 35))).toBe('');
+    expect(paginationLinks(`/p?x=${'"'.repeat(1000)}`, page(2, 35))).toBe('');
+    expect(paginationLinks('/p', { ...page(1, 35), nextCursor: 'x'.repeat(2048) })).toBe('</p?cursor=>; rel="first"');
+  });
+
   it('cannot be broken out of by what a client sends', () => {
     const links = paginationLinks('/p>; rel="evil?a=<b>&p%61ge=7&c="\r\n\u20ac\ud800', page(1, 5));
     expect(links).toBe(

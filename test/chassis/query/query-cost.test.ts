@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenOrm } from '../../../src/chassis/database/client/orm.ts';
 import { Repository } from '../../../src/chassis/database/repository.ts';
@@ -121,7 +120,6 @@ describe('the cost of a query', () => {
 
 describe('on PostgreSQL', () => {
   const records = 5000;
-  const categoryId = randomUUID();
   let open: OpenOrm;
 
   beforeAll(async () => {
