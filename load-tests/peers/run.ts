@@ -43,6 +43,7 @@ const traced = {
 };
 const service = {
   DATABASE_URL: `file:${join(logs, 'empty.db')}`,
+  CURSOR_SECRET: 'of a benchmark, where nothing is worth a secret',
   HOST: '127.0.0.1',
   INTERNAL_PORT: '0',
   ENABLE_OPENAPI: 'false',
