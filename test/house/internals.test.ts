@@ -48,6 +48,15 @@ describe('what the chassis uses of packages beyond their interface', () => {
     expect((express() as unknown as { handle: unknown }).handle).toBeTypeOf('function');
   });
 
+  it('router, which Express is made of, keeps what was mounted and the paths that it was mounted at', () => {
+    const inside = Router();
+    const router = Router().use('/one', inside).use(['/two', '/three'], inside).use(inside);
+    expect(router.stack.map(({ handle }) => handle)).toEqual([inside, inside, inside]);
+    const layers = router.stack as unknown as { rawPath: unknown }[];
+    expect(layers.map(({ rawPath }) => rawPath)).toEqual(['/one', ['/two', '/three'], '/']);
+    expect(JSON.parse(read('package-lock.json')).packages['node_modules/router'].version).toBe('2.3.0');
+  });
+
   it('Node tells how much of a write the operating system has not taken yet', async () => {
     const server = createServer((_req, res) => void res.end(Buffer.alloc(20_000_000))).listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -1,5 +1,5 @@
 import type { Express } from 'express';
-import { routesOf } from '../../src/chassis/http/pipeline/route-table.ts';
+import { routesOf } from '../../src/chassis/http/pipeline/routes-of.ts';
 import { routersOn } from '../../src/chassis/loaders/load-routes.ts';
 
 /** The routes of the modules mounted on an app, in the order of mounting. */

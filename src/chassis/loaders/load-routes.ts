@@ -5,7 +5,8 @@ import type { ModuleConfig } from '../config/app-config.ts';
 import { currentService } from '../context/current-service.ts';
 import { explainMissingDependency } from '../di/missing-dependency.ts';
 import { wrapHandlers } from '../http/pipeline/async-handler.ts';
-import { addKnownRoute, type MountedRoute, rememberTemplate, routesOf } from '../http/pipeline/route-table.ts';
+import { addKnownRoute, type MountedRoute, rememberTemplate } from '../http/pipeline/route-table.ts';
+import { isRouter, routesOf } from '../http/pipeline/routes-of.ts';
 import { StartUpError } from '../lifecycle/start-up-error.ts';
 import type { RouteFactory } from '../resource/define-routes.ts';
 import type { Service } from '../service.ts';
@@ -87,9 +88,4 @@ function addRoute(routes: MountedRoute[], added: MountedRoute, route: IRoute): v
   rememberTemplate(route, added.path);
   wrapHandlers(route);
   routes.push(added);
-}
-
-/** A router is itself a function; only a router has a stack. */
-function isRouter(value: unknown): value is Router {
-  return typeof value === 'function' && Array.isArray((value as { stack?: unknown }).stack);
 }

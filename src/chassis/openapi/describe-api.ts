@@ -35,7 +35,7 @@ export function describeApi(sources: readonly RouteSource[], info: ApiInfo): Des
   const queries = new QueryComponents();
   const described = sources.map((source) => {
     const docs = readAuthorDocs(source);
-    return { docs, ...describeRoutes(source, docs, resources.bySource.get(source), queries) };
+    return { docs, ...describeRoutes(source, docs, resources.bySource.get(source) ?? [], queries) };
   });
   const written = described.map(({ docs }) => docs.components).reduce(deepMerge, {}) as Json;
   const paths = described.map(({ paths }) => paths).reduce(deepMerge, {}) as Json;

@@ -1,5 +1,7 @@
 import { basename } from 'node:path';
+import type { Router } from 'express';
 import type { z } from 'zod';
+import { routersOf } from '../http/pipeline/routes-of.ts';
 import type { PolicyRules } from '../query/policy-rules.ts';
 import { describeRouter, type ResourceDescription } from '../resource/resource-router.ts';
 import type { Json } from './deep-merge.ts';
@@ -8,7 +10,8 @@ import { type NamedSchema, type SchemaComponents, schemaComponents, schemaRefere
 
 /** A resource that a route file mounts, and the component names of its schemas. */
 export interface DescribedResource {
-  /** The resource's path below the module's prefix. */
+  router: Router;
+  /** The resource's path below the module's prefix, with that of the router that it is mounted in. */
   path: string;
   rules: PolicyRules;
   record: string;
@@ -20,10 +23,17 @@ export interface DescribedResource {
   id: Json | undefined;
 }
 
+interface FoundResource {
+  source: RouteSource;
+  router: Router;
+  path: string;
+  description: ResourceDescription;
+}
+
 /** The resources of all route files. */
 export interface DescribedResources {
   schemas: SchemaComponents;
-  bySource: Map<RouteSource, DescribedResource>;
+  bySource: Map<RouteSource, DescribedResource[]>;
   /** Component schemas of what a read answers with, where that is more than the record. */
   results: Record<string, Json>;
 }
@@ -35,19 +45,28 @@ export interface DescribedResources {
  * @throws Error when two different schemas share one name
  */
 export function describeResources(sources: readonly RouteSource[]): DescribedResources {
-  const found = sources.flatMap((source) => {
-    const description = describeRouter(source.router);
-    return description ? [{ source, description }] : [];
-  });
+  const found = sources.flatMap(findResources);
   const schemas = schemaComponents(found.flatMap(({ source, description }) => namedSchemas(source, description)));
-  const bySource = new Map(found.map(({ source, description }) => [source, describeResource(description, schemas)]));
-  const resources = [...bySource.values()];
+  const bySource = new Map<RouteSource, DescribedResource[]>();
+  for (const resource of found) {
+    const others = bySource.get(resource.source) ?? [];
+    bySource.set(resource.source, [...others, describeResource(resource, schemas)]);
+  }
+  const resources = [...bySource.values()].flat();
   const results = Object.fromEntries(
     resources
       .filter(({ rules }) => rules.includes.size > 0)
       .map((resource) => [resource.result, resultSchema(resource, resources, schemas)]),
   );
   return { schemas, bySource, results };
+}
+
+/** The resource routers of a route file: its default export, and those mounted inside it. */
+function findResources(source: RouteSource): FoundResource[] {
+  return routersOf(source.router, '').flatMap(({ router, path }) => {
+    const description = describeRouter(router);
+    return description ? [{ source, router, path: path.replace(/\/$/, '') + description.path, description }] : [];
+  });
 }
 
 function namedSchemas({ module, file }: RouteSource, { schemas }: ResourceDescription): NamedSchema[] {
@@ -61,7 +80,7 @@ function namedSchemas({ module, file }: RouteSource, { schemas }: ResourceDescri
 }
 
 function describeResource(
-  { path, schemas }: ResourceDescription,
+  { router, path, description: { schemas } }: FoundResource,
   { idOf, output }: SchemaComponents,
 ): DescribedResource {
   const { rules } = schemas.list;
@@ -69,7 +88,7 @@ function describeResource(
   const record = name(schemas.record);
   const properties = output[record]?.['properties'] as Record<string, Json> | undefined;
   return {
-    ...{ path, rules, record, create: name(schemas.create), update: name(schemas.update) },
+    ...{ router, path, rules, record, create: name(schemas.create), update: name(schemas.update) },
     result: rules.includes.size > 0 ? `${record}WithIncludes` : record,
     id: properties?.['id'],
   };

@@ -1,5 +1,4 @@
-import type { IRoute } from 'express';
-import { routesOf } from '../http/pipeline/route-table.ts';
+import { type DeclaredRoute, routesOf } from '../http/pipeline/routes-of.ts';
 import type { AuthorDocs } from './author-docs.ts';
 import { completeOperation } from './complete-operation.ts';
 import { deepMerge, type Json } from './deep-merge.ts';
@@ -20,37 +19,48 @@ export interface DescribedRoutes {
 export function describeRoutes(
   source: RouteSource,
   docs: AuthorDocs,
-  resource: DescribedResource | undefined,
+  resources: readonly DescribedResource[],
   components: QueryComponents,
 ): DescribedRoutes {
   const paths: Record<string, Json> = {};
   const problems: string[] = [];
-  const written = resource && docs.paths.get(documentedPath(source.prefix, resource.path));
-  for (const { method, path, route } of routesOf(source.router, '')) {
+  for (const declared of routesOf(source.router, '')) {
+    const { method, path } = declared;
+    const { resource, standard } = standardOperation(resources, declared, components);
     const template = documentedPath(source.prefix, path);
     const name = method.toLowerCase();
-    const standard = resource && resourceOperation(resource, { method, path }, components);
     const author = docs.paths.get(template);
+    const written = resource && docs.paths.get(documentedPath(source.prefix, resource.path));
     if (!standard && !author?.operations[name]) problems.push(undocumented(method, template, source));
     const operation = completeOperation(
       [standard && written?.defaults, author?.defaults, author?.operations[name]].reduce(
         deepMerge,
         standard ?? {},
       ) as Json,
-      { method: name, path: template, module: source.module, guards: guardsOf(source, route), id: resource?.id },
+      { method: name, path: template, module: source.module, guards: guardsOf(declared), id: resource?.id },
     );
     paths[template] = { ...paths[template], ...author?.item, [name]: operation };
   }
   for (const [path, documented] of docs.paths) {
     const mounted = Object.keys(paths[path] ?? {});
     problems.push(...unmounted(path, documented, mounted, source), ...misreadResponses(path, documented, source));
-    problems.push(...unmountedResource(path, documented, resource, source));
+    problems.push(...unmountedResource(path, documented, resources, source));
   }
   return { paths, problems };
 }
 
-/** What the handlers before and of a route say of themselves, those of the whole router among them. */
-function guardsOf({ router }: RouteSource, route: IRoute): ReturnType<typeof docsOf> {
-  const shared = router.stack.filter((layer) => layer.route === undefined);
-  return docsOf([...shared, ...route.stack].map(({ handle }) => handle));
+/** The resource that a route belongs to, and its operation where the route is one of the standard ones. */
+function standardOperation(
+  resources: readonly DescribedResource[],
+  { router, method, path }: DeclaredRoute,
+  components: QueryComponents,
+): { resource?: DescribedResource; standard?: Json | undefined } {
+  const own = resources.filter((resource) => resource.router === router);
+  const found = own.find(({ path: start }) => path === start || path.startsWith(`${start}/`)) ?? own[0];
+  return found ? { resource: found, standard: resourceOperation(found, { method, path }, components) } : {};
+}
+
+/** What the handlers before and of a route say of themselves, those of the routers around it among them. */
+function guardsOf({ before, route }: DeclaredRoute): ReturnType<typeof docsOf> {
+  return docsOf([...before, ...route.stack.map(({ handle }) => handle)]);
 }

@@ -118,8 +118,13 @@ function remove(resource: DescribedResource): Json {
   };
 }
 
+/** The path in words, without the parameters of the routers around the resource. */
 function words({ path }: DescribedResource): string {
-  return path.split('/').filter(Boolean).join(' ').replaceAll('-', ' ');
+  return path
+    .split('/')
+    .filter((segment) => /^\w/.test(segment))
+    .join(' ')
+    .replaceAll('-', ' ');
 }
 
 /** The name of the record in words: `product`. */

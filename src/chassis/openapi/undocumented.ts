@@ -34,15 +34,15 @@ export function unmounted(
 export function unmountedResource(
   path: string,
   documented: DocumentedPath,
-  resource: DescribedResource | undefined,
+  resources: readonly DescribedResource[],
   source: RouteSource,
 ): string[] {
   if (documented.resource === undefined) return [];
-  const found = resource && `${resource.record} at ${documentedPath(source.prefix, resource.path)}`;
-  if (found === `${documented.resource} at ${path}`) return [];
+  const found = resources.map((resource) => `${resource.record} at ${documentedPath(source.prefix, resource.path)}`);
+  if (found.includes(`${documented.resource} at ${path}`)) return [];
   return [
     `Expected the resource ${documented.resource} at ${path}, as x-resource in ${nameOf(source)} says, ` +
-      `found ${found ?? 'no resource router'}; correct one of the two.`,
+      `found ${found.join(', ') || 'no resource router'}; correct one of the two.`,
   ];
 }
 

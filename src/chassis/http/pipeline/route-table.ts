@@ -1,4 +1,4 @@
-import type { IRoute, Request, RequestHandler, Router } from 'express';
+import type { IRoute, Request, RequestHandler } from 'express';
 import { requestContextOf } from './request-context-of.ts';
 
 /** One mounted route: its method and its full template, e.g. `/api/v1/products/:id`. */
@@ -27,20 +27,6 @@ export function knownRoutes(app: object): readonly { method: string; path: strin
 // Express keeps the matched route on the request, also after an error, but resets baseUrl: so templates hang on routes.
 const templates = new WeakMap<object, string>();
 
-/** The routes that a router declares itself, each with its full template below `prefix`, one entry per method. */
-export function routesOf(router: Router, prefix: string): { method: string; path: string; route: IRoute }[] {
-  return router.stack
-    .filter((layer) => layer.route !== undefined)
-    .flatMap((layer) => {
-      const route = layer.route as unknown as IRoute & { methods: Record<string, boolean> };
-      const paths: unknown[] = Array.isArray(route.path) ? route.path : [route.path];
-      const methods = Object.keys(route.methods).filter((method) => route.methods[method] && method !== '_all');
-      return paths.flatMap((path) =>
-        methods.map((method) => ({ method: method.toUpperCase(), path: joinPath(prefix, String(path)), route })),
-      );
-    });
-}
-
 /** Remembers the full template of a route, for `routeTemplate`. */
 export function rememberTemplate(route: IRoute, template: string): void {
   templates.set(route, template);
@@ -59,9 +45,4 @@ export function nameRoute(template: string): RequestHandler {
     requestContextOf(req).route = template;
     next();
   };
-}
-
-function joinPath(prefix: string, path: string): string {
-  const joined = `${prefix.replace(/\/$/, '')}${path.startsWith('/') ? path : `/${path}`}`;
-  return joined.length > 1 ? joined.replace(/\/$/, '') : joined;
 }

@@ -1,0 +1,85 @@
+import type { IRoute, Router } from 'express';
+
+/** One method of a route, and where it stands in its route file. */
+export interface DeclaredRoute {
+  method: string;
+  /** The full template, e.g. `/api/v1/products/:id`. */
+  path: string;
+  route: IRoute;
+  /** The router that declares it: that of the route file, or one mounted inside. */
+  router: Router;
+  /** What `use` of any of these routers runs before the route's own handlers, such as guards. */
+  before: readonly unknown[];
+}
+
+/** What Express keeps of each `use` and of each route; test/house/internals.test.ts holds it to that. */
+interface Layer {
+  handle: unknown;
+  rawPath: unknown;
+  route?: IRoute & { methods: Record<string, boolean> };
+}
+
+interface Step {
+  path: string;
+  handle: unknown;
+}
+
+/**
+ * The routes that a router declares, also in the routers mounted inside it, each with its full template below `prefix`:
+ * one entry per method, in the order in which Express tries them.
+ */
+export function routesOf(router: Router, prefix: string): DeclaredRoute[] {
+  return declaredIn(router, prefix, []);
+}
+
+/** A router and all that are mounted inside it, each with the template that it is mounted at below `prefix`. */
+export function routersOf(router: Router, prefix: string): { router: Router; path: string }[] {
+  const inside = layersOf(router).flatMap(({ handle, rawPath }) =>
+    isRouter(handle) ? templatesOf(rawPath, prefix).flatMap((path) => routersOf(handle, path)) : [],
+  );
+  return [{ router, path: prefix }, ...inside];
+}
+
+/** A router is itself a function; only a router has a stack. */
+export function isRouter(value: unknown): value is Router {
+  return typeof value === 'function' && Array.isArray((value as { stack?: unknown }).stack);
+}
+
+/** What stands before a route is collected on the way, across routers, as Express runs it. */
+function declaredIn(router: Router, prefix: string, steps: Step[]): DeclaredRoute[] {
+  return layersOf(router).flatMap(({ handle, rawPath, route }) => {
+    const paths = templatesOf(route ? route.path : rawPath, prefix);
+    if (route) {
+      return paths.flatMap((path) =>
+        methodsOf(route).map((method) => ({ method, path, route, router, before: handlesBefore(path, steps) })),
+      );
+    }
+    if (isRouter(handle)) return paths.flatMap((path) => declaredIn(handle, path, steps));
+    steps.push(...paths.map((path) => ({ path, handle })));
+    return [];
+  });
+}
+
+function layersOf(router: Router): Layer[] {
+  return router.stack as unknown as Layer[];
+}
+
+function methodsOf({ methods }: NonNullable<Layer['route']>): string[] {
+  return Object.keys(methods)
+    .filter((method) => methods[method] && method !== '_all')
+    .map((method) => method.toUpperCase());
+}
+
+function handlesBefore(path: string, steps: readonly Step[]): unknown[] {
+  const runs = ({ path: start }: Step) => start === '/' || path === start || path.startsWith(`${start}/`);
+  return steps.filter(runs).map(({ handle }) => handle);
+}
+
+function templatesOf(paths: unknown, prefix: string): string[] {
+  return [paths].flat().map((path) => joinPath(prefix, String(path)));
+}
+
+function joinPath(prefix: string, path: string): string {
+  const joined = `${prefix.replace(/\/$/, '')}${path.startsWith('/') ? path : `/${path}`}`;
+  return joined.length > 1 ? joined.replace(/\/$/, '') : joined;
+}
