@@ -41,7 +41,7 @@ export class BaseException extends Error {
     if (details !== undefined) this.details = details;
     if (options.context !== undefined) this.context = options.context;
     if (options.headers !== undefined) this.headers = options.headers;
-    if (options.cause instanceof Error && options.cause.stack) this.stack += `\nCaused by: ${options.cause.stack}`;
+    if (options.cause instanceof Error) chainStack(this, options.cause);
   }
 
   /** The serialized form: `context` only when present, `isOperational` only when it is false. */
@@ -56,6 +56,22 @@ export class BaseException extends Error {
       ...(!this.isOperational && { isOperational: false as const }),
     };
   }
+}
+
+/** To write a stack costs more than to answer a request, and most are never read: causes are added when one is. */
+function chainStack(exception: Error, cause: Error): void {
+  const own = Object.getOwnPropertyDescriptor(exception, 'stack');
+  const become = (value: unknown) => Object.defineProperty(exception, 'stack', { value, writable: true });
+  Object.defineProperty(exception, 'stack', {
+    configurable: true,
+    get() {
+      const frames = own?.get ? own.get.call(exception) : own?.value;
+      const text = cause.stack ? `${frames}\nCaused by: ${cause.stack}` : frames;
+      become(text);
+      return text;
+    },
+    set: become,
+  });
 }
 
 /** 400: the request cannot be understood or breaks a rule that the client can see (spec.md: Exception classes). */

@@ -50,4 +50,20 @@ describe('exceptions', () => {
     });
     expect(new BusinessException('rule')).toBeInstanceOf(BadRequestException);
   });
+
+  it('write their stack, with that of the cause, when it is read and not before', () => {
+    const before = Error.prepareStackTrace;
+    let written = 0;
+    Error.prepareStackTrace = (error) => `${error.message} ${++written}`;
+    try {
+      const exception = new BadRequestException('outer', undefined, { cause: new TypeError('inner') });
+      expect(written).toBe(0);
+      expect(exception.stack).toBe('outer 1\nCaused by: inner 2');
+      expect(exception.stack).toBe('outer 1\nCaused by: inner 2');
+      exception.stack = 'another';
+      expect(exception.stack).toBe('another');
+    } finally {
+      Error.prepareStackTrace = before;
+    }
+  });
 });
