@@ -19,7 +19,7 @@ export interface Operator {
   readonly kinds: readonly FieldKind[];
   /** What stands behind it: a value of the field, also null where the field can be null, or a list of values. */
   readonly operand: 'value' | 'nullable' | 'list';
-  /** What comparing with one value costs; without `insensitive` it takes no `mode: 'insensitive'`. */
+  /** What comparing with one value costs, except of a Json field, which is a scan; without `insensitive` it takes no `mode: 'insensitive'`. */
   readonly cost: { readonly default: ComparisonCost; readonly insensitive?: ComparisonCost };
   /** The filter in the ORM's form for each database, with the same meaning on both. */
   readonly translation: Readonly<Record<Provider, (comparison: Comparison) => Filter>>;

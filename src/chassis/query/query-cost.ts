@@ -17,6 +17,8 @@ const units = {
   search: 50,
   foldedSearch: 100,
   foldedCharacter: 4,
+  /** A comparison of a Json field, which no index serves. */
+  scan: 50,
   /** Filtering through a relation, which joins two tables. */
   relation: 50,
   /** Reading all records in the order of an index, to count or to compare. */
@@ -110,11 +112,12 @@ function conditionCost(rules: PolicyRules, name: string, condition: unknown): Fi
   return { cost: sumOf(branches), narrow };
 }
 
-/** The cost of what a field is compared with: a value, or an object of operators. */
+/** The cost of what a field is compared with: a value, an object of operators, or the comparisons of a Json field. */
 function comparisonsCost(condition: unknown): FilterCost {
   if (typeof condition !== 'object' || condition === null || condition instanceof Date) {
     return { cost: units.lookup, narrow: true };
   }
+  if (Array.isArray(condition)) return { cost: condition.length * units.scan, narrow: false };
   const { mode = 'default', ...compared } = condition as Record<string, unknown> & { mode?: 'default' | 'insensitive' };
   const parts = Object.entries(compared).map(([name, operand]) => {
     const kind = operatorNamed(name)?.cost[mode] ?? 'search';

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { OpenOrm } from '../../../src/chassis/database/client/orm.ts';
 import { Repository } from '../../../src/chassis/database/repository.ts';
 import { many } from '../../../src/chassis/query/list-definition.ts';
-import { type AnyListPolicy, listPolicy } from '../../../src/chassis/query/list-policy.ts';
+import { type AnyListPolicy, ListPolicy, listPolicy } from '../../../src/chassis/query/list-policy.ts';
 import { type FilterOperator, type Operator, operators } from '../../../src/chassis/query/operators.ts';
 import { openEmptyDatabase } from '../../support/empty-database.ts';
 import { category, cursors, product } from './policies.ts';
@@ -63,6 +64,15 @@ describe('the cost of a query', () => {
       expect(list(5) - list(1)).toBeGreaterThanOrEqual(4);
     },
   );
+
+  it('counts each comparison of a Json field as a scan, which leaves no fewer records to order and to count', () => {
+    const record = z.object({ id: z.string(), extra: z.json() });
+    const policy: AnyListPolicy = new ListPolicy('Sample', { record, filter: { extra: ['equals', 'not'] } });
+    const json = (where: object, count = 'none') => cost({ where, count }, policy) - cost({ count }, policy);
+    expect(json({ extra: 'x' })).toBe(50);
+    expect(json({ extra: { path: ['a'], equals: 'x', not: 'y' } })).toBe(100);
+    expect(json({ extra: { path: ['a'], equals: 'x' } }, 'exact')).toBe(100);
+  });
 
   it('counts the text that is searched for without case by its length', () => {
     const text = (length: number) => cost({ where: condition('contains', 'insensitive', 'x'.repeat(length)) });

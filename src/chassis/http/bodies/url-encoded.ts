@@ -4,25 +4,32 @@ import { BadRequestException } from '../../errors/exceptions.ts';
 const maximumPairs = 1_000;
 
 /**
- * The names and values of a query string or an URL-encoded body, without a prototype.
+ * The names and values of a query string or an URL-encoded body, without a prototype. `node:querystring` takes as long
+ * once it has the same guards.
  *
  * @throws BadRequestException when percent-encoding is malformed, a name is `__proto__` or comes twice, or there are
  * more than 1,000 names
  */
 export function parseUrlEncoded(text: string): Record<string, string> {
-  const values: Record<string, string> = Object.create(null);
-  if (text === '') return values;
-  const pairs = text.split('&', maximumPairs + 1);
-  if (pairs.length > maximumPairs) throw invalid('', `Expected at most ${maximumPairs} parameters, found more`);
-  for (const pair of pairs) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const name = decode(equals === -1 ? pair : pair.slice(0, equals));
-    if (name === '__proto__') throw invalid(name, 'A parameter of this name is refused');
-    if (name in values) throw invalid(name, 'Expected this parameter once, found it several times');
-    values[name] = equals === -1 ? '' : decode(pair.slice(equals + 1));
+  // V8 is faster with this than with Object.create(null).
+  const values = { __proto__: null } as unknown as Record<string, string>;
+  let pairs = 0;
+  for (let start = 0, end = 0; start < text.length; start = end + 1) {
+    end = text.indexOf('&', start);
+    if (end === -1) end = text.length;
+    if (++pairs > maximumPairs) throw invalid('', `Expected at most ${maximumPairs} parameters, found more`);
+    if (start < end) addPair(values, text, start, end);
   }
   return values;
+}
+
+function addPair(values: Record<string, string>, text: string, start: number, end: number): void {
+  const equals = text.indexOf('=', start);
+  const nameEnd = equals === -1 || equals > end ? end : equals;
+  const name = decode(text.slice(start, nameEnd));
+  if (name === '__proto__') throw invalid(name, 'A parameter of this name is refused');
+  if (values[name] !== undefined) throw invalid(name, 'Expected this parameter once, found it several times');
+  values[name] = nameEnd === end ? '' : decode(text.slice(nameEnd + 1, end));
 }
 
 function decode(text: string): string {

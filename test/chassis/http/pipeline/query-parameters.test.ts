@@ -14,6 +14,8 @@ describe('queryParameters', () => {
     ['/x?a=1%2B1+x&&c', { a: '1+1 x', c: '' }],
     ['/x?where=%7B%22a%22%3A1%7D#f', { where: '{"a":1}' }],
     ['/x?a=b=c?d', { a: 'b=c?d' }],
+    ['/x?a&b=c&', { a: '', b: 'c' }],
+    ['/x?=1&a%3D=%26', { '': '1', 'a=': '&' }],
   ])('reads %s', (url, parameters) => {
     expect({ ...of(url) }).toEqual(parameters);
   });
