@@ -137,7 +137,10 @@ function mount(app: Express, orm: never): void {
       readonly schemas = schemas;
     }
     const service = new ResourceService({ repository: new Records({ orm }) });
-    const controller = new Controller({ service, cursors: createCursorCodec('a secret of the tests') });
+    const controller = new Controller({
+      service,
+      cursors: createCursorCodec('a secret of the tests that is long enough'),
+    });
     app.use(resourceRouter(path, controller, { read: publicAccess, write: publicAccess }));
   }
 }

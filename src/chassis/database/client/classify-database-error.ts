@@ -1,3 +1,5 @@
+import { guessedFields } from './conflict-fields.ts';
+
 /**
  * The shapes of errors that Prisma 7, its driver adapters, pg and libsql raise. None of them is public API, so all that
  * is known of them stands in this file alone; test/chassis/database/database-errors.test.ts provokes each on both
@@ -22,6 +24,8 @@ export interface Fault {
   readonly model?: string;
   /** The columns concerned, where the database tells. */
   readonly fields?: readonly string[];
+  /** The broken constraint, where the database tells. */
+  readonly index?: string;
   /** Why the database is unavailable, in words. */
   readonly reason?: string;
 }
@@ -38,6 +42,9 @@ export interface DriverCause {
 
 type Meaning = readonly [kind: FaultKind, reason?: string];
 
+/** All that the adapter lets through of a connection that cannot be opened; `unreachableReason` finds out more. */
+export const cannotBeReached = 'it cannot be reached';
+
 const byAdapterKind: Record<string, Meaning> = {
   UniqueConstraintViolation: ['duplicate'],
   ForeignKeyConstraintViolation: ['reference'],
@@ -48,7 +55,7 @@ const byAdapterKind: Record<string, Meaning> = {
   InvalidInputValue: ['invalid'],
   SocketTimeout: ['unavailable', 'it is busy or answered too late'],
   ConnectionClosed: ['unavailable', 'the connection was closed'],
-  DatabaseNotReachable: ['unavailable', 'it cannot be reached'],
+  DatabaseNotReachable: ['unavailable', cannotBeReached],
   DatabaseDoesNotExist: ['unavailable', 'it does not exist'],
   AuthenticationFailed: ['unavailable', 'it refused the user or password'],
   DatabaseAccessDenied: ['unavailable', 'it refused the user'],
@@ -59,7 +66,7 @@ const byAdapterKind: Record<string, Meaning> = {
 
 const byPrismaCode: Record<string, Meaning> = {
   P1000: ['unavailable', 'it refused the user or password'],
-  P1001: ['unavailable', 'it cannot be reached'],
+  P1001: ['unavailable', cannotBeReached],
   P1002: ['unavailable', 'it answered too late'],
   P1003: ['unavailable', 'it does not exist'],
   P1008: ['unavailable', 'it is busy or answered too late'],
@@ -108,13 +115,13 @@ const bySqliteCode: Record<number, Meaning> = {
 
 const byDriverMessage: Record<string, Meaning> = {
   'timeout exceeded when trying to connect': ['unavailable', 'no connection became free in time'],
-  'Connection terminated due to connection timeout': ['unavailable', 'it cannot be reached'],
+  'Connection terminated due to connection timeout': ['unavailable', cannotBeReached],
   'Connection terminated unexpectedly': ['unavailable', 'the connection was closed'],
   'Connection terminated': ['unavailable', 'the connection was closed'],
   'Query read timeout': ['unavailable', 'it answered too late'],
 };
 
-const socketCodes = /^(ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|EAI_AGAIN)$/;
+const socketCodes = /^(ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|EAI_AGAIN|ENOENT)$/;
 
 /** Refusals that come from no database: the client's of arguments that do not fit the models, and that of the SQLite connection. */
 const byErrorName: Record<string, FaultKind> = {
@@ -144,7 +151,7 @@ export interface PrismaError extends Error {
 function knownFault(error: PrismaError): Fault {
   const cause = error.meta?.driverAdapterError?.cause;
   const found = cause && driverFault(error, cause);
-  const [kind, reason] = byPrismaCode[error.code] ?? ['failed'];
+  const [kind, reason] = byPrismaCode[error.code] ?? socketMeaning(error.code) ?? ['failed'];
   const base = found && found.kind !== 'failed' ? found : describe({ kind, error }, { reason });
   return describe(base, { model: error.meta?.modelName });
 }
@@ -152,7 +159,7 @@ function knownFault(error: PrismaError): Fault {
 function driverFault(error: Error, cause: DriverCause | undefined): Fault {
   const state = cause?.originalCode ?? cause?.code;
   const [kind, reason] = byAdapterKind[cause?.kind ?? ''] ?? codeMeaning(cause?.kind, state) ?? ['failed'];
-  return describe({ kind, error }, { reason, fields: fieldsOf(cause) });
+  return describe({ kind, error }, { reason, index: cause?.constraint?.index, fields: guessedFields(cause) });
 }
 
 /** A bare error of a driver: pg's carry a severity and an SQL state, sockets' a system code and a system call. */
@@ -168,23 +175,17 @@ function codeMeaning(kind: string | undefined, code: string | undefined): Meanin
 
 function sqlStateMeaning(state: string | undefined): Meaning | undefined {
   if (state === undefined) return undefined;
-  if (socketCodes.test(state)) return byPrismaCode.P1001;
-  return bySqlState[state] ?? bySqlState[state.slice(0, 3)] ?? bySqlState[state.slice(0, 2)];
+  return socketMeaning(state) ?? bySqlState[state] ?? bySqlState[state.slice(0, 3)] ?? bySqlState[state.slice(0, 2)];
 }
 
-/** SQLite names the columns; PostgreSQL the index, which Prisma names `<table>_<columns>_key` or `..._fkey`. */
-function fieldsOf(cause: DriverCause | undefined): readonly string[] | undefined {
-  const { fields, index } = cause?.constraint ?? {};
-  if (fields) return fields;
-  const columns = index && /^(.+?)_(.+)_f?key$/.exec(index);
-  if (!columns) return undefined;
-  const { table } = cause ?? {};
-  const joined =
-    table && index.startsWith(`${table}_`) ? index.slice(table.length + 1).replace(/_f?key$/, '') : columns[2];
-  return joined?.split('_');
+function socketMeaning(code: string): Meaning | undefined {
+  return socketCodes.test(code) ? byPrismaCode.P1001 : undefined;
 }
 
-function describe(fault: Fault, more: { [K in 'model' | 'fields' | 'reason']?: Fault[K] | undefined }): Fault {
+function describe(
+  fault: Fault,
+  more: { [K in 'model' | 'fields' | 'index' | 'reason']?: Fault[K] | undefined },
+): Fault {
   const known = Object.entries(more).filter(([, value]) => value !== undefined);
   return { ...fault, ...Object.fromEntries(known) };
 }

@@ -1,4 +1,5 @@
 import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
+import type { DataModel } from '../models/data-model.ts';
 import { currentUnit, type Unit } from '../work/unit.ts';
 import { toDatabaseException } from './database-errors.ts';
 import type { DatabaseCounts } from './orm.ts';
@@ -24,8 +25,8 @@ interface Extensible {
  * of every operation is measured. A request that nobody waits for stops before its next operation. Those of a unit of
  * work take turns.
  */
-export function convertingErrors(client: object, counts?: DatabaseCounts): OrmClient {
-  const convertErrors = errorConverter(counts);
+export function convertingErrors(client: object, counts?: DatabaseCounts, dataModel?: DataModel): OrmClient {
+  const convertErrors = errorConverter(counts, dataModel);
   const run = async (operation: Operation) => {
     const unit = currentUnit(extended);
     if (unit === undefined) return convertErrors(operation);
@@ -36,14 +37,14 @@ export function convertingErrors(client: object, counts?: DatabaseCounts): OrmCl
   return Object.assign(extended, { $transaction: convertTransactionErrors(extended) }) as OrmClient;
 }
 
-function errorConverter(counts: DatabaseCounts | undefined) {
+function errorConverter(counts: DatabaseCounts | undefined, dataModel: DataModel | undefined) {
   return async function convertErrors({ model, operation, args, query }: Operation, unit?: Unit): Promise<unknown> {
     stopAbandoned();
     const started = performance.now();
     try {
       return await query(args);
     } catch (error) {
-      const exception = toDatabaseException(error, { model, operation }) ?? error;
+      const exception = toDatabaseException(error, { model, operation, dataModel }) ?? error;
       // A read that was cancelled because nobody waits for it any more is no failure of the database.
       if (exception instanceof DatabaseUnavailableException && !unit) stopAbandoned();
       if (unit && !leavesTransactionIntact(error, args)) unit.fail(exception);

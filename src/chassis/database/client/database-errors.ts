@@ -8,12 +8,16 @@ import {
   NotFoundException,
 } from '../../errors/exceptions.ts';
 import { modelWords, notFoundMessage } from '../../errors/not-found-message.ts';
+import type { DataModel } from '../models/data-model.ts';
 import { classifyDatabaseError, type Fault, type FaultKind } from './classify-database-error.ts';
+import { declaredFields } from './conflict-fields.ts';
 
 /** The operation that raised an error; it makes the message name the model. */
 export interface FailedOperation {
   readonly model?: string | undefined;
   readonly operation: string;
+  /** Tells the fields of a broken constraint; without it they are guessed of its name. */
+  readonly dataModel?: DataModel | undefined;
 }
 
 type Conversion = (fault: Fault, operation: FailedOperation | undefined) => BaseException;
@@ -56,7 +60,9 @@ export function toDatabaseException(error: unknown, operation?: FailedOperation)
   const found = classifyDatabaseError(error) ?? (operation && { kind: 'failed' as const, error });
   if (!found) return undefined;
   const model = operation?.model ?? found.model;
-  return conversions[found.kind](model === undefined ? found : { ...found, model }, operation);
+  const fault = model === undefined ? found : { ...found, model };
+  const fields = declaredFields(operation?.dataModel, fault);
+  return conversions[found.kind](fields ? { ...fault, fields } : fault, operation);
 }
 
 /** What the client says of arguments that it refuses. Only the last line of its text holds no values. */

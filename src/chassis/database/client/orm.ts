@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
-import { classifyDatabaseError } from './classify-database-error.ts';
+import { cannotBeReached, classifyDatabaseError } from './classify-database-error.ts';
 import { convertingErrors } from './convert-orm-errors.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
@@ -87,9 +87,9 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
     await bare.$queryRawUnsafe('SELECT 1');
   } catch (error) {
     await bare.$disconnect();
-    throw unreachable(target.description, error);
+    throw await noAnswer(target, error);
   }
-  const client = convertingErrors(bare, counts);
+  const client = convertingErrors(bare, counts, dataModel);
   kinds.set(client, { provider: target.provider, dataModel, counts });
   const { provider, writable } = target;
   return { client, provider, writable, pool, requests, close: () => bare.$disconnect() };
@@ -120,9 +120,16 @@ async function connect(
   });
 }
 
-function unreachable(description: string, error: unknown): DatabaseUnavailableException {
-  const reason =
-    classifyDatabaseError(error)?.reason ?? (error instanceof Error ? error.message.trim() : String(error));
-  const message = `No answer from the database at ${description}: ${reason}. Check DATABASE_URL and that the database runs.`;
+async function noAnswer(target: DatabaseTarget, error: unknown): Promise<DatabaseUnavailableException> {
+  const known = classifyDatabaseError(error)?.reason;
+  const found = known === cannotBeReached ? await reasonOf(target) : undefined;
+  const reason = found ?? known ?? (error instanceof Error ? error.message.trim() : String(error));
+  const message = `No answer from the database at ${target.description}: ${reason}. Check DATABASE_URL and that the database runs.`;
   return new DatabaseUnavailableException(message, undefined, { cause: error });
+}
+
+async function reasonOf(target: DatabaseTarget): Promise<string | undefined> {
+  if (target.provider === 'sqlite') return undefined;
+  const { unreachableReason } = await import('./unreachable-reason.ts');
+  return unreachableReason(target.connectionString);
 }

@@ -1,3 +1,4 @@
+import { constraintsOf } from './constraints-of.ts';
 import { mappedName, readModels } from './read-models.ts';
 
 /** A field of a model, as queries need to know it. */
@@ -16,11 +17,14 @@ export interface DataModel {
   >;
   /** Values of each enum in declared order, and how the database calls each. */
   readonly enums: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Fields of each unique index, key and foreign key, by the name that it has in PostgreSQL. */
+  readonly constraints: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The data model of a file of models. */
 export function dataModelOf(text: string): DataModel {
-  const { models, tables, enums } = readModels(text);
+  const declared = readModels(text);
+  const { models, tables, enums } = declared;
   const modelEntries = [...models].map(([name, fields]) => {
     const fieldEntries = fields.map(({ name: field, type, list, attributes }) => {
       const column = mappedName(attributes) ?? field;
@@ -32,7 +36,8 @@ export function dataModelOf(text: string): DataModel {
     const stored = values.map((value) => [value.name, mappedName(value.attributes) ?? value.name] as const);
     return [name, Object.fromEntries(stored)] as const;
   });
-  return { models: Object.fromEntries(modelEntries), enums: Object.fromEntries(enumEntries) };
+  const constraints = Object.fromEntries(constraintsOf(declared));
+  return { models: Object.fromEntries(modelEntries), enums: Object.fromEntries(enumEntries), constraints };
 }
 
 /** The field that a path of relations leads to from a model; undefined where there is none. */

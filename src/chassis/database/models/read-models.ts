@@ -15,6 +15,8 @@ export interface DeclaredModels {
   readonly models: ReadonlyMap<string, readonly DeclaredField[]>;
   /** Name of each model's table. */
   readonly tables: ReadonlyMap<string, string>;
+  /** What stands in a model for all of it, such as `@@unique([a, b])`, by model. */
+  readonly blocks: ReadonlyMap<string, readonly string[]>;
   /** Values of each enum, in the order that PostgreSQL sorts them. */
   readonly enums: ReadonlyMap<string, readonly DeclaredField[]>;
   /** The database that the models are for, where a `datasource` block names one; undefined for both. */
@@ -28,6 +30,7 @@ const member = /^(\w+)(?:\s+(Unsupported\("[^"]*"\)|\w+)(\[\])?\??)?(.*)$/;
 export function readModels(text: string): DeclaredModels {
   const models = new Map<string, DeclaredField[]>();
   const tables = new Map<string, string>();
+  const blocks = new Map<string, string[]>();
   const enums = new Map<string, DeclaredField[]>();
   const settings: DeclaredField[] = [];
   let block: DeclaredField[] | undefined;
@@ -42,9 +45,10 @@ export function readModels(text: string): DeclaredModels {
     } else if (line === '}') block = undefined;
     else if (block && /^\w/.test(line)) block.push(fieldOf(line, index + 1));
     else if (line.startsWith('@@map(')) tables.set(blockName, mappedName(line) ?? blockName);
+    else if (line.startsWith('@@')) blocks.set(blockName, [...(blocks.get(blockName) ?? []), line]);
   }
   const provider = settings.find(({ name }) => name === 'provider')?.attributes.match(/"([^"]*)"/)?.[1];
-  return { models, tables, enums, provider };
+  return { models, tables, blocks, enums, provider };
 }
 
 /** A line without the comment at its end; `//` inside of a text is none. */

@@ -28,7 +28,7 @@ export function connectSqlite(
   dataModel?: DataModel,
   requests = new RequestQueue(),
 ): SqlDriverAdapterFactory {
-  const queries = new SqliteQueries(dataModel ?? { models: {}, enums: {} });
+  const queries = new SqliteQueries(dataModel ?? { models: {}, enums: {}, constraints: {} });
   return {
     ...adapter,
     async connect() {

@@ -1,0 +1,31 @@
+import type { DataModel } from '../models/data-model.ts';
+
+/** What an adapter tells of a broken constraint. */
+interface BrokenConstraint {
+  readonly constraint?: { readonly index?: string; readonly fields?: readonly string[] };
+  readonly table?: string;
+}
+
+/**
+ * The columns of a broken constraint: SQLite names them; PostgreSQL names the constraint, which Prisma calls
+ * `<table>_<columns>_key` or `..._fkey`. A guess where columns have underscores; see `declaredFields`.
+ */
+export function guessedFields({ constraint, table }: BrokenConstraint = {}): readonly string[] | undefined {
+  const { fields, index } = constraint ?? {};
+  if (fields) return fields;
+  const columns = index && /^(.+?)_(.+)_f?key$/.exec(index);
+  if (!columns) return undefined;
+  const joined =
+    table && index.startsWith(`${table}_`) ? index.slice(table.length + 1).replace(/_f?key$/, '') : columns[2];
+  return joined?.split('_');
+}
+
+/** The fields of a broken constraint as the models declare them; undefined for one that they do not. */
+export function declaredFields(
+  dataModel: DataModel | undefined,
+  { index, fields, model }: { index?: string; fields?: readonly string[]; model?: string },
+): readonly string[] | undefined {
+  if (index !== undefined) return dataModel?.constraints[index];
+  const declared = Object.entries(dataModel?.models[model ?? '']?.fields ?? {});
+  return fields?.map((column) => declared.find(([, field]) => field.column === column)?.[0] ?? column);
+}
