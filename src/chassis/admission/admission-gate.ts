@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isProbePath } from '../context/probe-paths.ts';
 import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/request-body.ts';
+import { isProbePath } from '../http/pipeline/probe-paths.ts';
 import { readDeadline } from '../http/pipeline/request-context-of.ts';
 import type { Gate } from '../http/pipeline/request-listener.ts';
 import type { Logger } from '../telemetry/logger.ts';

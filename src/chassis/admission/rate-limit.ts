@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { currentService } from '../context/current-service.ts';
+import { clientKey } from '../http/pipeline/client-key.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
-import { clientKey } from './client-key.ts';
 import { LimitedRequests } from './limited-requests.ts';
 import type { Quota, RateLimits } from './rate-limits.ts';
 

@@ -2,6 +2,7 @@ import type { RequestContext } from './request-context.ts';
 
 /** The fields of a context that the request itself tells. */
 export type ReceivedFields = Pick<RequestContext, 'requestId' | 'method' | 'url'> & {
+  isProbe?: boolean;
   userAgent: string | undefined;
   ipAddress: string | undefined;
   deadline: number | undefined;
@@ -17,16 +18,18 @@ export class OpenRequest implements RequestContext {
   declare readonly userAgent?: string;
   declare readonly ipAddress?: string;
   readonly startTime = new Date();
+  declare readonly isProbe?: boolean;
   declare deadline?: number;
   readonly #started = performance.now();
   #aborting: AbortController | undefined;
   #abortReason: string | undefined;
   #bills: Bill[] | undefined;
 
-  constructor({ requestId, method, url, userAgent, ipAddress, deadline }: ReceivedFields) {
+  constructor({ requestId, method, url, userAgent, ipAddress, isProbe, deadline }: ReceivedFields) {
     this.requestId = requestId;
     this.method = method;
     this.url = url;
+    if (isProbe) this.isProbe = true;
     if (userAgent !== undefined) this.userAgent = userAgent;
     if (ipAddress !== undefined) this.ipAddress = ipAddress;
     if (deadline !== undefined) this.deadline = deadline;

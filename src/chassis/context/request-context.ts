@@ -11,6 +11,8 @@ export interface RequestContext {
   /** The client's address, as far as TRUST_PROXY lets a proxy tell it. */
   readonly ipAddress?: string;
   readonly startTime: Date;
+  /** Whether it asks if the service lives or is ready, which happens every few seconds. */
+  readonly isProbe?: boolean;
   /** Of the trace that the request belongs to: 32 hexadecimal digits, as in `traceparent` (W3C Trace Context). */
   traceId?: string;
   /** The span of the request itself where it is recorded, else the caller's: 16 hexadecimal digits. */

@@ -5,6 +5,8 @@ import type { RequestContext } from './request-context.ts';
 export interface RequestOutcome {
   /** From the first step of the pipeline until the last byte was handed over, by a clock that never jumps. */
   readonly seconds: number;
+  /** As the client got it; 499 where it went away before the answer had begun, as proxies count it. */
+  readonly status: number;
   /** Whether the connection ended before the whole answer was handed over. */
   readonly aborted: boolean;
   /** The route template that served the request, e.g. `/api/v1/products/:id`; undefined where none matched. */

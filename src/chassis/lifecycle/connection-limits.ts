@@ -1,14 +1,15 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
+import { clientKey } from '../http/pipeline/client-key.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts';
 import { OpenSet } from './open-set.ts';
 
 const remindMs = 10_000;
-const addressKey = Symbol('address that the connection counts for');
+const clientSymbol = Symbol('client that the connection counts for');
 
-type CountedSocket = Socket & { [addressKey]?: string };
+type CountedSocket = Socket & { [clientSymbol]?: string };
 
 /** How many connections a server has at most. */
 export type ConnectionLimits = Pick<Environment, 'HTTP_MAX_CONNECTIONS' | 'HTTP_MAX_CONNECTIONS_PER_ADDRESS'>;
@@ -22,7 +23,7 @@ export interface ConnectionWatch {
 }
 
 /**
- * Bounds the connections of a server, in total and from one address. One beyond that is closed before anything is made
+ * Bounds the connections of a server, in total and from one address; IPv6 addresses of one /64 count as one. One beyond that is closed before anything is made
  * for it: each open connection costs memory, whether it is used or not.
  *
  * @returns the connections that are open
@@ -33,16 +34,16 @@ export function limitConnections(
   watch: ConnectionWatch,
 ): OpenSet<Socket> {
   const sockets = new OpenSet<Socket>();
-  const byAddress = new Map<string, number>();
+  const byClient = new Map<string, number>();
   const refused = refusals(watch);
 
   function leave(this: CountedSocket): void {
     sockets.remove(this);
-    const address = this[addressKey];
-    if (address === undefined) return;
-    const count = (byAddress.get(address) ?? 1) - 1;
-    if (count === 0) byAddress.delete(address);
-    else byAddress.set(address, count);
+    const client = this[clientSymbol];
+    if (client === undefined) return;
+    const count = (byClient.get(client) ?? 1) - 1;
+    if (count === 0) byClient.delete(client);
+    else byClient.set(client, count);
   }
 
   server.maxConnections = total;
@@ -51,14 +52,15 @@ export function limitConnections(
   server.prependListener('connection', (socket: CountedSocket) => {
     const address = socket.remoteAddress ?? '';
     if (!watch.isProxy(address)) {
-      const count = (byAddress.get(address) ?? 0) + 1;
+      const client = clientKey(address);
+      const count = (byClient.get(client) ?? 0) + 1;
       if (count > perAddress) {
         refused('address', address);
         socket.destroy();
         return;
       }
-      byAddress.set(address, count);
-      socket[addressKey] = address;
+      byClient.set(client, count);
+      socket[clientSymbol] = client;
     }
     sockets.add(socket);
     socket.on('close', leave);

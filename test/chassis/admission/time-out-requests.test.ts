@@ -85,7 +85,7 @@ describe('timeOutRequests', () => {
     const [, second] = places.map((values) => values.find((value) => value?.context === context));
     expect(second.before).not.toBe(second);
     for (const res of responses)
-      observer.closed?.(context, res.req, res, { seconds: 0, aborted: false, route: undefined });
+      observer.closed?.(context, res.req, res, { seconds: 0, status: 200, aborted: false, route: undefined });
     expect([second.before, second.after]).toEqual([second, second]);
   });
 });

@@ -20,7 +20,7 @@ async function serve(total: number, perAddress: number, isProxy: (address: strin
   limitClients(server, limits, { logger, metrics: metrics.connections, isProxy });
   const address = await listening(server);
   onTestFinished(() => address[Symbol.asyncDispose]());
-  return { port: address.port, lines, metrics };
+  return { port: address.port, lines, metrics, server };
 }
 
 async function open(port: number, count: number, localAddress = '127.0.0.1'): Promise<Socket[]> {
@@ -60,6 +60,21 @@ describe('limitConnections', () => {
     expect((await metrics.text()).text).toContain('http_connections_refused_total{limit="address"} 1');
     first?.destroy();
     await expect.poll(() => answer(port)).toContain('fine');
+  });
+
+  it.each([
+    ['IPv6 addresses of one /64 as one', '2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:0:2::1'],
+    ['an IPv4 address and the same written as IPv6 as one', '192.0.2.1', '::ffff:192.0.2.1', '::ffff:192.0.2.2'],
+  ])('counts %s', async (_what, first, same, other) => {
+    const { port, server } = await serve(100, 1);
+    const addresses = [first, same, other];
+    // Runs before the limit; the machine of a test has one IPv6 address at most.
+    server.prependListener('connection', (socket: Socket) => {
+      Object.defineProperty(socket, 'remoteAddress', { value: addresses.shift() });
+    });
+    await open(port, 1);
+    expect(await answer(port)).toBe('');
+    expect(await answer(port)).toContain('fine');
   });
 
   it('counts the connections of a proxy only in total', async () => {

@@ -35,6 +35,6 @@ export const lifecycleSettings = {
     'Connections that may be open; each takes 6 to 25 KB of memory',
   ),
   HTTP_MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000, 1000).describe(
-    'Connections that one client address may have open; those of proxies that TRUST_PROXY names count only in total',
+    'Connections that one client address, or one /64 of IPv6, may have open; those of proxies that TRUST_PROXY names count only in total',
   ),
 };

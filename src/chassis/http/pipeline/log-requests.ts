@@ -1,9 +1,8 @@
 import type { Request, Response } from 'express';
 import { pinoHttp } from 'pino-http';
-import { answerStatus } from '../../context/answer-status.ts';
-import { isProbePath } from '../../context/probe-paths.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { answerStatus } from './answer-status.ts';
 import { requestContextOf } from './request-context-of.ts';
 import { routeTemplate } from './route-table.ts';
 
@@ -38,9 +37,8 @@ export function logRequests({ logger }: LogRequestsOptions): RequestObserver {
 }
 
 /** Asked for every few seconds, and of interest only when it fails. A router has cut the request's own path by now. */
-function isQuiet({ originalUrl }: Request): boolean {
-  const url = originalUrl.toLowerCase();
-  return isProbePath(url) || metricsPath.test(url);
+function isQuiet(req: Request): boolean {
+  return requestContextOf(req).isProbe === true || metricsPath.test(req.originalUrl.toLowerCase());
 }
 
 function describe(req: Request, res: Response): object {

@@ -4,6 +4,7 @@ import type { Express, Request } from 'express';
 import { OpenRequest } from '../../context/open-request.ts';
 import type { RequestContext } from '../../context/request-context.ts';
 import { type LogMasks, maskText, redactUrl } from '../../telemetry/redact.ts';
+import { isProbePath } from './probe-paths.ts';
 
 const maximumUrlLength = 2_048;
 const maximumUserAgentLength = 512;
@@ -48,6 +49,7 @@ function createContext(req: Request, masks: LogMasks | undefined): OpenRequest {
     userAgent: safeUserAgent(req.headers['user-agent']),
     // Express would parse what nobody forwarded.
     ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : req.ip,
+    isProbe: isProbePath(req.originalUrl ?? req.url),
     deadline: readDeadline(req.headers['x-request-deadline']),
   });
 }

@@ -6,6 +6,7 @@ import { malformedUrl } from '../../errors/convert-http-error.ts';
 import { BadRequestException } from '../../errors/exceptions.ts';
 import type { LogMasks } from '../../telemetry/redact.ts';
 import { type AnswerHeaders, noAnswerHeaders } from '../answers/answer-headers.ts';
+import { answerStatus } from './answer-status.ts';
 import { requestContextOf } from './request-context-of.ts';
 import { routeTemplate } from './route-table.ts';
 
@@ -50,7 +51,8 @@ function closeRequest(this: Response): void {
   const context = requestContextOf(req);
   const aborted = !this.writableFinished;
   if (aborted) context.abort('The client went away before the answer was complete');
-  const outcome = { seconds: context.seconds, aborted, route: routeTemplate(req) ?? context.route };
+  const route = routeTemplate(req) ?? context.route;
+  const outcome = { seconds: context.seconds, status: answerStatus(this), aborted, route };
   for (const observer of req[observersKey] ?? []) observer.closed?.(context, req, this, outcome);
 }
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerStatus } from '../../context/answer-status.ts';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver, RequestOutcome } from '../../context/request-observer.ts';
 import { Histogram, type HistogramSeries } from './histogram.ts';
@@ -86,7 +85,7 @@ export class HttpMetrics {
   };
 
   #count(context: RequestContext, req: IncomingMessage, res: ServerResponse, outcome: RequestOutcome): void {
-    const series = this.#series(outcome.route ?? unmatched, answerStatus(res), context.method);
+    const series = this.#series(outcome.route ?? unmatched, outcome.status, context.method);
     if (!series) return;
     series.seconds.observe(outcome.seconds, context.sampled ? context.traceId : undefined);
     const length = req.headers['content-length'];

@@ -15,7 +15,6 @@ import {
   ATTR_URL_SCHEME,
   ATTR_USER_AGENT_ORIGINAL,
 } from '@opentelemetry/semantic-conventions';
-import { isProbePath } from '../../context/probe-paths.ts';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import { propagateTrace } from './propagate-trace.ts';
@@ -32,7 +31,7 @@ const serverSpan = { kind: SpanKind.SERVER };
 export function serverSpans(tracer: Tracer): RequestObserver {
   return {
     opened(context, req, res) {
-      if (isProbePath(context.url)) {
+      if (context.isProbe) {
         propagateTrace.opened?.(context, req, res);
         return;
       }

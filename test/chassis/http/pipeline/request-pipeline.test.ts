@@ -1,6 +1,7 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { getRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import type { RequestObserver, RequestOutcome } from '../../../../src/chassis/context/request-observer.ts';
 import { requestContextOf } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp } from '../bare-app.ts';
@@ -27,6 +28,32 @@ describe('requestPipeline', () => {
       },
       same: true,
     });
+  });
+
+  it.each([
+    ['/livez', true],
+    ['/readyz/?x=1', true],
+    ['/LIVEZ', undefined],
+    ['/readyz/all', undefined],
+  ])('says of %s whether it is a probe: %s', async (path, isProbe) => {
+    expect((await request(app).get(path)).body.context.isProbe).toBe(isProbe);
+  });
+
+  it('tells observers the status that the client got, and 499 where it went before there was one', async () => {
+    const outcomes: RequestOutcome[] = [];
+    const observer: RequestObserver = { closed: (_context, _req, _res, outcome) => void outcomes.push(outcome) };
+    const observed = bareApp([
+      requestPipeline({ observers: [observer] }),
+      (req, res) => void (req.path === '/gone' ? req.socket.destroy() : res.status(202).end()),
+    ]);
+    await request(observed).get('/here');
+    await expect(request(observed).get('/gone')).rejects.toThrow();
+    await expect
+      .poll(() => outcomes)
+      .toMatchObject([
+        { status: 202, aborted: false },
+        { status: 499, aborted: true },
+      ]);
   });
 
   it.each(['a', 'A-1._', 'x'.repeat(128)])('takes the inbound request id %s', async (id) => {

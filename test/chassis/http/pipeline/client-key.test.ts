@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientKey } from '../../../src/chassis/admission/client-key.ts';
+import { clientKey } from '../../../../src/chassis/http/pipeline/client-key.ts';
 
 describe('clientKey', () => {
   it.each([
