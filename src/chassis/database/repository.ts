@@ -87,24 +87,24 @@ export abstract class Repository<D extends DelegateName> {
     return (complete ?? null) as RecordOf<D> | null;
   }
 
-  /** The record with this identifier. Raises NotFoundException when there is none. */
+  /** The record with this identifier. @throws NotFoundException when there is none */
   async getById(id: IdOf<D>, select?: Selection): Promise<RecordOf<D>> {
     const record = await this.findById(id, select);
     if (!record) throw new NotFoundException(notFoundMessage(this.modelName));
     return record;
   }
 
-  /** Stores a new record. Raises ConflictException for a duplicate or for a reference to a record that is not there. */
+  /** Stores a new record. @throws ConflictException when it is a duplicate or refers to a record that is not there */
   async create(data: CreateInput<D>, select?: Selection): Promise<RecordOf<D>> {
     return (await this.delegate.create({ data, ...this.selection(select) })) as RecordOf<D>;
   }
 
-  /** Changes a record. Raises NotFoundException when there is none, and what `create` raises. */
+  /** Changes a record. @throws NotFoundException when there is none, and what `create` raises */
   async update(id: IdOf<D>, data: UpdateInput<D>, select?: Selection): Promise<RecordOf<D>> {
     return (await this.delegate.update({ where: { id }, data, ...this.selection(select) })) as RecordOf<D>;
   }
 
-  /** Deletes a record. Raises NotFoundException when there is none, ConflictException when others refer to it. */
+  /** Deletes a record. @throws NotFoundException when there is none, ConflictException when others refer to it */
   async delete(id: IdOf<D>): Promise<void> {
     await this.delegate.delete({ where: { id }, select: { id: true } });
   }

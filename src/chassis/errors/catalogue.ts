@@ -29,7 +29,7 @@ export const errorCatalogue: readonly CatalogueEntry[] = [
     'Fields of the body are invalid; `details.errors` names them.',
   ),
   entry('BusinessException', 400, undefined, 'A rule of the business was broken; the message says which.'),
-  entry('UnauthorizedException', 401, 'Unauthorized', 'No credentials came, or they do not hold.'),
+  entry('UnauthorizedException', 401, 'Unauthorized', 'Missing or invalid credentials.'),
   entry('ForbiddenException', 403, 'Forbidden', 'The caller is known and may not do this.'),
   entry('NotFoundException', 404, 'Not Found', 'No such record or route.'),
   entry('MethodNotAllowedException', 405, 'Method Not Allowed', 'The path exists, the method does not; see `Allow`.'),

@@ -81,7 +81,7 @@ export class BadRequestException extends BaseException {
   }
 }
 
-/** 401: no credentials, or credentials that do not hold (spec.md: Exception classes). */
+/** 401: missing or invalid credentials (spec.md: Exception classes). */
 export class UnauthorizedException extends BaseException {
   constructor(message = 'Unauthorized', details?: unknown, options?: ExceptionOptions) {
     super(message, 401, details, options);

@@ -62,7 +62,9 @@ export function limitClients(server: Server, limits: ServerLimits, watch: Connec
 }
 
 /**
- * Listens and answers with the real address. Raises StartUpError when the address cannot be taken.
+ * Listens and answers with the real address.
+ *
+ * @throws StartUpError when the address cannot be taken
  *
  * @param settings where host and port come from, for the error's message
  */

@@ -5,7 +5,7 @@ import { schemaReference } from './schema-components.ts';
 /** Why a standard status is answered; others are described by their reason phrase. */
 const reasons: Record<number, string> = {
   400: 'The request cannot be understood, or breaks a rule that the message names',
-  401: 'No credentials, or credentials that do not hold',
+  401: 'Missing or invalid credentials',
   403: 'The caller is known and may not do this',
   404: 'There is no such record',
   409: 'The request contradicts what is stored, such as a duplicate of a unique value',

@@ -8,7 +8,7 @@ import type { OrderTerm } from './sort-rule.ts';
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * One page of a traversal by cursor, which costs the same at any depth (design: beyond the contract).
+ * One page of a traversal by cursor, which costs the same at any depth.
  * `select` is what was asked for and the keys of the order; `finish` takes out again what was not asked for.
  */
 export class KeysetPage implements CursorPage {

@@ -20,7 +20,7 @@ const findParameters = new Set(['include', 'orderBy', 'where']);
 const searchParameters = new Set(['page', 'pageSize', 'include', 'orderBy', 'where', 'cursor', 'count']);
 
 /**
- * What may be asked of the lists of one model, and what may leave (design: list policy). Everything that is not declared
+ * What may be asked of the lists of one model, and what may leave. Everything that is not declared
  * is refused with the answer that a name gets which does not exist.
  */
 export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = z.core.$ZodShape> {
@@ -41,14 +41,14 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
     this.schemas = policySchemas(this.rules);
   }
 
-  /** Reads the parameters of a request for one record: `include` only. BadRequestException for what is not allowed. */
+  /** Reads the parameters of a request for one record: `include` only. @throws BadRequestException when it asks for what is not allowed */
   parseGet(query: QueryInput): GetQuery {
     refuseUnknown(query, getParameters);
     const select = readSelect(this.rules, query.include, 1, 'request');
     return { model: this.model, select, cost: recordCost(this.rules, select) };
   }
 
-  /** Reads the parameters of a find request: include, orderBy, where. BadRequestException for what is not allowed. */
+  /** Reads the parameters of a find request: include, orderBy, where. @throws BadRequestException when they ask for what is not allowed */
   parseFind(query: QueryInput): FindQuery {
     refuseUnknown(query, findParameters);
     const { findLimit, parents } = this.rules.limits;
@@ -61,7 +61,9 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
 
   /**
    * Reads the parameters of a paginated request: those of a find request, and page and pageSize or cursor and pageSize,
-   * and count. BadRequestException for what is not allowed.
+   * and count.
+   *
+   * @throws BadRequestException when they ask for what is not allowed
    */
   parseSearch(query: QueryInput, cursors: CursorCodec): SearchQuery {
     refuseUnknown(query, searchParameters);
@@ -82,7 +84,9 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
 
   /**
    * The query of a program's own options: the page is clamped rather than refused, `where`, `orderBy` and `include` hold
-   * to the policy like a request's. BadRequestException for what is not allowed.
+   * to the policy like a request's.
+   *
+   * @throws BadRequestException when they ask for what is not allowed
    */
   parseSearchOptions(options: SearchOptions): SearchQuery {
     const window = sanitizeSearchOptions(options, this.rules.limits.pageSize);

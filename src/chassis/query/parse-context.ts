@@ -21,7 +21,7 @@ export function parseContext(limits: Readonly<QueryLimits>): ParseContext {
 
 /**
  * Refuses a name. A field that exists but is not declared and one that does not exist come here alike, so that an
- * answer never tells which it was (design: list policy).
+ * answer never tells which it was.
  */
 export function refuseName(context: ParseContext, name: string, allowed: Iterable<string>): never {
   const names = [...allowed].join(', ') || 'nothing';

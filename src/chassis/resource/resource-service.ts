@@ -42,22 +42,22 @@ export class ResourceService<R extends ResourceRepository = ResourceRepository> 
     return this.repository.findPage(query);
   }
 
-  /** The record with this id, or NotFoundException. */
+  /** The record with this id. @throws NotFoundException when there is none */
   get(id: RepositoryId<R>, select?: Selection): Promise<object> {
     return this.repository.getById(id, select);
   }
 
-  /** Stores a new record; ConflictException when a unique value is taken. */
+  /** Stores a new record. @throws ConflictException when a unique value is taken */
   create(input: Parameters<R['create']>[0], select?: Selection): Promise<object> {
     return this.repository.create(input, select);
   }
 
-  /** Changes the given fields of a record; NotFoundException when there is none. */
+  /** Changes the given fields of a record. @throws NotFoundException when there is none */
   update(id: RepositoryId<R>, input: Parameters<R['update']>[1], select?: Selection): Promise<object> {
     return this.repository.update(id, input, select);
   }
 
-  /** Removes a record; NotFoundException when there is none. */
+  /** Removes a record. @throws NotFoundException when there is none */
   async delete(id: RepositoryId<R>): Promise<void> {
     await this.repository.delete(id);
   }

@@ -43,7 +43,7 @@ export class AccessTokenService {
       .sign(this.#key);
   }
 
-  /** The caller that the token names. Raises UnauthorizedException, the same one for everything that can be wrong. */
+  /** The caller that the token names. @throws UnauthorizedException when it is not valid, the same one for every cause */
   async verify(token: string): Promise<Caller> {
     try {
       const { payload } = await jwtVerify<{ role: Role; sid: string }>(token, this.#key, this.#verification);

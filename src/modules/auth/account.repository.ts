@@ -17,7 +17,7 @@ const credentials = { id: true, email: true, name: true, role: true, passwordHas
 export class AccountRepository extends Repository<'user'> {
   protected readonly model = 'user';
 
-  /** Stores a new user with the role `user`. Raises ConflictException when the address is taken. */
+  /** Stores a new user with the role `user`. @throws ConflictException when the address is taken */
   async register(user: { email: string; name: string; passwordHash: string }): Promise<Account> {
     const select = { id: true, email: true, name: true, role: true };
     return (await this.create({ ...user, role: 'user' }, select)) as Account;

@@ -51,7 +51,7 @@ export class AuthService {
     }
   }
 
-  /** Opens a session. Raises UnauthorizedException, the same one for an unknown address and for a wrong password. */
+  /** Opens a session. @throws UnauthorizedException when address or password is wrong, the same one for both */
   async login({ email, password }: Login, device: Device): Promise<Tokens> {
     const found = await this.#accounts.findCredentials(email);
     const matches = await this.#passwords.verify(password, found?.passwordHash);
@@ -63,7 +63,7 @@ export class AuthService {
     });
   }
 
-  /** New tokens for a refresh token, which is thereby spent. Raises UnauthorizedException when it does not hold. */
+  /** New tokens for a refresh token, which is thereby spent. @throws UnauthorizedException when it is not valid */
   async refresh(refreshToken: string, device: Device): Promise<Tokens> {
     return this.#tokens(await this.#sessions.rotate(refreshToken, device));
   }

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { addressOf, getRequestContext } from '../../chassis/index.ts';
 import type { Device } from './auth.types.ts';
 
-/** The caller whom the guard let through. Raises an Error behind no guard. */
+/** The caller that the guard let through. @throws Error when there is no guard before it */
 export function callerOf(): { userId: string; sessionId: string } {
   const { userId, sessionId } = getRequestContext() ?? {};
   if (userId === undefined || sessionId === undefined) {

@@ -39,7 +39,7 @@ export class PasswordService {
     return this.#inTurn(() => hashPassword(password));
   }
 
-  /** As `verifyPassword`. Raises ServiceUnavailableException when too many wait. */
+  /** As `verifyPassword`. @throws ServiceUnavailableException when too many wait */
   verify(password: string, hash: string | undefined): Promise<boolean> {
     return this.#inTurn(() => verifyPassword(password, hash));
   }

@@ -5,7 +5,7 @@ import type { CreateProfile, UpdateProfile } from './user.schema.ts';
 
 /** Profiles: every user reads them, a user writes its own, an administrator any. */
 export class ProfileService extends ResourceService<ProfileRepository> {
-  /** Stores the one profile of a user; ConflictException when it has one. */
+  /** Stores the one profile of a user. @throws ConflictException when it has one */
   override async create(input: CreateProfile, select?: Selection) {
     const userId = input.userId ?? callerId() ?? '';
     assertMayWrite(userId);

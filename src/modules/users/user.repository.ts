@@ -12,7 +12,8 @@ export class UserRepository extends Repository<'user'> {
 
   /**
    * Sets a user's avatar. Each avatar is given back as replaced once, also when several are set at once.
-   * Raises NotFoundException when there is no such user.
+   *
+   * @throws NotFoundException when there is no such user
    */
   async replaceAvatar(id: string, avatarUrl: string, select: Record<string, unknown>): Promise<ReplacedAvatar> {
     for (;;) {

@@ -35,7 +35,9 @@ const ownParameters = ['schema', 'pgbouncer', 'connection_limit', 'pool_timeout'
 
 /**
  * Reads a `DATABASE_URL`: a PostgreSQL URL or a `file:` path for SQLite, relative to the working directory
- * (spec.md: Loaders, connectOrm). Raises an Error that names the form expected and never repeats a password.
+ * (spec.md: Loaders, connectOrm).
+ *
+ * @throws Error when the URL has another form; the message names the form expected and never repeats a password
  */
 export function parseDatabaseUrl(url: string): DatabaseTarget {
   if (!hasDatabase(url)) throw new Error('Expected a database, found DATABASE_URL=none. Change DATABASE_URL.');

@@ -3,9 +3,11 @@ import { currentWaiters, isAbandoned } from '../../context/uninterrupted.ts';
 import { RequestAbandonedException, ServiceUnavailableException } from '../../errors/exceptions.ts';
 
 /**
- * Ends a request for which no further query makes sense. Raises RequestAbandonedException when its client has gone or it
- * was answered already, ServiceUnavailableException when its deadline has passed. Does nothing outside a request, within
- * `uninterrupted`, and in a shared read while another request waits for it.
+ * Ends a request for which no further query makes sense. Does nothing outside a request, within `uninterrupted`, and in
+ * a shared read while another request waits for it.
+ *
+ * @throws RequestAbandonedException when its client has gone or it was answered already, ServiceUnavailableException when
+ * its deadline has passed
  */
 export function stopAbandoned(): void {
   const context = getRequestContext();

@@ -13,7 +13,8 @@ type Settings = Pick<DatabaseSettings, 'DATABASE_URL'>;
  * Applies all migrations that the database lacks, oldest first, and returns their names. Several processes may call it
  * at once: one does the work, the others wait for it, at most 60 s. On SQLite all are applied or none; on PostgreSQL those
  * before a failing one stay applied. Prisma's own engine does it and keeps its record in `_prisma_migrations`.
- * Raises MigrationError.
+ *
+ * @throws MigrationError when one cannot be applied
  */
 export async function applyMigrations(settings: Settings, directory = migrationsDirectory): Promise<string[]> {
   const target = parseDatabaseUrl(settings.DATABASE_URL);

@@ -6,7 +6,7 @@ import type { DatabaseProvider } from '../client/database-url.ts';
 /** The folder with one folder of migrations per database, and the models as of the last migration. */
 export const migrationsDirectory = join(prismaDirectory, 'migrations');
 
-/** Names of the migrations for a database, oldest first. Raises an Error when there is no folder of them. */
+/** Names of the migrations for a database, oldest first. @throws Error when there is no folder of them */
 export function migrationNames(provider: DatabaseProvider, directory = migrationsDirectory): string[] {
   const folder = join(directory, provider);
   try {

@@ -17,7 +17,9 @@ export interface TargetDatabase {
  * Makes a neutral filter mean the same on both databases: text operators take `%`, `_` and `\` literally, and compare
  * the case of letters unless `mode` is 'insensitive', which then also holds for `equals`, `not`, `in` and `notIn`
  * (spec.md: SearchOptions). On SQLite case is folded for ASCII letters only. No field may be called like an operator. The
- * filter given is left as it is. Raises BadRequestException for a text with a NUL character, which no database can hold.
+ * filter given is left as it is.
+ *
+ * @throws BadRequestException when a text has a NUL character, which no database can hold
  */
 export function toProviderFilter(filter: Filter, kind: TargetDatabase): Filter {
   const result: Filter = {};

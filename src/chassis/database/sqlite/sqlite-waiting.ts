@@ -16,7 +16,9 @@ const tryWriteLock = `PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; ROLLBACK; PRAGMA
 
 /**
  * Waits until the file can be written, while other processes write it. Waiting inside SQLite would stop this process's
- * event loop. Raises SQLITE_BUSY after `waitMs`.
+ * event loop.
+ *
+ * @throws SQLITE_BUSY when it waited `waitMs`
  */
 export async function untilWritable(client: SqliteClient, waitMs = busyTimeoutMs): Promise<void> {
   try {

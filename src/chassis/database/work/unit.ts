@@ -70,8 +70,9 @@ export class Unit {
   }
 
   /**
-   * Runs the unit's work to its end. Raises what the work raises, DatabaseUnavailableException when the time is over, and
-   * InternalServerErrorException when the work left a query behind or went on after one had failed.
+   * Runs the unit's work to its end.
+   *
+   * @throws what the work raises, DatabaseUnavailableException when the time is over, and InternalServerErrorException when the work left a query behind or went on after one had failed.
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -110,7 +111,7 @@ export class Unit {
     this.#failure ??= error;
   }
 
-  /** Adds what runs after the commit. Raises InternalServerErrorException when the unit is over. */
+  /** Adds what runs after the commit. @throws InternalServerErrorException when the unit is over */
   addAfterCommit(work: () => unknown): void {
     this.#refuse();
     this.afterCommit.push(work);
