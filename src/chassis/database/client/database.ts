@@ -65,7 +65,7 @@ export class Database {
   get #opened(): OpenOrm {
     if (this.#open) return this.#open;
     throw new Error(
-      'Expected an open database, found none. Set DATABASE_URL, and await the loader connectOrm() first.',
+      'Expected an open database, found none. Await the loader connectOrm() first; with DATABASE_URL=none, disable the modules that need a database.',
     );
   }
 }
