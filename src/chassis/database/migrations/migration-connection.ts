@@ -9,7 +9,7 @@ import {
 import type { DatabaseError, Pool } from 'pg';
 import { connectPostgresql } from '../client/connect-postgresql.ts';
 import type { DatabaseTarget } from '../client/database-url.ts';
-import { sqliteUrl } from '../sqlite/open-sqlite.ts';
+import { sqliteUrl } from '../sqlite/sqlite-url.ts';
 import { type SqliteClient, untilFree, untilWritable } from '../sqlite/sqlite-waiting.ts';
 
 type Factory = SqlMigrationAwareDriverAdapterFactory;

@@ -16,7 +16,7 @@ const adapter = { provider: 'sqlite', adapterName: 'slipway-sqlite' } as const;
 
 /**
  * The driver adapter for an SQLite file, whose statements run on a thread of their own (docs/decisions/0018); what
- * `openSqlite` says of the file holds.
+ * `SqliteFile` says of the file holds.
  *
  * @param statementTimeoutMs how long one statement may run, in milliseconds
  * @param dataModel the models of the file, whose enums sort in declared order; default none
@@ -61,13 +61,13 @@ class ThreadedSqlite implements SqlDriverAdapter {
   }
 
   async queryRaw(given: SqlQuery): Promise<SqlResultSet> {
-    const query = this.#queries.prepare(given);
-    return this.#requests.wait(this.#whenFree(() => this.#thread.run({ kind: 'query', query })));
+    const statement = this.#queries.prepare(given);
+    return this.#requests.wait(this.#whenFree(() => this.#thread.run({ kind: 'query', statement })));
   }
 
   async executeRaw(given: SqlQuery): Promise<number> {
-    const query = this.#queries.prepare(given);
-    return this.#requests.wait(this.#whenFree(() => this.#thread.run({ kind: 'execute', query })));
+    const statement = this.#queries.prepare(given);
+    return this.#requests.wait(this.#whenFree(() => this.#thread.run({ kind: 'execute', statement })));
   }
 
   executeScript(script: string): Promise<void> {
@@ -114,12 +114,12 @@ class ThreadedSqlite implements SqlDriverAdapter {
 function transactionOn(thread: SqliteThread, queries: SqliteQueries, free: () => void): Transaction {
   const { generation } = thread;
   const execute = async (query: SqlQuery) =>
-    thread.run<number>({ kind: 'execute', query: queries.prepare(query) }, generation);
+    thread.run<number>({ kind: 'execute', statement: queries.prepare(query) }, generation);
   const savepoint = async (sql: string) => void (await execute({ sql, args: [], argTypes: [] }));
   return {
     ...adapter,
     options: { usePhantomQuery: true },
-    queryRaw: async (query) => thread.run({ kind: 'query', query: queries.prepare(query) }, generation),
+    queryRaw: async (query) => thread.run({ kind: 'query', statement: queries.prepare(query) }, generation),
     executeRaw: execute,
     commit: () => thread.run<void>({ kind: 'commit' }, generation).finally(free),
     // Of a thread that is gone it is done already.

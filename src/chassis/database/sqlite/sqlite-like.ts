@@ -1,10 +1,5 @@
 import { likeMarkers } from '../../query/text-match.ts';
-
-/** A statement as the driver takes it. */
-export interface Statement {
-  sql: string;
-  args: unknown[];
-}
+import type { SqliteStatement } from './sqlite-file.ts';
 
 interface LikeSites {
   /** The text before, between and after the comparisons with LIKE. */
@@ -22,7 +17,7 @@ const remembered = new Map<string, LikeSites>();
  * `%` and `_` taken literally, and the case of letters significant unless the filter says `mode: 'insensitive'` (which
  * knows ASCII letters only, as SQLite does). Statements and arguments without a marker pass untouched.
  */
-export function rewriteLike(statement: Statement): Statement {
+export function rewriteLike(statement: SqliteStatement): SqliteStatement {
   const { sql, args } = statement;
   if (!args.some(isMarked) || !sql.includes('LIKE (')) return statement;
   const sites = likeSites(sql);

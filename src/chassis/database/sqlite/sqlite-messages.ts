@@ -1,8 +1,10 @@
-import { DriverAdapterError, type SqlQuery } from '@prisma/driver-adapter-utils';
+import { DriverAdapterError } from '@prisma/driver-adapter-utils';
+import { toAdapterError } from './sqlite-failure.ts';
+import type { SqliteStatement } from './sqlite-file.ts';
 
 /** What the thread of a database is asked to do. */
 export type SqliteRequest =
-  | { readonly kind: 'query' | 'execute'; readonly query: SqlQuery }
+  | { readonly kind: 'query' | 'execute'; readonly statement: SqliteStatement }
   | { readonly kind: 'script'; readonly script: string }
   | { readonly kind: 'open' | 'begin' | 'commit' | 'rollback' | 'close' };
 
@@ -20,10 +22,28 @@ export interface SqliteThreadData {
 }
 
 /**
- * Places in `SqliteThreadData.running`: the number of the request, 0 for none; since when, in milliseconds; and whether the
- * thread is to do nothing more, written by the other side.
+ * Places in `SqliteThreadData.running`: the number of the request, 0 for none; since when, in milliseconds; whether the
+ * thread is to do nothing more, written by the other side; and the last decision of `decide`.
  */
-export const statementSlots = { id: 0, since: 1, abandoned: 2 } as const;
+export const statementSlots = { id: 0, since: 1, abandoned: 2, decision: 3 } as const;
+
+/** Makes what a thread and the one that asks it share. */
+export function sharedSlots(): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(16));
+}
+
+/**
+ * Decides, once for each request, whether its work is stored or given up; whichever thread asks first has it its way, so
+ * what is given up is never stored. Tells whether this was decided.
+ */
+export function decide(running: Int32Array, id: number, decision: 'store' | 'give up'): boolean {
+  const mine = decision === 'store' ? -id : id;
+  for (;;) {
+    const last = Atomics.load(running, statementSlots.decision);
+    if (last === -mine) return false;
+    if (Atomics.compareExchange(running, statementSlots.decision, last, mine) === last) return true;
+  }
+}
 
 /** The answer to a request. */
 export type SqliteAnswer =
@@ -45,7 +65,8 @@ export function clockTick(): number {
 }
 
 /** Takes an error apart for another thread. */
-export function packFailure(error: unknown): SqliteFailure {
+export function packFailure(given: unknown): SqliteFailure {
+  const error = toAdapterError(given);
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
   const { name, message } = error;
   if (error instanceof DriverAdapterError) return { name, message, adapterCause: error.cause };

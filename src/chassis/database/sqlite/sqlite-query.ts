@@ -1,5 +1,7 @@
 import type { SqlQuery } from '@prisma/driver-adapter-utils';
 import type { DataModel } from '../models/data-model.ts';
+import type { SqliteStatement } from './sqlite-file.ts';
+import { toStored } from './sqlite-values.ts';
 
 /** Significant digits that SQLite keeps of a decimal number: it holds them as a binary floating point number. */
 const decimalDigits = 15;
@@ -30,11 +32,9 @@ export class SqliteQueries {
   }
 
   /** The query as SQLite has to get it. */
-  prepare(query: SqlQuery): SqlQuery {
-    const args = query.argTypes.some(({ scalarType }) => scalarType === 'json' || scalarType === 'decimal')
-      ? query.args.map((arg, index) => storable(arg, query.argTypes[index]?.scalarType))
-      : query.args;
-    return { ...query, args, sql: this.#inDeclaredOrder(query.sql) };
+  prepare({ sql, args, argTypes }: SqlQuery): SqliteStatement {
+    const stored = args.map((arg, index) => toStored(storable(arg, argTypes[index]?.scalarType), argTypes[index]));
+    return { sql: this.#inDeclaredOrder(sql), args: stored };
   }
 
   #inDeclaredOrder(sql: string): string {

@@ -5,9 +5,11 @@ import { DriverAdapterError } from '@prisma/driver-adapter-utils';
 import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
 import {
   clockTick,
+  decide,
   type SqliteAnswer,
   type SqliteRequest,
   type SqliteThreadData,
+  sharedSlots,
   statementSlots,
   unpackFailure,
 } from './sqlite-messages.ts';
@@ -35,7 +37,7 @@ export class SqliteThread {
   readonly #path: string;
   readonly #statementTimeoutMs: number;
   readonly #pending = new Map<number, Pending>();
-  #running = new Int32Array(new SharedArrayBuffer(12));
+  #running = sharedSlots();
   #worker: Worker | undefined;
   #generation = 0;
   readonly #abandoned = new Set<Worker>();
@@ -95,7 +97,7 @@ export class SqliteThread {
   }
 
   #start(): Worker {
-    this.#running = new Int32Array(new SharedArrayBuffer(12));
+    this.#running = sharedSlots();
     const workerData: SqliteThreadData = { path: this.#path, running: this.#running };
     const worker = new Worker(program, { name: 'sqlite', workerData });
     worker.on('message', (answer: SqliteAnswer) => worker === this.#worker && this.#settle(answer));
@@ -148,6 +150,8 @@ export class SqliteThread {
   }
 
   #giveUp(id: number): void {
+    // It is being stored just now, which ends soon.
+    if (!decide(this.#running, id, 'give up')) return;
     this.#take(id)?.reject(statementTooLong(this.#statementTimeoutMs));
     const worker = this.#worker;
     if (!worker || this.#abandoned.size >= mostAbandoned) return;

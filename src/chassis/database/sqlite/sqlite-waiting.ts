@@ -4,6 +4,8 @@ import type { PrismaLibSql } from '@prisma/adapter-libsql';
 /** libsql's client, as the adapter makes it. */
 export type SqliteClient = ReturnType<PrismaLibSql['createClient']>;
 
+const busyCode = 5;
+
 /** How long a writer waits for other writers unless told otherwise. */
 export const busyTimeoutMs = 5000;
 
@@ -42,6 +44,7 @@ export async function untilFree<T>(work: () => Promise<T>, waitMs = busyTimeoutM
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
+/** Whether the driver says that another connection has the file. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'rawCode' in error && (Number(error.rawCode) & 0xff) === busyCode;
 }

@@ -1,0 +1,163 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { SqlResultSet } from '@prisma/driver-adapter-utils';
+import Database from 'libsql';
+import { rewriteLike } from './sqlite-like.ts';
+import { type Prepared, prepareStatement, StatementCache } from './sqlite-statements.ts';
+import { resultSet, toDriverValues } from './sqlite-values.ts';
+import { busyTimeoutMs, isBusy } from './sqlite-waiting.ts';
+
+/**
+ * What every connection needs. WAL lets readers read while one writes; NORMAL cannot corrupt a file in WAL mode and saves
+ * a wait for the disk at each write. The cache, in KiB, holds the indexes of some 100,000 records.
+ */
+const settings = `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536;`;
+
+const reading = /^\s*(SELECT|WITH|PRAGMA|EXPLAIN)\b/i;
+/** In a statement that begins with WITH: it may write after all. */
+const changing = /\b(INSERT|UPDATE|DELETE|REPLACE)\b/i;
+/** What SQLite refuses within a transaction, or what says itself where one begins and ends. */
+const withoutTransaction = /^\s*(VACUUM|ATTACH|DETACH|BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
+
+/** A statement with its arguments, as the ORM gave them; markers of `toProviderFilter` are in the arguments. */
+export interface SqliteStatement {
+  readonly sql: string;
+  readonly args: readonly unknown[];
+}
+
+/** Who watches the statements of a file. */
+export interface StatementWatch {
+  /** Is told when a statement begins and when it ended, whatever became of it. */
+  running(runs: boolean): void;
+  /** Asked before something is stored for good; what it raises undoes it. */
+  beforeCommit(): void;
+}
+
+/**
+ * An SQLite file, whose directory is made when missing. All its methods stop the thread that calls them until they are
+ * done. Writers wait up to 5 s for one another, across processes too. Once it is closed, the file by itself holds
+ * everything and may be copied.
+ */
+export class SqliteFile {
+  readonly #database: Database.Database;
+  readonly #watch: StatementWatch;
+  readonly #statements: StatementCache;
+  #inTransaction = false;
+
+  constructor(path: string, watch: StatementWatch) {
+    mkdirSync(dirname(path), { recursive: true });
+    // Even to open a file can fail while another process, the last that had it open, cleans up behind itself.
+    this.#database = retried(() => new Database(path));
+    this.#watch = watch;
+    this.#statements = new StatementCache((sql) => prepareStatement(this.#database, sql));
+    retried(() => this.#database.exec(settings));
+  }
+
+  /** Runs a statement and gives the rows that it found or returned. */
+  query(statement: SqliteStatement): SqlResultSet {
+    return this.#run(statement, (prepared, args) => resultSet(prepared, prepared.rows(args)));
+  }
+
+  /** Runs a statement and tells how many records it changed. */
+  execute(statement: SqliteStatement): number {
+    return this.#run(statement, (prepared, args) => prepared.changes(args));
+  }
+
+  /** Runs several statements without arguments, of which some may define tables. */
+  script(script: string): void {
+    this.#statements.clear();
+    try {
+      this.#watched(() => this.#database.exec(script));
+    } finally {
+      // What a script has begun and not ended would go on around everything that follows.
+      if (!this.#inTransaction) this.#undo();
+    }
+  }
+
+  /** Takes the right to write at once: a reader that turns into a writer half-way cannot wait, only fail. */
+  begin(): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    this.#inTransaction = true;
+  }
+
+  /** Stores what was done since `begin`; whatever fails leaves nothing of it. */
+  commit(): void {
+    try {
+      this.#commit();
+    } finally {
+      this.rollback();
+    }
+  }
+
+  /** Undoes what was done since `begin`, unless it is done already. */
+  rollback(): void {
+    this.#inTransaction = false;
+    this.#undo();
+  }
+
+  /** Closes the file. */
+  close(): void {
+    this.rollback();
+    this.#statements.clear();
+    try {
+      this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE);');
+    } catch (error) {
+      // The log is merged by whoever opens the file next when another process is reading it now.
+      if (!isBusy(error)) throw error;
+    } finally {
+      this.#database.close();
+    }
+  }
+
+  #run<T>(statement: SqliteStatement, work: (prepared: Prepared, args: unknown[]) => T): T {
+    const { sql, args } = rewriteLike(statement);
+    const values = toDriverValues(args);
+    const run = () => this.#watched(() => this.#statements.use(sql, (prepared) => work(prepared, values)));
+    if (this.#inTransaction || isReading(sql) || withoutTransaction.test(sql)) return run();
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = run();
+      this.#commit();
+      return result;
+    } finally {
+      this.#undo();
+    }
+  }
+
+  #commit(): void {
+    this.#watched(() => {
+      this.#watch.beforeCommit();
+      this.#database.exec('COMMIT');
+    });
+  }
+
+  #undo(): void {
+    if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
+  }
+
+  #watched<T>(work: () => T): T {
+    this.#watch.running(true);
+    try {
+      return work();
+    } finally {
+      this.#watch.running(false);
+    }
+  }
+}
+
+function isReading(sql: string): boolean {
+  return reading.test(sql) && !(/^\s*WITH\b/i.test(sql) && changing.test(sql));
+}
+
+/** Tries again while the file is busy, for `busyTimeoutMs`, where SQLite does not wait by itself. */
+function retried<T>(work: () => T): T {
+  const deadline = Date.now() + busyTimeoutMs;
+  for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 50)) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || Date.now() + pauseMs > deadline) throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+  }
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { SqliteFile } from '../../../../src/chassis/database/sqlite/sqlite-file.ts';
+import { decide, sharedSlots } from '../../../../src/chassis/database/sqlite/sqlite-messages.ts';
+
+const noted = 'SELECT text FROM notes';
+
+function opened() {
+  const folder = mkdtempSync(join(tmpdir(), 'slipway-file-'));
+  const running = sharedSlots();
+  const watch = {
+    running: () => undefined,
+    beforeCommit() {
+      if (!decide(running, 7, 'store')) throw new Error('given up');
+    },
+  };
+  const file = new SqliteFile(join(folder, 'x.db'), watch);
+  onTestFinished(() => {
+    file.close();
+    rmSync(folder, { recursive: true });
+  });
+  file.script('CREATE TABLE notes (text TEXT UNIQUE)');
+  return { file, giveUp: () => decide(running, 7, 'give up') };
+}
+
+describe('an SQLite file', () => {
+  it.each([
+    `INSERT INTO notes VALUES ('a')`,
+    `INSERT INTO notes VALUES ('a') RETURNING text`,
+    `WITH a(text) AS (SELECT 'a') INSERT INTO notes SELECT text FROM a`,
+  ])('stores nothing of a write that was given up before it was stored: %s', (sql) => {
+    const { file, giveUp } = opened();
+    expect(giveUp()).toBe(true);
+    expect(() => file.query({ sql, args: [] })).toThrow('given up');
+    expect(file.query({ sql: noted, args: [] }).rows).toEqual([]);
+  });
+
+  it('lets nobody give up what is stored already', () => {
+    const { file, giveUp } = opened();
+    expect(file.execute({ sql: 'INSERT INTO notes VALUES (?)', args: ['a'] })).toBe(1);
+    expect(giveUp()).toBe(false);
+    expect(file.query({ sql: noted, args: [] }).rows).toEqual([['a']]);
+  });
+
+  it('stores nothing of a transaction whose commit was given up, and goes on', () => {
+    const { file, giveUp } = opened();
+    file.begin();
+    file.execute({ sql: 'INSERT INTO notes VALUES (?)', args: ['a'] });
+    giveUp();
+    expect(() => file.commit()).toThrow('given up');
+    expect(file.query({ sql: noted, args: [] }).rows).toEqual([]);
+  });
+
+  it('runs a statement again after it failed', () => {
+    const { file } = opened();
+    const insert = { sql: 'INSERT INTO notes VALUES (?)', args: ['a'] };
+    file.execute(insert);
+    expect(() => file.execute(insert)).toThrow('UNIQUE');
+    expect(file.execute({ ...insert, args: ['b'] })).toBe(1);
+  });
+
+  it('sees the columns that a table got meanwhile', () => {
+    const { file } = opened();
+    const all = { sql: 'SELECT * FROM notes', args: [] };
+    expect(file.query(all).columnNames).toEqual(['text']);
+    file.execute({ sql: 'ALTER TABLE notes ADD COLUMN more TEXT', args: [] });
+    expect(file.query(all).columnNames).toEqual(['text', 'more']);
+  });
+});
