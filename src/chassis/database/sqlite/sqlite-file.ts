@@ -100,9 +100,9 @@ export class SqliteFile {
     this.rollback();
     this.#statements.clear();
     try {
-      this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE);');
+      this.#database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE);');
     } catch (error) {
-      // The log is merged by whoever opens the file next when another process is reading it now.
+      // Nobody waits for it: the log is merged by whoever opens the file next when another process is reading it now.
       if (!isBusy(error)) throw error;
     } finally {
       this.#database.close();
