@@ -3,9 +3,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { toException } from '../errors/convert-error.ts';
 import { MethodNotAllowedException, NotFoundException } from '../errors/exceptions.ts';
 import { AnswerHeaders } from '../http/answers/answer-headers.ts';
-import { answerClientErrors } from '../http/answers/client-error.ts';
+import { answerClientErrors, refuseTunnels } from '../http/answers/client-error.ts';
 import { sendFailure } from '../http/answers/send-failure.ts';
 import { requestIdOf } from '../http/pipeline/request-context-of.ts';
+import { refuseExpectations } from '../http/pipeline/request-listener.ts';
 import { type ListenAddress, listen } from '../lifecycle/listen.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type InternalAnswer, type InternalRoute, internalRoutes, type Operated } from './internal-routes.ts';
@@ -19,6 +20,8 @@ export interface InternalServer {
 
 /** A request that came and went slower than this would hold a connection of the operators' own port. */
 const limits = { requestTimeout: 5_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
+/** Node would answer what comes without a Host by itself, without a body. */
+const options = { ...limits, requireHostHeader: false };
 const silenceMs = 10_000;
 /** Longer than the time between two scrapes, so that Prometheus keeps its connection. */
 const keepAliveMs = 65_000;
@@ -34,11 +37,15 @@ export async function startInternalServer(service: Operated): Promise<InternalSe
   const { settings, logger } = service;
   const routes = internalRoutes(service);
   const headers = new AnswerHeaders({ security: true });
-  const server = createServer(limits, (req, res) => {
+  const refusal = { headers, logger };
+  const server = createServer(options, (req, res) => {
     res.setHeader('x-request-id', requestIdOf(req));
     headers.apply(res);
     void answer(routes, logger, req, res);
-  }).on('clientError', answerClientErrors({ headers, logger }));
+  })
+    .on('clientError', answerClientErrors(refusal))
+    .on('connect', refuseTunnels(refusal))
+    .on('checkExpectation', refuseExpectations(refusal));
   server.timeout = silenceMs;
   server.keepAliveTimeout = keepAliveMs;
   const own = { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT };

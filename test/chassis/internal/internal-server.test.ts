@@ -34,6 +34,24 @@ describe('the internal server', () => {
     });
   });
 
+  it.each([
+    ['no Host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n', 200],
+    [
+      'an expectation that nobody knows',
+      'GET /livez HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nConnection: close\r\n\r\n',
+      417,
+    ],
+    ['a wish for a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
+  ])('answers %s as its own, with the id of the request', async (_what, bytes, status) => {
+    const socket = connect(Number(new URL(app.internalUrl).port), '127.0.0.1');
+    socket.write(bytes);
+    let answer = '';
+    for await (const chunk of socket.setEncoding('utf8')) answer += chunk;
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toMatch(/^x-request-id: \S+$/im);
+    expect(answer).toMatch(/^x-content-type-options: nosniff$/im);
+  });
+
   it('answers HEAD as GET, without the body', async () => {
     for (const path of ['/livez', '/readyz', '/metrics', '/info', '/log-level']) {
       const { status, text, headers } = await internal.send((server) => server.head(path));

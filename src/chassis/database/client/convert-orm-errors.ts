@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { currentUnit, type Unit } from '../work/unit.ts';
@@ -15,6 +16,9 @@ interface Operation {
   __internalParams: { transaction?: unknown };
 }
 
+/** The client whose interactive transaction surrounds the caller, where it is not that of a unit of work. */
+const surrounding = new AsyncLocalStorage<object>();
+
 interface Extensible {
   $extends(extension: object): object;
 }
@@ -29,8 +33,9 @@ export function convertingErrors(client: object, counts?: DatabaseCounts, dataMo
   const convertErrors = errorConverter(counts, dataModel);
   const run = async (operation: Operation) => {
     const unit = currentUnit(extended);
+    const inTransaction = operation.__internalParams.transaction !== undefined;
+    if (!inTransaction && (unit || surrounding.getStore() === extended)) throw bypassed(operation);
     if (unit === undefined) return convertErrors(operation);
-    if (operation.__internalParams.transaction === undefined) throw bypassed(operation);
     return unit.turn(() => convertErrors(operation, unit));
   };
   const extended = (client as Extensible).$extends({ query: { $allOperations: run } });
@@ -58,16 +63,22 @@ function errorConverter(counts: DatabaseCounts | undefined, dataModel: DataModel
 function bypassed({ model, operation }: Operation): InternalServerErrorException {
   const name = model ? `${model}.${operation}` : operation;
   return new InternalServerErrorException(
-    `The query ${name} was about to run outside of the unit of work that surrounds it. Ask this.orm of a repository for it, at each use.`,
+    `The query ${name} was about to run outside of the unit of work or transaction that surrounds it. ` +
+      'Use unitOfWork, which repositories join by themselves, and ask this.orm of a repository at each use.',
   );
 }
 
-/** Errors of the transaction itself, such as its time limit, come from no operation. Inside one, `this` is its client. */
+/**
+ * Errors of the transaction itself, such as its time limit, come from no operation. Inside one, `this` is its client. A
+ * query that would run beside the transaction, such as a repository's, is refused: it would be stored whatever becomes of it.
+ */
 function convertTransactionErrors(client: object): (...args: unknown[]) => Promise<unknown> {
   const { $transaction } = client as { $transaction(...args: unknown[]): Promise<unknown> };
-  return async function (this: object, ...args) {
+  return async function (this: object, first, ...options) {
+    const work = first as (transaction: object) => unknown;
+    const inside = (transaction: object) => surrounding.run(client, async () => await work(transaction));
     try {
-      return await $transaction.apply(this, args);
+      return await $transaction.call(this, typeof first === 'function' ? inside : first, ...options);
     } catch (error) {
       throw toDatabaseException(error) ?? error;
     }

@@ -11,12 +11,16 @@ const longestPauseMs = 500;
  * random from nothing to their bound ("full jitter"), so that those who met do not meet again. Raises the conflict when a
  * pause would last until the deadline of the request, and what `stopAbandoned` raises when nobody waits any more.
  */
-export async function withRetries<T>(retries: number, attempt: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(
+  retries: number,
+  attempt: () => Promise<T>,
+  isConflict: (error: unknown) => boolean = isTransactionConflict,
+): Promise<T> {
   for (let tried = 0; ; tried += 1) {
     try {
       return await attempt();
     } catch (error) {
-      if (tried >= retries || !isTransactionConflict(error)) throw error;
+      if (tried >= retries || !isConflict(error)) throw error;
       const ms = pauseMs(tried, Math.random());
       if (Date.now() + ms >= (getRequestContext()?.deadline ?? Number.POSITIVE_INFINITY)) throw error;
       stopAbandoned();

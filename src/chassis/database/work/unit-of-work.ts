@@ -3,11 +3,14 @@ import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import { providerOf } from '../client/orm.ts';
 import type { OrmClient } from '../client/orm-types.ts';
 import { stopAbandoned } from '../client/stop-abandoned.ts';
+import { isTransactionConflict } from '../client/transaction-errors.ts';
 import { runAfterCommit } from './after-commit.ts';
 import { withRetries } from './retries.ts';
 import { currentUnit, type Expiry, type Isolation, tookTooLong, Unit } from './unit.ts';
 
 const defaultTimeoutMs = 5000;
+/** Node fires a timer that is set for longer at once. */
+const longestTimerMs = 2_147_483_647 - 1000;
 
 /** What Prisma calls the isolation levels, the weakest first. */
 const isolationLevels: Record<Isolation, string> = {
@@ -50,7 +53,8 @@ interface Beginning {
  *
  * @throws what `work` raises
  * @throws DatabaseUnavailableException (503) when it takes too long, or after the last attempt met a conflict
- * @throws InternalServerErrorException when a query outlives the unit, or the unit goes on after a failed query
+ * @throws InternalServerErrorException when a query outlives the unit, the unit goes on after a failed query, or an option
+ *   is out of its bounds
  */
 export function unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T> {
   return unitOfWorkOn(currentService().database.client, work, options);
@@ -62,12 +66,28 @@ export async function unitOfWorkOn<T>(
   work: () => Promise<T>,
   options: UnitOfWorkOptions = {},
 ): Promise<T> {
+  refuseUnusable(options);
   const parent = currentUnit(client);
   if (parent) return nested(parent, work, options);
-  return withRetries(options.retries ?? 0, () => outermost(client, work, options));
+  let conflict: unknown;
+  const attempt = () => {
+    conflict = undefined;
+    return outermost(client, work, options, (failure) => (conflict = failure));
+  };
+  return withRetries(
+    options.retries ?? 0,
+    attempt,
+    (error) => isTransactionConflict(error) || isTransactionConflict(conflict),
+  );
 }
 
-async function outermost<T>(client: OrmClient, work: () => Promise<T>, options: UnitOfWorkOptions): Promise<T> {
+/** @param failed told which query failed first, which the work may have turned into an error of its own */
+async function outermost<T>(
+  client: OrmClient,
+  work: () => Promise<T>,
+  options: UnitOfWorkOptions,
+  failed: (failure: unknown) => void,
+): Promise<T> {
   stopAbandoned();
   const { timeoutMs = defaultTimeoutMs, isolation = 'repeatable-read' } = options;
   const sqlite = providerOf(client) === 'sqlite';
@@ -75,7 +95,10 @@ async function outermost<T>(client: OrmClient, work: () => Promise<T>, options: 
   const begin = async (transaction: OrmClient) => {
     const { expiry, stop } = expireAfter(timeoutMs);
     unit = new Unit({ client, transaction, expiry, isolation: sqlite ? 'serializable' : isolation });
-    return unit.run(work).finally(stop);
+    return unit.run(work).finally(() => {
+      stop();
+      failed(unit?.failure);
+    });
   };
   const result = await (client as unknown as Beginning).$transaction(begin, {
     maxWait: timeoutMs,
@@ -100,6 +123,16 @@ function nested<T>(parent: Unit, work: () => Promise<T>, { isolation }: UnitOfWo
     parent.afterCommit.push(...(unit?.afterCommit ?? []));
     return result;
   });
+}
+
+function refuseUnusable({ isolation, timeoutMs, retries }: UnitOfWorkOptions): void {
+  const whole = (value: number | undefined, minimum: number) =>
+    value === undefined || (Number.isInteger(value) && value >= minimum && value <= longestTimerMs);
+  if (whole(timeoutMs, 1) && whole(retries, 0) && (isolation === undefined || isolation in isolationLevels)) return;
+  throw new InternalServerErrorException(
+    `Expected of a unit of work timeoutMs from 1 to ${longestTimerMs}, retries from 0 and isolation one of ` +
+      `${Object.keys(isolationLevels).join(', ')}; found ${JSON.stringify({ timeoutMs, retries, isolation })}.`,
+  );
 }
 
 function refuseStronger(wanted: Isolation | undefined, given: Isolation): void {

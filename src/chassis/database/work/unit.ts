@@ -106,6 +106,11 @@ export class Unit {
     }
   }
 
+  /** The first error of a statement that undoes the unit; undefined while there was none. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
   /** Notes that a statement failed: PostgreSQL undoes all of the unit then, so the unit cannot go on. */
   fail(error: unknown): void {
     this.#failure ??= error;

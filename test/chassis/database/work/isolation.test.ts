@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { ConflictException } from '../../../../src/chassis/errors/exceptions.ts';
 import { databaseProviders } from '../../../support/empty-database.ts';
 import { categoryNames, openShop } from '../../../support/open-shop.ts';
 
@@ -36,6 +37,25 @@ describe.each(databaseProviders)('a unit of work beside others on %s', (provider
     // Where they run at the same time some met; one that gave up would be missing from the sum.
     if (provider === 'postgresql') expect(attempts).toBeGreaterThan(50);
     else expect(attempts).toBe(50);
+  });
+
+  it('tries again when its work has turned the conflict into an error of its own', async () => {
+    const { id } = await shop.aProduct(0);
+    const writer = () =>
+      shop.products.unitOfWork(
+        async () => {
+          const { price } = await shop.products.getById(id, { price: true });
+          await setImmediate();
+          try {
+            await shop.products.update(id, { price: price + 1 });
+          } catch (cause) {
+            throw new ConflictException('somebody was faster', undefined, { cause: new Error(String(cause)) });
+          }
+        },
+        { retries: 100, timeoutMs: 15_000 },
+      );
+    await Promise.all(Array.from({ length: 10 }, writer));
+    expect(await shop.products.getById(id)).toMatchObject({ price: 10 });
   });
 
   it('raises a conflict as 503 when it may not try again, and loses no update then either', async () => {

@@ -125,4 +125,28 @@ describe.each(databaseProviders)('a unit of work on %s', (provider) => {
     expect(there).toEqual([{ name: 'there' }, { name: 'there, by itself' }]);
     expect(await shop.stored()).toEqual([]);
   });
+
+  it.each([{ timeoutMs: 0 }, { timeoutMs: 2 ** 31 }, { timeoutMs: Number.NaN }, { retries: -1 }, { retries: 0.5 }])(
+    'begins nothing with options that it cannot keep: %o',
+    async (options) => {
+      const failing = shop.categories.unitOfWork(() => shop.categories.create({ name: 'a' }), options);
+      await expect(failing).rejects.toMatchObject({ statusCode: 500, message: expect.stringContaining('Expected') });
+      expect(await shop.stored()).toEqual([]);
+    },
+  );
+});
+
+describe.each(databaseProviders)("the client's own transaction on %s", (provider) => {
+  const shop = openShop(provider);
+
+  it('refuses what would be stored beside it, such as a write of a repository', async () => {
+    const failing = shop.open.client.$transaction(async (transaction) => {
+      await transaction.category.create({ data: { name: 'inside' } });
+      await shop.categories.create({ name: 'beside' });
+    });
+    await expect(failing).rejects.toMatchObject({ statusCode: 500, message: expect.stringContaining('unitOfWork') });
+    expect(await shop.stored()).toEqual([]);
+    await shop.open.client.$transaction(async (transaction) => transaction.category.create({ data: { name: 'a' } }));
+    expect(await shop.stored()).toEqual(['a']);
+  });
 });
