@@ -1,5 +1,5 @@
 import { DriverAdapterError } from '@prisma/driver-adapter-utils';
-import { toAdapterError } from './sqlite-failure.ts';
+import { toAdapterError } from './sqlite-error.ts';
 import type { SqliteStatement } from './sqlite-file.ts';
 
 /** What the thread of a database is asked to do. */
