@@ -45,9 +45,7 @@ export const chassisSettings = {
   DATABASE_SEED: z
     .enum(['none', 'small', 'full'], { error: 'expected none, small or full' })
     .default('none')
-    .describe(
-      'Sample data put into an empty database at start; `small` by default in development on the embedded database',
-    ),
+    .describe('Sample data put into an empty database at start; `small` in development when DATABASE_URL is not set'),
   CURSOR_SECRET: z
     .string()
     .refine((value) => Buffer.byteLength(value) >= 32, 'expected at least 32 bytes, e.g. of `openssl rand -base64 32`')

@@ -58,7 +58,8 @@ export class StartUpReport {
       failures: failures.map(({ loader, module, file, error }) => ({ loader, module, file, error: messageOf(error) })),
       settings: Object.fromEntries(settings.map(({ name, value, from }) => [name, { value: shown(value), from }])),
     };
-    if (failures.length > 0) logger.error(report, `started with ${failures.length} failed module parts, not ready`);
+    if (failures.length > 0)
+      logger.error(report, `started, not ready: ${failures.length} files of modules failed to load`);
     else logger.info(report, `ready at ${urls.join(', ')}`);
   }
 }

@@ -10,7 +10,7 @@ export const authSettings = {
     .describe('Signs access tokens, the same on all replicas; outside production made anew at each start when unset')
     .meta({ secret: true, requiredInProduction: true }),
   AUTH_ACCESS_TOKEN_TTL_SECONDS: wholeNumber(30, 3600, 900).describe(
-    'Life of an access token in seconds; what a user reads goes by the token alone as long',
+    'Life of an access token in seconds; reads by ordinary users are not checked against the database during that time',
   ),
   AUTH_REFRESH_TOKEN_TTL_DAYS: wholeNumber(1, 365, 30).describe(
     'Life of a refresh token in days, counted anew at each rotation',
@@ -25,10 +25,10 @@ export const authSettings = {
     'Attempts per client address and minute, for each of registration, login, refresh and logout',
   ),
   AUTH_LOGINS_PER_ACCOUNT: wholeNumber(1, 1_000_000, 10).describe(
-    'Logins to one account that one client address may try within five minutes; own passwords that a user may confirm or change',
+    'Login attempts per account and client address in five minutes; also limits how often a user may confirm or change the password',
   ),
   AUTH_LOGINS_PER_ACCOUNT_AND_HOUR: wholeNumber(1, 1_000_000, 100).describe(
-    'Logins to one account that all client addresses together may try within an hour; those it had a session at have as many each',
+    'Login attempts per account in an hour from all client addresses; an address that had a session before has a limit of its own of the same size',
   ),
   AUTH_ISSUER: z.string().default('slipway').describe('Issuer (iss) of access tokens'),
   AUTH_AUDIENCE: z.string().default('slipway').describe('Audience (aud) of access tokens'),

@@ -26,10 +26,10 @@ export const lifecycleSettings = {
     'How long an idle connection stays open, in milliseconds; longer than the load balancer keeps it',
   ),
   HTTP_SEND_TIMEOUT_MS: wholeNumber(1, 3_600_000, 20_000).describe(
-    'How long a client may take nothing of an answer that waits for it, in milliseconds',
+    'How long a client may stop reading its answer before it is disconnected, in milliseconds',
   ),
   HTTP_SEND_BUDGET_BYTES: wholeNumber(1, 1_000_000_000_000, 67_108_864).describe(
-    'What all answers together may hold that clients have not taken yet, in bytes; those stalled longest are cut first',
+    'Unsent answers of all clients together, in bytes; the connections that stalled longest are cut first',
   ),
   HTTP_MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 5000).describe(
     'Connections that may be open; each takes 6 to 25 KB of memory',

@@ -5,7 +5,7 @@ import { flag, isUrlOf, wholeNumber } from './setting-types.ts';
 export const overloadSettings = {
   OVERLOAD_ENABLED: flag(true).describe('Answer 503 at once to requests that would wait too long'),
   OVERLOAD_TARGET_MS: wholeNumber(10, 60_000, 500).describe(
-    'How long admitted requests may wait for the event loop and the database, in milliseconds; what would wait longer gets 503 while a queue stands',
+    'How long admitted requests may wait for the event loop and the database, in milliseconds; during overload, requests that would wait longer get 503',
   ),
   OVERLOAD_MAX_CONCURRENCY: wholeNumber(1, 1_000_000, 5000).describe(
     'Requests at work at once, at most; bounds the memory that they take',
