@@ -66,8 +66,7 @@ function adversaries({ source }: RegExp): string[] {
 
 /** Expressions that no client's text reaches, or only a short one: where, what, and what they read. */
 const ownTextOnly: Record<string, string> = {
-  'src/chassis/database/client/classify-database-error.ts /^(.+?)_(.+)_f?key$/':
-    'names of constraints, from the database',
+  'src/chassis/database/client/conflict-fields.ts /^(.+?)_(.+)_f?key$/': 'names of constraints, from the database',
   'src/chassis/database/models/provider-models.ts /"(?:[^"\\\\]|\\\\.)*"|\\s*@db\\.\\w+(\\([^)]*\\))?/g':
     'prisma/models.prisma',
   'src/chassis/database/models/read-models.ts /^(\\w+)(?:\\s+(Unsupported\\("[^"]*"\\)|\\w+)(\\[\\])?\\??)?(.*)$/':

@@ -37,6 +37,8 @@ export function connectPostgresql(target: PostgresTarget, limits: PoolConfig): P
     // A pooler of transactions takes no options of a session; it remembers the zone for its clients.
     ...(target.pgbouncer && { onConnect: async (client: ClientBase) => void (await client.query(inUtc)) }),
   });
+  // A connection that breaks while it is lent tells its query and, as an event that ends the process unheard, everybody.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     ...(target.schema && { schema: target.schema }),
