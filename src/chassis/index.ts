@@ -6,8 +6,7 @@ export { addressOf, type RateLimitPolicy, rateLimit } from './admission/rate-lim
 export type { AppConfig, ModuleConfig, ServerConfig } from './config/app-config.ts';
 export type { Environment, Variables } from './config/environment.ts';
 export { flag, wholeNumber } from './config/settings/setting-types.ts';
-export { chargeRequest } from './context/charge-request.ts';
-export { getRequestContext, type RequestContext } from './context/request-context.ts';
+export { chargeRequest, getRequestContext, type RequestContext } from './context/request-context.ts';
 export { uninterrupted } from './context/uninterrupted.ts';
 export { addHealthCheck, environment, maskInLogs } from './current-environment.ts';
 export { Repository } from './database/repository.ts';
@@ -43,7 +42,7 @@ export { type Monitor, monitorReporter } from './errors/reporters/monitor-report
 export type { Reporter } from './errors/reporters/reporter.ts';
 export { sendData, sendNoContent, sendPage } from './http/answers/responses.ts';
 export { parseBody } from './http/bodies/parse-body.ts';
-export { asyncHandler } from './http/pipeline/async-handler.ts';
+export { asyncHandler } from './http/pipeline/middleware.ts';
 export { type QueryParameters, queryParameters } from './http/pipeline/query-parameters.ts';
 export type { HealthCheck } from './lifecycle/health.ts';
 export { documented } from './openapi/documented.ts';

@@ -71,7 +71,7 @@ const ownTextOnly: Record<string, string> = {
     'prisma/models.prisma',
   'src/chassis/database/models/read-models.ts /^(\\w+)(?:\\s+(Unsupported\\("[^"]*"\\)|\\w+)(\\[\\])?\\??)?(.*)$/':
     'prisma/models.prisma',
-  'src/chassis/http/answers/cross-origin.ts /\\/+$/': 'CORS_ORIGINS',
+  'src/chassis/http/answers/answer-headers.ts /\\/+$/': 'CORS_ORIGINS',
   'src/chassis/telemetry/sentry/start-sentry.ts /\\/\\/.*@/': 'SENTRY_DSN',
   'src/chassis/telemetry/tracing/tracing.ts /\\/+$/': 'OTEL_EXPORTER_OTLP_ENDPOINT',
   'src/modules/auth/password.hash.ts /=+$/': 'base64 that was made here',

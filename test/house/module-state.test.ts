@@ -5,7 +5,7 @@ import { parse, repositoryFiles } from './repository.ts';
 /** What may live as long as the process does, each with the reason; everything else belongs to a service. */
 const allowed: Record<string, string> = {
   'chassis/context/current-service.ts: open': 'the ambient pointer: which services the process has',
-  'chassis/context/scope.ts: scopes': 'the ambient pointer: which of them the caller belongs to',
+  'chassis/context/request-context.ts: scopes': 'the ambient pointer: which of them the caller belongs to',
   'chassis/context/uninterrupted.ts: storage': 'says of the caller, not of a service, that it must not be stopped',
   'chassis/database/client/convert-orm-errors.ts: surrounding':
     'says of the caller, not of a service, in which transaction it runs',

@@ -1,18 +1,17 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Environment } from '../config/environment.ts';
 import type { RequestContext } from '../context/request-context.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
 import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
-import { clientAddress, type TrustProxy } from '../http/pipeline/client-address.ts';
-import { clientKey } from '../http/pipeline/client-key.ts';
+import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/read-bodies.ts';
+import { clientAddress, clientKey, type TrustProxy } from '../http/pipeline/client-address.ts';
+import { isProbePath, readDeadline } from '../http/pipeline/request-context-of.ts';
 import type { Gate } from '../http/pipeline/request-listener.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
-import { AdmissionGate } from './admission-gate.ts';
+import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
 import { ClientShares } from './client-shares.ts';
-import { type DatabaseQueue, DatabaseWait } from './database-wait.ts';
-import { LoopWait } from './loop-wait.ts';
-import { StandingWait } from './standing-wait.ts';
+import { OverloadAnswer, type OverloadAnswerOptions } from './overload-answer.ts';
+import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
 
 type Settings = Pick<
   Environment,
@@ -25,7 +24,7 @@ type Settings = Pick<
 >;
 
 /** What the gate of a service watches, and tells what it does. */
-export interface Surroundings {
+interface Surroundings {
   logger: Logger;
   metrics: OverloadMetrics;
   /** Who waits for the database, asked when a request comes; undefined without one. */
@@ -37,7 +36,7 @@ export interface Surroundings {
 }
 
 /** What refuses requests that would wait too long, and learns what those that it lets in cost. */
-export interface Admission {
+interface Admission {
   gate: Gate;
   observer: RequestObserver;
 }
@@ -77,4 +76,111 @@ function chargeClients(shares: ClientShares): RequestObserver {
     shares.charge(clientKey(ipAddress), cost, performance.now());
   };
   return { opened: (context) => context.onCharge?.(charge) };
+}
+
+/** What a gate decides by, and tells of it. */
+interface GateOptions extends OverloadAnswerOptions {
+  /** How long admitted work waits. */
+  waits: Pick<StandingWait, 'look' | 'targetMs' | 'currentMs' | 'standingMs' | 'overloaded'>;
+  /** What each client's work has cost. */
+  shares: Pick<ClientShares, 'charge' | 'of'>;
+  /** Requests at work at once, at most; bounds the memory that they take. */
+  maximum: number;
+  /** What a request's client is counted under. */
+  clientOf: (req: IncomingMessage) => string;
+  logger: Pick<Logger, 'warn'>;
+  metrics: Pick<OverloadMetrics, 'shed'>;
+}
+
+const remindMs = 10_000;
+/** Heavy clients are refused from this share of the target on, light ones from this many times it. */
+const heavyFrom = 0.5;
+const lightFrom = 10;
+
+/**
+ * Refuses with 503 what would wait too long: at once and before the app sees it, without a line in the log for each, because
+ * what costs the least leaves the most time for what is admitted. In this order: what cannot meet its `X-Request-Deadline`;
+ * at overload clients that use more than their share, then all others, and last those beside whom others use too much; and
+ * in any case what is beyond `maximum`. A request is at work once it has come in whole: who sends slowly takes no place.
+ */
+export class AdmissionGate {
+  readonly #options: GateOptions;
+  readonly #refusal: OverloadAnswer;
+  #atWork = 0;
+  #refused: Partial<Record<ShedReason, number>> = {};
+  #remindedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.#refusal = new OverloadAnswer(options);
+  }
+
+  /** Requests at work. */
+  get atWork(): number {
+    return this.#atWork;
+  }
+
+  /** Lets a request in, or answers it. */
+  readonly admit: Gate = (req, res) => {
+    if (isProbe(req)) return true;
+    const { clientOf, metrics, shares } = this.#options;
+    const now = performance.now();
+    const client = clientOf(req);
+    const reason = this.#reasonToRefuse(req, client, now);
+    if (reason !== undefined) {
+      metrics.shed(reason);
+      this.#remind(reason, now);
+      this.#refusal.send(res);
+      return false;
+    }
+    shares.charge(client, 1, now);
+    if (isReadFirst(req)) req.once('end', () => this.#countReceived(res));
+    else this.#count(res);
+    return true;
+  };
+
+  #reasonToRefuse(req: IncomingMessage, client: string, now: number): ShedReason | undefined {
+    const { maximum, shares, waits } = this.#options;
+    waits.look(now);
+    const deadline = readDeadline(req.headers['x-request-deadline']);
+    if (deadline !== undefined && Date.now() + waits.standingMs >= deadline) return 'deadline';
+    if (this.#atWork >= maximum) return 'concurrency';
+    if (!waits.overloaded || waits.currentMs <= waits.targetMs * heavyFrom) return undefined;
+    const standing = shares.of(client, now);
+    if (standing === 'heavy') return 'share';
+    return waits.currentMs > waits.targetMs * (standing === 'light' ? lightFrom : 1) ? 'wait' : undefined;
+  }
+
+  #count(res: ServerResponse): void {
+    this.#atWork += 1;
+    res.on('close', this.#leave);
+  }
+
+  readonly #leave = () => {
+    this.#atWork -= 1;
+  };
+
+  #countReceived(res: ServerResponse): void {
+    // It may have been refused, or given up, while it came in.
+    if (!res.writableEnded && !res.destroyed) this.#count(res);
+  }
+
+  #remind(reason: ShedReason, now: number): void {
+    this.#refused[reason] = (this.#refused[reason] ?? 0) + 1;
+    if (now - this.#remindedAt < remindMs) return;
+    const waitMs = Math.round(this.#options.waits.currentMs);
+    this.#options.logger.warn({ refused: this.#refused, waitMs, atWork: this.#atWork }, 'requests refused: overloaded');
+    this.#remindedAt = now;
+    this.#refused = {};
+  }
+}
+
+/** Those who ask decide whether the service lives, which being busy must not end. */
+function isProbe({ method, url = '' }: IncomingMessage): boolean {
+  return (method === 'GET' || method === 'HEAD') && isProbePath(url);
+}
+
+/** Whether the body is read before any route sees the request. Another may never be read, and so never end. */
+function isReadFirst(req: IncomingMessage): boolean {
+  return hasBody(req) && (methodsWithBody.has(req.method ?? '') || readingOf(mediaType(req)) !== undefined);
 }

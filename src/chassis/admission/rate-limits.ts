@@ -3,7 +3,6 @@ import type { Environment } from '../config/environment.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
 import { SharedCounts } from './shared-counts.ts';
-import { type Left, WindowCounts } from './window-counts.ts';
 
 type Settings = Pick<Environment, 'RATE_LIMIT_ENABLED' | 'REDIS_URL'> &
   Partial<Pick<Environment, 'OTEL_SERVICE_NAME' | 'SOURCE_REVISION'>>;
@@ -66,5 +65,62 @@ export class RateLimits {
     const { shared, service } = this.#open;
     if (!shared) return new WindowCounts(seconds);
     return shared.counterFor({ points, duration: seconds, keyPrefix: `${service}:rate:${name}` });
+  }
+}
+
+/** What is left of a quota after a request. */
+export interface Left {
+  /** Points used within the window, this request's among them. */
+  used: number;
+  /** Milliseconds until the window ends and all points are back. */
+  resetMs: number;
+}
+
+/**
+ * Counts points by key in this process's memory, in a window that begins with a key's first request. Answers at once: no
+ * promise is made for a request. What has ended makes room when the next key comes.
+ */
+export class WindowCounts {
+  readonly #windowMs: number;
+  /** In the order of their ends, because all windows have one length. */
+  readonly #windows = new Map<string, { used: number; endsAt: number }>();
+
+  /** @param seconds the length of the window */
+  constructor(seconds: number) {
+    this.#windowMs = seconds * 1000;
+  }
+
+  /** Keys whose window has not been seen to end. */
+  get size(): number {
+    return this.#windows.size;
+  }
+
+  /** Takes points of a key, whether there are any or not. */
+  consume(key: string, points: number): Left {
+    const now = Date.now();
+    const window = this.#windows.get(key);
+    if (window !== undefined && window.endsAt > now) {
+      window.used += points;
+      return { used: window.used, resetMs: window.endsAt - now };
+    }
+    this.#windows.delete(key);
+    this.#dropEnded(now);
+    this.#windows.set(key, { used: points, endsAt: now + this.#windowMs });
+    return { used: points, resetMs: this.#windowMs };
+  }
+
+  /** What is used of a key now. */
+  known(key: string): Left {
+    const now = Date.now();
+    const window = this.#windows.get(key);
+    if (window === undefined || window.endsAt <= now) return { used: 0, resetMs: this.#windowMs };
+    return { used: window.used, resetMs: window.endsAt - now };
+  }
+
+  #dropEnded(now: number): void {
+    for (const [key, { endsAt }] of this.#windows) {
+      if (endsAt > now) return;
+      this.#windows.delete(key);
+    }
   }
 }

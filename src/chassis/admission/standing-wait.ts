@@ -1,5 +1,5 @@
 /** A queue of the service that requests wait in. */
-export interface WaitSource {
+interface WaitSource {
   /** How long a request that comes now waits in it, in milliseconds. */
   at(now: number): number;
 }
@@ -70,5 +70,130 @@ export class StandingWait {
     this.#overloaded = this.#standingMs > (this.#overloaded ? this.targetMs * over : this.targetMs);
     this.#since = now;
     this.#shortestMs = Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Less idle time than this is what the loop takes to ask for events. */
+const idleMs = 1;
+
+/**
+ * How long a request waits for the event loop: as long as one turn takes, because what comes in now is looked at when the
+ * turn under way has ended. Costs one immediate for each turn that brings requests, and nothing while none come.
+ */
+export class LoopWait {
+  #lastMs = 0;
+  #beganAt = 0;
+  #endedAt = 0;
+  #endedTurn = 0;
+  #endedIdleMs = 0;
+  #underWay = false;
+
+  /** Milliseconds of the last turn, or of the one under way once it is longer; to be asked when a request comes. */
+  at(now: number): number {
+    if (!this.#underWay) this.#begin(now);
+    return Math.max(this.#lastMs, now - this.#beganAt);
+  }
+
+  #begin(now: number): void {
+    this.#underWay = true;
+    setImmediate(this.#end);
+    const idle = performance.nodeTiming.idleTime - this.#endedIdleMs;
+    const turns = Math.max(1, turnNumber() - this.#endedTurn);
+    // Of turns that brought no request only the mean is known. One that ended before a rest let nobody wait.
+    if (turns > 1 || idle > idleMs) this.#lastMs = 0;
+    this.#beganAt = now - Math.max(0, now - this.#endedAt - idle) / turns;
+  }
+
+  readonly #end = () => {
+    this.#underWay = false;
+    this.#endedAt = performance.now();
+    this.#endedTurn = turnNumber();
+    this.#endedIdleMs = performance.nodeTiming.idleTime;
+    this.#lastMs = this.#endedAt - this.#beganAt;
+  };
+}
+
+function turnNumber(): number {
+  return performance.nodeTiming.uvMetricsInfo.loopCount;
+}
+
+/** What is known of those who use a database: requests, each of which has one query or many, and all their queries. */
+export interface DatabaseQueue {
+  /** Requests that wait for their turn now. */
+  readonly waiting: number;
+  /** Requests whose turn came, ever. */
+  readonly served: number;
+  /** Queries that wait for their turn now. */
+  readonly waitingQueries: number;
+  /** Queries whose turn came, ever. */
+  readonly servedQueries: number;
+}
+
+const intervalMs = 100;
+/** An ordinary request asks twice, one after the other: for records, and for what belongs to them. */
+const ordinaryTurns = 2;
+
+/**
+ * How long a request waits for the database, all its queries together: as long as it takes to serve the requests before it,
+ * at the rate at which requests were served while others waited. Where some have very many queries, an ordinary request
+ * overtakes them: it waits no longer than two of its queries do. Nothing is known, and 0 is said, until others waited for a
+ * tenth of a second.
+ */
+export class DatabaseWait {
+  readonly #queue: () => DatabaseQueue | undefined;
+  readonly #requests = new ServingRate();
+  readonly #queries = new ServingRate();
+  #since = Number.NEGATIVE_INFINITY;
+  #fewestWaiting = 0;
+
+  /** @param queue the service's; undefined where it has no database */
+  constructor(queue: () => DatabaseQueue | undefined) {
+    this.#queue = queue;
+  }
+
+  /** Milliseconds, as of now; to be asked when a request comes. */
+  at(now: number): number {
+    const queue = this.#queue();
+    if (queue === undefined) return 0;
+    this.#fewestWaiting = Math.min(this.#fewestWaiting, queue.waiting);
+    if (now - this.#since >= intervalMs) this.#learn(now, queue);
+    return Math.min(this.#requests.msFor(queue.waiting), ordinaryTurns * this.#queries.msFor(queue.waitingQueries));
+  }
+
+  /** While somebody waited all the time, the database served as many as it can. */
+  #learn(now: number, { waiting, served, servedQueries }: DatabaseQueue): void {
+    const passedMs = now - this.#since;
+    const busy = this.#fewestWaiting > 0;
+    for (const [rate, total] of [
+      [this.#requests, served],
+      [this.#queries, servedQueries],
+    ] as const) {
+      if (passedMs > quietMs) rate.forget(total);
+      else rate.learn(total, passedMs, busy);
+    }
+    this.#since = now;
+    this.#fewestWaiting = waiting;
+  }
+}
+
+/** How many are served in a millisecond, while others wait. */
+class ServingRate {
+  #before = 0;
+  #perMs: number | undefined;
+
+  /** How long it takes to serve so many; 0 while nothing is known. */
+  msFor(count: number): number {
+    return count === 0 || this.#perMs === undefined ? 0 : count / this.#perMs;
+  }
+
+  learn(total: number, passedMs: number, busy: boolean): void {
+    const perMs = (total - this.#before) / passedMs;
+    this.#before = total;
+    if (busy) this.#perMs = this.#perMs === undefined ? perMs : (this.#perMs + perMs) / 2;
+  }
+
+  forget(total: number): void {
+    this.#before = total;
+    this.#perMs = undefined;
   }
 }

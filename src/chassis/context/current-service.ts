@@ -1,5 +1,5 @@
 import type { Service } from '../service.ts';
-import { scopes } from './scope.ts';
+import { scopes } from './request-context.ts';
 
 /** The services of this process that start, serve or close. */
 const open = new Set<Service>();

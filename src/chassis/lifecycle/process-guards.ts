@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { ConfigurationError } from '../config/environment.ts';
 import { sourceExtension } from '../config/layout.ts';
 import { findService, openServices } from '../context/current-service.ts';
-import { type Scope, scopes } from '../context/scope.ts';
+import { type Scope, scopes } from '../context/request-context.ts';
 import { drainOutput, flushOutput } from '../telemetry/log-output.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 

@@ -4,7 +4,7 @@ import type { Express, IRoute, Router } from 'express';
 import type { ModuleConfig } from '../config/app-config.ts';
 import { currentService } from '../context/current-service.ts';
 import { explainMissingDependency } from '../di/missing-dependency.ts';
-import { wrapHandlers } from '../http/pipeline/async-handler.ts';
+import { wrapHandlers } from '../http/pipeline/middleware.ts';
 import { addKnownRoute, type MountedRoute, rememberTemplate } from '../http/pipeline/route-table.ts';
 import { isRouter, routesOf } from '../http/pipeline/routes-of.ts';
 import { StartUpError } from '../lifecycle/start-up-error.ts';

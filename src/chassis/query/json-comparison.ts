@@ -1,6 +1,5 @@
-import { countComparison, type ParseContext, refuseName } from './parse-context.ts';
 import type { FieldFilter } from './policy-rules.ts';
-import { type Path, Refusal, show } from './query-refusal.ts';
+import { countComparison, type ParseContext, type Path, Refusal, refuseName, show } from './query-refusal.ts';
 
 /** Steps into a JSON value: the key of an object, or the place in a list, from 0. */
 export type JsonPath = readonly (string | number)[];

@@ -1,5 +1,5 @@
+import type { OrderTerm, SortDirection } from './parse-order.ts';
 import type { Filter } from './query-types.ts';
-import type { OrderTerm, SortDirection } from './sort-rule.ts';
 
 /**
  * The filter of all records that come after a position in an order. Records without a value come last, as the order

@@ -1,9 +1,9 @@
 import { isValueOf } from './coerce-value.ts';
 import { type CursorCodec, foreignCursor } from './cursor.ts';
 import { keysetFilter } from './keyset-filter.ts';
+import type { OrderTerm } from './parse-order.ts';
 import type { CursorPage, Filter, Selection } from './query-types.ts';
 import type { QueryParts } from './read-parts.ts';
-import type { OrderTerm } from './sort-rule.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,5 @@
 import type { FieldKind } from './field-kind.ts';
 import type { Filter } from './query-types.ts';
-import { anyOf, matching, noneOf, notSame, type Provider, same, unchanged } from './text-match.ts';
 
 /** What one comparison asks of the database: to find records by an index, to walk a part of it, or to read every text. */
 export type ComparisonCost = 'lookup' | 'range' | 'search';
@@ -37,10 +36,10 @@ const search = { default: 'search', insensitive: 'search' } as const;
  * description and the tests are made of this table. Later rows make the better example.
  */
 export const operators = {
-  equals: { kinds: compared, operand: 'nullable', cost: byText, translation: same },
-  not: { kinds: compared, operand: 'nullable', cost: { ...byText, default: 'range' }, translation: notSame },
-  in: { kinds: listed, operand: 'list', cost: byText, translation: anyOf },
-  notIn: { kinds: listed, operand: 'list', cost: { ...byText, default: 'range' }, translation: noneOf },
+  equals: { kinds: compared, operand: 'nullable', cost: byText, translation: same() },
+  not: { kinds: compared, operand: 'nullable', cost: { ...byText, default: 'range' }, translation: notSame() },
+  in: { kinds: listed, operand: 'list', cost: byText, translation: anyOf() },
+  notIn: { kinds: listed, operand: 'list', cost: { ...byText, default: 'range' }, translation: noneOf() },
   lt: { kinds: ordered, operand: 'value', cost: { default: 'range' }, translation: unchanged('lt') },
   lte: { kinds: ordered, operand: 'value', cost: { default: 'range' }, translation: unchanged('lte') },
   gt: { kinds: ordered, operand: 'value', cost: { default: 'range' }, translation: unchanged('gt') },
@@ -89,4 +88,113 @@ export function operatorsOf(kind: FieldKind): string[] {
 /** Whether `mode` may stand beside some of these operators of a field. */
 export function takesMode(kind: FieldKind, names: Iterable<string>): boolean {
   return kind === 'text' && [...names].some((name) => operatorNamed(name)?.cost.insensitive !== undefined);
+}
+
+/** A database that filters are translated for. */
+type Provider = 'postgresql' | 'sqlite';
+
+type Translate = (comparison: Comparison) => Filter;
+type Translation = Readonly<Record<Provider, Translate>>;
+
+/**
+ * What a text filter means on SQLite, which has one `LIKE`, without an escape character in Prisma's SQL and blind to the
+ * case of ASCII letters: so the meaning travels in front of the pattern, as one character of Unicode's private use area.
+ */
+export const likeMarkers = {
+  /** A pattern of GLOB, which minds the case of letters. */
+  glob: '\uF8A0',
+  /** A pattern of LIKE with escape character `\`. */
+  like: '\uF8A1',
+} as const;
+
+type Pattern = 'contains' | 'startsWith' | 'endsWith';
+
+/** Text in which `\`, `%` and `_` stand for themselves in a LIKE pattern with escape character `\`. */
+function likeText(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
+}
+
+function globText(text: string): string {
+  return text.replace(/[*?[]/g, '[$&]');
+}
+
+function around(operator: Pattern, wildcard: string, text: string): string {
+  return `${operator === 'startsWith' ? '' : wildcard}${text}${operator === 'endsWith' ? '' : wildcard}`;
+}
+
+/** The same on every database, in the ORM's own words. */
+function unchanged(operator: string): Translation {
+  const translate: Translate = ({ field, operand }) => ({ [field]: { [operator]: operand } });
+  return { postgresql: translate, sqlite: translate };
+}
+
+/** A search for a part of a text, in which no character is a wildcard. */
+export function matching(operator: Pattern): Translation {
+  return {
+    postgresql: ({ field, operand, insensitive }) => ({
+      [field]: { [operator]: onText(operand, likeText), ...(insensitive && { mode: 'insensitive' }) },
+    }),
+    sqlite: ({ field, operand, insensitive }) => ({
+      [field]: {
+        [operator]: onText(operand, (text) =>
+          insensitive
+            ? likeMarkers.like + around(operator, '%', likeText(text))
+            : likeMarkers.glob + around(operator, '*', globText(text)),
+        ),
+      },
+    }),
+  };
+}
+
+/** Equal, or with `mode: 'insensitive'` equal but for the case of letters. */
+function same(): Translation {
+  return folding('equals', ({ field, operand }, fold) => ({ [field]: fold(operand) }));
+}
+
+/** Any other value. */
+function notSame(): Translation {
+  return folding('not', ({ field, operand }, fold) => ({
+    NOT: { [field]: fold(operand) },
+  }));
+}
+
+/** One of a list. */
+function anyOf(): Translation {
+  return folding('in', (comparison, fold) => ({ OR: each(comparison, fold) }));
+}
+
+/** None of a list. */
+function noneOf(): Translation {
+  return folding('notIn', (comparison, fold) => ({ NOT: { OR: each(comparison, fold) } }));
+}
+
+type Fold = (operand: unknown) => unknown;
+
+/** What the ORM says itself, unless the case of letters is to be ignored. */
+function folding(operator: string, insensitively: (comparison: Comparison, fold: Fold) => Filter): Translation {
+  const exactly = unchanged(operator);
+  const translate =
+    (provider: Provider): Translate =>
+    (comparison) =>
+      comparison.insensitive && hasText(comparison.operand)
+        ? insensitively(comparison, folds[provider])
+        : exactly[provider](comparison);
+  return { postgresql: translate('postgresql'), sqlite: translate('sqlite') };
+}
+
+const folds: Record<Provider, Fold> = {
+  postgresql: (operand) => (typeof operand === 'string' ? { equals: likeText(operand), mode: 'insensitive' } : operand),
+  sqlite: (operand) => (typeof operand === 'string' ? { startsWith: likeMarkers.like + likeText(operand) } : operand),
+};
+
+function each({ field, operand }: Comparison, fold: Fold): Filter[] {
+  return (operand as unknown[]).map((item) => ({ [field]: fold(item) }));
+}
+
+function hasText(operand: unknown): boolean {
+  return Array.isArray(operand) ? operand.length > 0 : typeof operand === 'string';
+}
+
+function onText(operand: unknown, change: (text: string) => string): unknown {
+  return typeof operand === 'string' ? change(operand) : operand;
 }

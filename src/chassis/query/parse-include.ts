@@ -1,9 +1,8 @@
-import { checkDepth, type ParseContext, refuseName } from './parse-context.ts';
 import { expectObject } from './parse-json.ts';
 import { parseOrder, toOrder } from './parse-order.ts';
 import { parseWhere } from './parse-where.ts';
 import type { PolicyRules, RelationRule } from './policy-rules.ts';
-import { Refusal, show } from './query-refusal.ts';
+import { checkDepth, type ParseContext, Refusal, refuseName, show } from './query-refusal.ts';
 import type { Selection } from './query-types.ts';
 
 const toOneOptions = ['include', 'select'];

@@ -1,10 +1,17 @@
 import { coerceValue } from './coerce-value.ts';
 import { readJsonComparison } from './json-comparison.ts';
 import { type ComparisonCost, logicalOperators, operatorNamed, relationForms, relationOperators } from './operators.ts';
-import { checkDepth, countComparison, countCost, type ParseContext, refuseName } from './parse-context.ts';
 import { expectObject } from './parse-json.ts';
 import type { FieldFilter, PolicyRules, RelationRule } from './policy-rules.ts';
-import { Refusal, show } from './query-refusal.ts';
+import {
+  checkDepth,
+  countComparison,
+  countCost,
+  type ParseContext,
+  Refusal,
+  refuseName,
+  show,
+} from './query-refusal.ts';
 import type { Filter } from './query-types.ts';
 
 type Mode = 'default' | 'insensitive';

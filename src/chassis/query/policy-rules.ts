@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { type FieldRule, fieldRule } from './field-kind.ts';
 import { type PolicyThunk, ToMany } from './list-definition.ts';
 import { operatorsOf, takesMode } from './operators.ts';
+import { type SortRule, sortRule } from './parse-order.ts';
 import { defaultQueryLimits, maxSkip, type QueryLimits } from './query-limits.ts';
-import { type SortRule, sortRule } from './sort-rule.ts';
 
 /** A definition without its compile-time checks. */
 export interface LooseDefinition {

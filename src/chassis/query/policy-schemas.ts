@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { paginationSchemaFor } from './paging.ts';
-import { type ParseContext, parseContext } from './parse-context.ts';
 import { parseInclude } from './parse-include.ts';
 import { checkBounds } from './parse-json.ts';
 import { parseOrder } from './parse-order.ts';
 import { parseWhere } from './parse-where.ts';
 import type { PolicyRules } from './policy-rules.ts';
-import { Refusal } from './query-refusal.ts';
+import { type ParseContext, parseContext, Refusal } from './query-refusal.ts';
 import type { QuerySchemas } from './query-schemas.ts';
 
 /**

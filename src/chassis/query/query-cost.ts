@@ -1,8 +1,8 @@
 import { type ComparisonCost, operatorNamed, relationForms } from './operators.ts';
+import type { OrderTerm } from './parse-order.ts';
 import type { PolicyRules } from './policy-rules.ts';
 import { badParameter } from './query-refusal.ts';
 import { type Filter, isToMany, type Selection } from './query-types.ts';
-import type { OrderTerm } from './sort-rule.ts';
 
 /**
  * What parts of a query cost the database, in units of finding one record by an index, which takes PostgreSQL somewhat

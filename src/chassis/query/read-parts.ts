@@ -1,13 +1,11 @@
 import type { QueryInput } from './paging.ts';
-import { type ParseContext, parseContext } from './parse-context.ts';
 import { checkRelated, parseInclude } from './parse-include.ts';
 import { checkBounds, parseJson } from './parse-json.ts';
-import { parseOrder } from './parse-order.ts';
+import { type OrderTerm, parseOrder } from './parse-order.ts';
 import { parseWhere } from './parse-where.ts';
 import type { PolicyRules } from './policy-rules.ts';
-import { badParameter, inParameter, show } from './query-refusal.ts';
+import { badParameter, inParameter, type ParseContext, parseContext, show } from './query-refusal.ts';
 import type { Filter, SearchQuery, Selection } from './query-types.ts';
-import type { OrderTerm } from './sort-rule.ts';
 
 /** What a list query is made of, whatever page of it is read. */
 export interface QueryParts {

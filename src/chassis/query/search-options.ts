@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { defaultPaging } from './paging.ts';
+import type { SortDirection } from './parse-order.ts';
 import { defaultQueryLimits, maxSkip } from './query-limits.ts';
 import type { defaultQuerySchemas, QuerySchemas } from './query-schemas.ts';
-import type { SortDirection } from './sort-rule.ts';
 
 type Defaults = typeof defaultQuerySchemas;
 type Output<Q extends Partial<QuerySchemas>, K extends keyof QuerySchemas> = z.output<

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import { chargeRequest } from '../context/charge-request.ts';
+import { chargeRequest } from '../context/request-context.ts';
 import { sendData, sendNoContent, sendPage } from '../http/answers/responses.ts';
 import { parseBody } from '../http/bodies/parse-body.ts';
 import { queryParameters } from '../http/pipeline/query-parameters.ts';

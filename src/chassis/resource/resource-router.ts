@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express';
-import { asyncHandler } from '../http/pipeline/async-handler.ts';
+import { asyncHandler } from '../http/pipeline/middleware.ts';
 import type { ResourceController, ResourceSchemas } from './resource-controller.ts';
 
 /** Who may call the routes of a resource. A group that is left out is not mounted at all. */

@@ -7,10 +7,11 @@ import {
   pino,
 } from 'pino';
 import { getRequestContext } from '../context/request-context.ts';
+import { boundText, maximumText } from './bound-text.ts';
 import { describeError } from './describe-error.ts';
 import { bufferedOutput, prettyOutput } from './log-output.ts';
-import { describeRequest, describeResponse, LogMasks, redact } from './redact.ts';
-import { safeLine } from './safe-line.ts';
+import { describeRequest, describeResponse, LogMasks, maskText, redact } from './redact.ts';
+import { suspicious } from './secret-names.ts';
 
 export type { Logger } from 'pino';
 
@@ -112,4 +113,38 @@ function rememberChild(parts: LoggerParts, child: Logger): void {
   partsOf.set(child, parts);
   if (parts.children.length >= 1_000) parts.children = parts.children.filter((known) => known.deref() !== undefined);
   if (parts.children.length < 1_000) parts.children.push(new WeakRef(child));
+}
+
+/** What stands before the message of a line, which is its last field. */
+const messageKey = ',"msg":';
+/** Of level, time and ids a line keeps these, however long it is. */
+const lineHead = /^\{"level":"\w+","time":\d+(?:,"requestId":"[^"]*")?(?:,"traceId":"[^"]*")?/;
+const maximumLine = 65_536;
+const maximumFields = 16_384;
+
+/**
+ * A line of the log with its message masked and cut, which often is that of a library that tells whom it could not reach,
+ * and how. Of a line above 64 KB the beginning of its fields is left, as text. Most lines cost a look at their message.
+ *
+ * @param masks what is masked beside what always is
+ */
+function safeLine(line: string, masks: LogMasks): string {
+  const start = line.lastIndexOf(messageKey);
+  if (start === -1) return line.length > maximumLine ? cutLine(line, '""') : line;
+  const end = line.lastIndexOf('}');
+  const written = line.slice(start + messageKey.length, end);
+  const message = written.length > maximumText || suspicious.test(written) ? safeMessage(written, masks) : written;
+  if (line.length > maximumLine) return cutLine(line.slice(0, start), message);
+  return message === written ? line : line.slice(0, start + messageKey.length) + message + line.slice(end);
+}
+
+function safeMessage(written: string, masks: LogMasks): string {
+  return JSON.stringify(maskText(JSON.parse(written), masks));
+}
+
+/** A message without end makes a long line, whose fields may be short. */
+function cutLine(fields: string, message: string): string {
+  if (fields.length <= maximumLine) return `${fields}${messageKey}${message}}\n`;
+  const head = lineHead.exec(fields)?.[0] ?? '{"level":"error"';
+  return `${head},"cut":${JSON.stringify(boundText(fields.slice(head.length), maximumFields))}${messageKey}${message}}\n`;
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { Express, Response } from 'express';
-import { AdmissionGate } from '../../../src/chassis/admission/admission-gate.ts';
+import { AdmissionGate } from '../../../src/chassis/admission/admission.ts';
 import type { Standing } from '../../../src/chassis/admission/client-shares.ts';
 import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
 import { requestListener } from '../../../src/chassis/http/pipeline/request-listener.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { LoopWait } from '../../../src/chassis/admission/loop-wait.ts';
+import { LoopWait } from '../../../src/chassis/admission/standing-wait.ts';
 import { listening } from '../http/listening.ts';
 
 /** A server that works for so long on each request without a pause, and what each found that it had waited. */

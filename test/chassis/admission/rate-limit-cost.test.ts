@@ -3,7 +3,7 @@ import request from 'supertest';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RateLimitPolicy, rateLimit } from '../../../src/chassis/admission/rate-limit.ts';
 import { RateLimits } from '../../../src/chassis/admission/rate-limits.ts';
-import { chargeRequest } from '../../../src/chassis/context/charge-request.ts';
+import { chargeRequest } from '../../../src/chassis/context/request-context.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { TestRedis, withoutRedis } from '../../support/redis.ts';
 import { bareApp, memoryLog } from '../http/bare-app.ts';

@@ -84,3 +84,40 @@ export class Coalescer {
     else this.#lanes.delete(key);
   }
 }
+
+/**
+ * The text that stands for a read: equal for equal arguments only. Undefined when an argument has no faithful text, so
+ * that the read must not be shared.
+ */
+export function readKey(operation: string, parameters: object): string | undefined {
+  try {
+    return operation + JSON.stringify(parameters, faithful);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Refuses what JSON would make equal to something else: numbers that are none, big integers, objects of a class. */
+function faithful(_key: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError('not a finite number');
+  if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError('not data');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) throw new TypeError('an object of a class');
+  return value;
+}
+
+/** Freezes records and what they include, so that callers who share them cannot change them for each other. */
+export function freezeRecords<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  if (Array.isArray(value)) {
+    for (const item of value) freezeRecords(item);
+    return Object.freeze(value);
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  for (const key in value) {
+    const field = value[key];
+    if (typeof field === 'object' && field !== null) freezeRecords(field);
+  }
+  return Object.freeze(value);
+}

@@ -1,4 +1,4 @@
-import { likeMarkers } from '../../query/text-match.ts';
+import { likeMarkers } from '../../query/operators.ts';
 import type { SqliteStatement } from './sqlite-file.ts';
 
 interface LikeSites {

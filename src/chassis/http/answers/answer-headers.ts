@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
+import cors from 'cors';
 import type { Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import type { ServerConfig } from '../../config/app-config.ts';
 import type { Environment } from '../../config/environment.ts';
-import { crossOriginMiddleware, normalizeOrigin } from './cross-origin.ts';
 
 /** Names in lower case and values in turn, as `writeHead` and `rawHeaders` have them. */
 export type HeaderList = readonly string[];
 
 /** What of the headers of a service depends on its settings. */
-export interface AnswerHeaderOptions {
+interface AnswerHeaderOptions {
   /** Origins that may call from a browser, `*` among them for any; undefined leaves the headers out. */
   origins?: readonly string[] | undefined;
   /** Helmet's security headers. */
@@ -124,4 +124,40 @@ function setHeaders(headers: Readonly<Record<string, string>>): RequestHandler {
     }
     next();
   };
+}
+
+const exposedHeaders = [
+  'X-Request-Id',
+  'Link',
+  'Location',
+  'X-Result-Limit',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+];
+const preflightSeconds = 600;
+
+/**
+ * Answers preflights (spec.md: Loaders, HTTP configuration). The headers of all other requests are constant for each
+ * origin: `AnswerHeaders` has them.
+ *
+ * @param origins such as `https://app.example.com`; `*` among them means any
+ */
+export function answerPreflights(origins: readonly string[]): RequestHandler {
+  const middleware = crossOriginMiddleware(origins);
+  return function answerPreflight(req, res, next) {
+    if (req.method !== 'OPTIONS' || req.headers['access-control-request-method'] === undefined) return next();
+    middleware(req, res, next);
+  };
+}
+
+/** Sets the headers of cross-origin resource sharing. Credentials are never allowed: tokens travel in `Authorization`. */
+function crossOriginMiddleware(origins: readonly string[]): RequestHandler {
+  const allowed = origins.map(normalizeOrigin);
+  return cors({ origin: allowed.includes('*') ? '*' : allowed, exposedHeaders, maxAge: preflightSeconds });
+}
+
+/** Browsers send origins in lower case and without a final slash. */
+function normalizeOrigin(origin: string): string {
+  return origin.trim().replace(/\/+$/, '').toLowerCase();
 }

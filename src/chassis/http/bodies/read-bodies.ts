@@ -1,14 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
 import { BadRequestException, UnsupportedMediaTypeException } from '../../errors/exceptions.ts';
+import { parseUrlEncoded } from '../pipeline/query-parameters.ts';
 import { BodyBudget } from './body-budget.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
 import { readBody } from './read-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
-import { hasBody, mediaType, methodsWithBody, readingOf } from './request-body.ts';
-import { parseUrlEncoded } from './url-encoded.ts';
 
 /** How much of a body the service reads. */
-export interface ParseBodiesOptions {
+interface ParseBodiesOptions {
   /** In bytes, before and after decompression. */
   limitBytes: number;
   /** All bodies together that are still coming in, in bytes. Default 64 MB. */
@@ -64,4 +64,24 @@ function unreadable(type: string): UnsupportedMediaTypeException {
   return new UnsupportedMediaTypeException(
     `Expected a body of type application/json or application/x-www-form-urlencoded, found ${found}`,
   );
+}
+
+/** Methods that come with a body; one of a type that the service does not read is refused. */
+export const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Whether a request brings a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/** The type of a body without its parameters, in lower case; empty where the request gives none. */
+export function mediaType({ headers }: IncomingMessage): string {
+  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** How the service reads bodies of a type, whatever the method; undefined for a type that it leaves to the routes. */
+export function readingOf(type: string): 'json' | 'form' | undefined {
+  if (type === 'application/json' || (type.startsWith('application/') && type.endsWith('+json'))) return 'json';
+  return type === 'application/x-www-form-urlencoded' ? 'form' : undefined;
 }

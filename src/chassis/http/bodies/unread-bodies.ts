@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { hasBody } from './request-body.ts';
+import { hasBody } from './read-bodies.ts';
 
 /** What of a body is read for nobody, so that the connection serves the next request, in bytes. */
 const drainedBytes = 65_536;

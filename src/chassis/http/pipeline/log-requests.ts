@@ -2,8 +2,8 @@ import type { Request, Response } from 'express';
 import { pinoHttp } from 'pino-http';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import { answerStatus } from './answer-status.ts';
 import { requestContextOf } from './request-context-of.ts';
+import { answerStatus } from './request-pipeline.ts';
 import { routeTemplate } from './route-table.ts';
 
 const metricsPath = /^\/metrics\/?(?:\?|$)/;

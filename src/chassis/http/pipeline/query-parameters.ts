@@ -1,5 +1,6 @@
 import type { Request } from 'express';
-import { parseUrlEncoded } from '../bodies/url-encoded.ts';
+import { malformedUrl } from '../../errors/convert-http-error.ts';
+import { BadRequestException } from '../../errors/exceptions.ts';
 
 /** The query parameters of a request by name; an object without a prototype. */
 export type QueryParameters = Readonly<Record<string, string>>;
@@ -24,4 +25,49 @@ export function queryParameters(req: Request): QueryParameters {
 function withoutFragment(query: string): string {
   const fragment = query.indexOf('#');
   return fragment === -1 ? query : query.slice(0, fragment);
+}
+
+const maximumPairs = 1_000;
+
+/**
+ * The names and values of a query string or an URL-encoded body, without a prototype. `node:querystring` takes as long
+ * once it has the same guards.
+ *
+ * @throws BadRequestException when percent-encoding is malformed, a name is `__proto__` or comes twice, or there are
+ * more than 1,000 names
+ */
+export function parseUrlEncoded(text: string): Record<string, string> {
+  // V8 is faster with this than with Object.create(null).
+  const values = { __proto__: null } as unknown as Record<string, string>;
+  let pairs = 0;
+  for (let start = 0, end = 0; start < text.length; start = end + 1) {
+    end = text.indexOf('&', start);
+    if (end === -1) end = text.length;
+    if (++pairs > maximumPairs) throw invalid('', `Expected at most ${maximumPairs} parameters, found more`);
+    if (start < end) addPair(values, text, start, end);
+  }
+  return values;
+}
+
+function addPair(values: Record<string, string>, text: string, start: number, end: number): void {
+  const equals = text.indexOf('=', start);
+  const nameEnd = equals === -1 || equals > end ? end : equals;
+  const name = decode(text.slice(start, nameEnd));
+  if (name === '__proto__') throw invalid(name, 'A parameter of this name is refused');
+  if (values[name] !== undefined) throw invalid(name, 'Expected this parameter once, found it several times');
+  values[name] = nameEnd === end ? '' : decode(text.slice(nameEnd + 1, end));
+}
+
+function decode(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  if (!spaced.includes('%')) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch (cause) {
+    throw new BadRequestException(malformedUrl, undefined, { cause });
+  }
+}
+
+function invalid(name: string, message: string): BadRequestException {
+  return new BadRequestException('Invalid request data', { issues: [{ path: name.slice(0, 100), message }] });
 }

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Express, Request } from 'express';
-import { OpenRequest } from '../../context/open-request.ts';
-import type { RequestContext } from '../../context/request-context.ts';
+import { OpenRequest, type RequestContext } from '../../context/request-context.ts';
 import { type LogMasks, maskText, redactUrl } from '../../telemetry/redact.ts';
-import { isProbePath } from './probe-paths.ts';
 
 const maximumUrlLength = 2_048;
 const maximumUserAgentLength = 512;
@@ -67,4 +65,14 @@ export function readDeadline(header: string | string[] | undefined): number | un
 
 function safeUserAgent(text: string | undefined): string | undefined {
   return text === undefined ? undefined : maskText(text.slice(0, maximumUserAgentLength));
+}
+
+/** What those ask for, every few seconds, who decide whether the service lives and gets requests. */
+export const probePaths = ['/livez', '/readyz'] as const;
+
+const probe = /^\/(?:livez|readyz)\/?(?:\?|$)/;
+
+/** Whether a path, with its query or without, is one of them; `/` at its end is the same path, capitals are not. */
+export function isProbePath(path: string): boolean {
+  return probe.test(path);
 }

@@ -1,12 +1,11 @@
+import type { ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
-import { runWithRequestContext } from '../../context/request-context.ts';
+import { runWithRequestContext, type Scope } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
-import type { Scope } from '../../context/scope.ts';
 import { malformedUrl } from '../../errors/convert-http-error.ts';
 import { BadRequestException } from '../../errors/exceptions.ts';
 import type { LogMasks } from '../../telemetry/redact.ts';
 import { type AnswerHeaders, noAnswerHeaders } from '../answers/answer-headers.ts';
-import { answerStatus } from './answer-status.ts';
 import { requestContextOf } from './request-context-of.ts';
 import { routeTemplate } from './route-table.ts';
 
@@ -15,7 +14,7 @@ const observersKey = Symbol('request observers');
 type PipelinedRequest = Request & { [observersKey]?: readonly RequestObserver[] };
 
 /** Whose requests a pipeline opens, as far as it is a service's. */
-export interface PipelineOptions {
+interface PipelineOptions {
   /** The service that the requests belong to; by default the one that the listener runs in. */
   service?: Scope['service'];
   /** See every request; one that is added later sees those that come after. */
@@ -66,4 +65,12 @@ function hasReadablePath(url: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The status of a request whose client went away before the answer had begun, as proxies count it. */
+const clientClosedRequest = 499;
+
+/** The status that a request ended with, for logs and metrics; to be asked once it is over. */
+export function answerStatus(res: ServerResponse): number {
+  return res.headersSent ? res.statusCode : clientClosedRequest;
 }

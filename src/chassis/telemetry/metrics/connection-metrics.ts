@@ -1,5 +1,4 @@
-import type { MetricFamily } from './metric-family.ts';
-import { labelText } from './metric-family.ts';
+import { labelText, type MetricFamily } from './metric-family.ts';
 
 /** Connections of the public port: those that are open, and what was refused or cut of them. */
 export class ConnectionMetrics {

@@ -1,6 +1,4 @@
-import { Histogram } from './histogram.ts';
-import type { MetricFamily, Sample } from './metric-family.ts';
-import type { SeriesLimit } from './series.ts';
+import { Histogram, type MetricFamily, type Sample, type SeriesLimit } from './metric-family.ts';
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

@@ -1,8 +1,7 @@
 import { errorCatalogue } from '../../errors/catalogue.ts';
 import type { BaseException } from '../../errors/exceptions.ts';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
-import type { MetricFamily } from './metric-family.ts';
-import { type SeriesLimit, SeriesMap } from './series.ts';
+import { type MetricFamily, type SeriesLimit, SeriesMap } from './metric-family.ts';
 
 const metric = 'exceptions_total';
 const catalogued = new Set(errorCatalogue.map(({ name }) => name));

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver, RequestOutcome } from '../../context/request-observer.ts';
-import { Histogram, type HistogramSeries } from './histogram.ts';
-import type { MetricFamily } from './metric-family.ts';
-import type { SeriesLimit } from './series.ts';
+import { Histogram, type HistogramSeries, type MetricFamily, type SeriesLimit } from './metric-family.ts';
 
 const labels = ['method', 'route', 'status'];
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

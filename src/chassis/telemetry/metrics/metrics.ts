@@ -6,9 +6,8 @@ import { DatabaseMetrics, type PoolCounts } from './database-metrics.ts';
 import { ExceptionMetrics } from './exception-metrics.ts';
 import type { Exposition } from './exposition.ts';
 import { HttpMetrics } from './http-metrics.ts';
-import { labelText, type MetricFamily } from './metric-family.ts';
+import { labelText, type MetricFamily, SeriesLimit } from './metric-family.ts';
 import { OverloadMetrics } from './overload-metrics.ts';
-import { SeriesLimit } from './series.ts';
 
 /** What the metrics of a service begin with. */
 export interface MetricsOptions {

@@ -1,5 +1,4 @@
-import type { MetricFamily } from './metric-family.ts';
-import { type SeriesLimit, SeriesMap } from './series.ts';
+import { type MetricFamily, type SeriesLimit, SeriesMap } from './metric-family.ts';
 
 const limited = 'http_requests_rate_limited_total';
 const shed = 'http_requests_shed_total';

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getRequestContext } from '../../context/request-context.ts';
-import { traceHeaders } from './propagate-trace.ts';
+import { traceHeaders } from './trace-context.ts';
 
 /** Where undici, which is inside `fetch`, announces a request before it is sent. */
 const channel = 'undici:request:create';

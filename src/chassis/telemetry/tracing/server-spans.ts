@@ -17,8 +17,8 @@ import {
 } from '@opentelemetry/semantic-conventions';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
-import { propagateTrace } from './propagate-trace.ts';
 import { activateSpan, serverSpanOf } from './request-context-manager.ts';
+import { propagateTrace } from './trace-context.ts';
 
 const knownMethods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE']);
 const serverSpan = { kind: SpanKind.SERVER };

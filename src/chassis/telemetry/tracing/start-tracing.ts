@@ -1,6 +1,6 @@
 import type { Logger } from '../logger.ts';
-import { propagateTrace } from './propagate-trace.ts';
 import { sendContextOnFetch } from './send-context-on-fetch.ts';
+import { propagateTrace } from './trace-context.ts';
 import { type Tracing, type TracingDescription, type TracingSettings, tracesUrl } from './tracing.ts';
 
 /**

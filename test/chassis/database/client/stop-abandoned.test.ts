@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OpenRequest } from '../../../../src/chassis/context/open-request.ts';
-import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { OpenRequest, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { uninterrupted } from '../../../../src/chassis/context/uninterrupted.ts';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
 import { openEmptyDatabase } from '../../../support/empty-database.ts';

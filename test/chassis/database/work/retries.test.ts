@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OpenRequest } from '../../../../src/chassis/context/open-request.ts';
-import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { OpenRequest, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { pauseMs, withRetries } from '../../../../src/chassis/database/work/retries.ts';
 
 const conflict = Object.assign(new Error('in the way'), { name: 'PrismaClientKnownRequestError', code: 'P2034' });

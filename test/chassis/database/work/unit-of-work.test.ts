@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OpenRequest } from '../../../../src/chassis/context/open-request.ts';
-import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { OpenRequest, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { databaseProviders, openEmptyDatabase } from '../../../support/empty-database.ts';
 import { CategoryRepository, categoryNames, openShop } from '../../../support/open-shop.ts';
 import { raised } from '../../../support/raised.ts';

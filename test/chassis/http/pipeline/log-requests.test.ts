@@ -13,7 +13,7 @@ import { logRequests } from '../../../../src/chassis/http/pipeline/log-requests.
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { rememberTemplate } from '../../../../src/chassis/http/pipeline/route-table.ts';
 import { setLogLevel } from '../../../../src/chassis/telemetry/logger.ts';
-import { propagateTrace } from '../../../../src/chassis/telemetry/tracing/propagate-trace.ts';
+import { propagateTrace } from '../../../../src/chassis/telemetry/tracing/trace-context.ts';
 import { bareApp, memoryLog, throwing } from '../bare-app.ts';
 import { listening, sendRaw } from '../listening.ts';
 

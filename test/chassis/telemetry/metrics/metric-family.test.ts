@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Histogram } from '../../../../src/chassis/telemetry/metrics/histogram.ts';
-import { SeriesLimit } from '../../../../src/chassis/telemetry/metrics/series.ts';
+import { Histogram, SeriesLimit } from '../../../../src/chassis/telemetry/metrics/metric-family.ts';
 
 function histogram(limit = 10) {
   const series = new SeriesLimit(limit);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { paginationLinks } from '../../../src/chassis/query/pagination-links.ts';
+import { paginationLinks } from '../../../src/chassis/query/paging.ts';
 
 const page = (number: number, total: number | null, length = 10) => ({
   data: Array(length).fill(0),
