@@ -16,9 +16,9 @@ import type { ShutdownReport } from './lifecycle/shutdown.ts';
 import { StartStoppedError, StartUpError } from './lifecycle/start-up-error.ts';
 import { StartUpReport } from './lifecycle/start-up-report.ts';
 import { type Started, startUp } from './start.ts';
+import type { LogMasks } from './telemetry/log-masks.ts';
 import { createLogger, type Logger, masksOf } from './telemetry/logger.ts';
 import { Metrics } from './telemetry/metrics/metrics.ts';
-import type { LogMasks } from './telemetry/redact.ts';
 
 /** What a service is made with, beside its configuration. */
 export interface ServiceOptions {

@@ -165,9 +165,12 @@ function missingInProduction(schema: z.ZodObject, given: ReadonlySet<string>, ha
     .map((name) => `${name}: expected a value, because NODE_ENV is production; found none`);
 }
 
+/** What a URL should not have held is not repeated. */
 function foundText(schema: z.ZodObject, name: string, value: string | undefined): string {
   if (value === undefined) return '; found none';
-  return isSecret(schema, name) ? '' : `; found ${JSON.stringify(value.replace(/\/\/[^/@\s]*@/g, '//[redacted]@'))}`;
+  if (isSecret(schema, name)) return '';
+  const shown = value.replace(/\/\/[^/\s]*@/g, '//[redacted]@').replace(/=[^\s,;&]+/g, '=[redacted]');
+  return `; found ${JSON.stringify(shown)}`;
 }
 
 function meta(schema: z.ZodObject, name: string): Record<string, unknown> {

@@ -19,7 +19,10 @@ export const chassisSettings = {
   PORT: wholeNumber(0, 65_535, 3000).describe('Port that the service listens on; 0 takes a free one'),
   TRUST_PROXY: z
     .string()
-    .refine(isProxyList, 'expected false, a number of hops, or a comma list of addresses and networks')
+    .refine(
+      isProxyList,
+      'expected false, a number of hops, or a comma list of addresses and networks, /8 (IPv4) or /16 (IPv6) at the widest',
+    )
     .default('false')
     .describe('Whose X-Forwarded-For is believed: `false`, a number of hops, or a comma list of addresses'),
   DATABASE_URL: z
@@ -83,7 +86,7 @@ export const chassisSettings = {
     .string()
     .refine(
       isPublicUrl,
-      'expected a path or an http:// or https:// URL, without a user and password, which all would see',
+      'expected a path or an http:// or https:// URL, without a user, password or parameters, which all would see',
     )
     .default('/')
     .describe('Server entry of the API description: a path or a URL'),

@@ -9,8 +9,9 @@ import {
 import { getRequestContext } from '../context/request-context.ts';
 import { boundText, maximumText } from './bound-text.ts';
 import { describeError } from './describe-error.ts';
+import { LogMasks } from './log-masks.ts';
 import { bufferedOutput, prettyOutput } from './log-output.ts';
-import { describeRequest, describeResponse, LogMasks, maskText, redact } from './redact.ts';
+import { describeRequest, describeResponse, maskText, redact } from './redact.ts';
 import { suspicious } from './secret-names.ts';
 
 export type { Logger } from 'pino';

@@ -2,10 +2,22 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Stream } from 'node:stream';
 import { boundText, maximumText, stackFrames } from './bound-text.ts';
 import { describeError } from './describe-error.ts';
-import { secretAssignment, secretField, secretInJson, secretParameter, suspicious } from './secret-names.ts';
+import { LogMasks } from './log-masks.ts';
+import { secretAssignment, secretInValue, suspicious, suspiciousInUrl } from './secret-names.ts';
 
 /** A JSON Web Token, wherever it stands, and what follows the name of an authorization scheme. */
 const bareCredentials = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
+const webToken = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/;
+const behindPath = /[?#]/;
+/** Of a query and a fragment; in a path what stands between its slashes. */
+const parameters = /[^&#]+/g;
+const segments = /[^/;]+/g;
+const assignment = /=|%3d/i;
+/** User and password before a host; no stretch between two slashes is looked at twice. */
+const users = /\/\/[^/\s]*@/g;
+/** What stands before the slash is neither a host nor one with a port, so it is half of a password. */
+const slashInPassword = /^[^/?#]*\/\/[^/:@\s]*:(?!\d{1,5}\/)[^/@\s]*\//;
+const userWithoutScheme = /(?<![^\s,;"'()<>=])(?!mailto:)[^\s:@/,;"'()<>=]{1,64}:[^\s@/]{1,256}@/g;
 const mostEntries = 1_000;
 const maximumDepth = 6;
 /** Where errors stand in a line, and with them what a library put into their messages. */
@@ -13,34 +25,6 @@ const textNames = new Set(['message', 'stack', 'reason', 'error', 'cause', 'deta
 
 /** What stands in a log in the place of a secret. */
 export const redacted = '[redacted]';
-
-/** The names that a service masks beside those that are secret everywhere: `maskInLogs` adds to them. */
-export class LogMasks {
-  readonly #named = new Set<string>();
-  /** Names of log fields are few, so each is tested once; the bound is for names that clients make up. */
-  readonly #known = new Map<string, boolean>();
-
-  /** Masks more names, in upper and lower case. */
-  add(...names: string[]): void {
-    for (const name of names) this.#named.add(name.toLowerCase());
-    this.#known.clear();
-  }
-
-  /** Whether the value of a field of this name is masked. */
-  hasField(name: string): boolean {
-    let secret = this.#known.get(name);
-    if (secret === undefined) {
-      secret = secretField.test(name) || this.#named.has(name.toLowerCase());
-      if (this.#known.size < 1_000) this.#known.set(name, secret);
-    }
-    return secret;
-  }
-
-  /** Whether the value of a URL's parameter of this name is masked. */
-  hasParameter(name: string): boolean {
-    return secretParameter.test(name) || this.#named.has(name.toLowerCase());
-  }
-}
 
 /** Those of nobody in particular: the names that are secret everywhere. */
 const commonMasks = new LogMasks();
@@ -65,20 +49,17 @@ export function describeResponse(res: Partial<ServerResponse> | undefined): unkn
 }
 
 /**
- * A URL with its user and password masked, and the values of query parameters that bear a secret's name or hold JSON in
- * which one is spoken of. Each character is looked at a bounded number of times, whatever a client sends.
+ * A URL with its user and password masked, the values of parameters (of query, fragment and path) that bear a secret's
+ * name or hold JSON in which one is spoken of, and JSON Web Tokens in its path. Each character is looked at a bounded
+ * number of times, whatever a client sends.
  */
 export function redactUrl(url: string, masks = commonMasks): string {
-  const bare = url.startsWith('/') ? url : maskUser(url);
-  const query = bare.indexOf('?');
-  if (query === -1) return bare;
-  const fragment = bare.indexOf('#', query);
-  const end = fragment === -1 ? bare.length : fragment;
-  const parameters = bare
-    .slice(query + 1, end)
-    .split('&')
-    .map((parameter) => maskParameter(parameter, masks));
-  return `${bare.slice(0, query + 1)}${parameters.join('&')}${bare.slice(end)}`;
+  if (!suspiciousInUrl.test(url)) return url;
+  const bare = url.includes('//') ? maskUsers(url) : url;
+  const end = bare.search(behindPath);
+  if (end === -1) return maskPath(bare, masks);
+  const query = bare.slice(end + 1).replace(parameters, (text) => maskParameter(text, masks));
+  return `${maskPath(bare.slice(0, end), masks)}${bare.charAt(end)}${query}`;
 }
 
 /**
@@ -102,27 +83,40 @@ export function maskStack(stack: string, masks = commonMasks): string {
 
 /** A word without any of these is no URL with a secret in it. */
 function maskWord(word: string, masks: LogMasks): string {
-  return word.includes('?') || word.includes('@') ? redactUrl(word, masks) : word;
+  if (word.includes('?') || word.includes('//') || word.includes('#')) return redactUrl(word, masks);
+  return word.includes('@') ? word.replace(userWithoutScheme, `${redacted}@`) : word;
 }
 
-function maskUser(url: string): string {
-  const [scheme = '', rest] = url.split('//', 2);
-  if (rest === undefined) return url;
-  const [authority = ''] = rest.split('/', 1);
-  const at = authority.lastIndexOf('@');
-  return at === -1 ? url : `${scheme}//${redacted}${url.slice(scheme.length + 2 + at)}`;
+/** What stands before a host ends at the last `@` before the path, or at a later one where a password holds a slash. */
+function maskUsers(url: string): string {
+  if (!url.includes('@')) return url;
+  const at = url.lastIndexOf('@');
+  if (!slashInPassword.test(url.slice(0, at))) return url.replace(users, `//${redacted}@`);
+  return `${url.slice(0, url.indexOf('//') + 2)}${redacted}${url.slice(at)}`;
+}
+
+/** A path is told by its segments, and these by what they hold behind `;`. */
+function maskPath(path: string, masks: LogMasks): string {
+  if (!suspiciousInUrl.test(path)) return path;
+  return path.replace(segments, (segment) => {
+    const masked = maskParameter(segment, masks);
+    return masked === segment && webToken.test(decoded(segment)) ? redacted : masked;
+  });
 }
 
 function maskParameter(parameter: string, masks: LogMasks): string {
-  const equals = parameter.indexOf('=');
+  const written = parameter.indexOf('=');
+  const encoded = parameter.indexOf('%');
+  const equals = encoded !== -1 && (encoded < written || written === -1) ? parameter.search(assignment) : written;
   if (equals === -1) return parameter;
   const name = decoded(parameter.slice(0, equals));
   const isSecret = masks.hasParameter(name) || holdsSecret(decoded(parameter.slice(equals + 1)));
   return isSecret ? `${parameter.slice(0, equals)}=${redacted}` : parameter;
 }
 
+/** Of JSON, and of a URL with parameters of its own, the whole is masked. */
 function holdsSecret(value: string): boolean {
-  return value.includes('{') && secretInJson.test(value);
+  return (value.includes('{') || value.includes('=')) && secretInValue.test(value);
 }
 
 function decoded(text: string): string {

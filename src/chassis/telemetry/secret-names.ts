@@ -1,19 +1,22 @@
 /** Parts of names behind which a secret stands, whatever is around them. */
 const parts = 'passw|pwd|passphrase|passcode|token|secret|api[-_]?key|private[-_]?key|credential|authorization|jwt';
 /** Whole names of secrets, which as parts would be found in `country_code` or `spinning`. */
-const words = 'otp|pin|sid|session(?:[-_]?id)?|refresh|auth';
+const words = 'otp|pin|pass|sid|session(?:[-_]?id)?|refresh|auth';
+/** Codes that everybody may read; every other `…_code` is taken for one that opens something. */
+const publicCodes = 'country|currency|language|lang|locale|post|postal|zip|area|region|status|error|exit|color|product';
 
 /** Names of log fields. */
 export const secretField = new RegExp(`cookie|^raw(?:headers|trailers)$|${parts}|^(?:${words})$`, 'i');
 
 /** Names of parameters in a URL. */
 export const secretParameter = new RegExp(
-  `signature|session|${parts}|^(?:code|key|sig|ticket|assertion|${words})$|[-_](?:otp|pin|sid)$`,
+  `signature|session|${parts}|^(?:access|code|key|sig|ticket|assertion|${words})$|[-_](?:otp|pass|pin|sid)$|` +
+    `(?<!(?:^|[-_])(?:${publicCodes}))[-_]code$`,
   'i',
 );
 
-/** What JSON in a parameter must not speak of. */
-export const secretInJson = new RegExp(parts, 'i');
+/** What JSON or a URL in a parameter must not speak of. */
+export const secretInValue = new RegExp(parts, 'i');
 
 const quoted = `\\\\?"[^"\\n]{0,4096}"?|'[^'\\n]{0,4096}'?`;
 
@@ -28,6 +31,9 @@ export const secretAssignment = new RegExp(
     `|:[ \\t]{0,4}(?!\\[redacted\\])(?:${quoted}|[^\\s,;:=&"')}\\]]{1,128}(?=[ \\t]{0,4}(?:$|[,;)}\\]\\n]))))`,
   'gi',
 );
+
+/** What any secret in a URL needs; a path without parameters has none of it and needs no second look. */
+export const suspiciousInUrl = /[=@%]|eyJ/;
 
 /** What any secret in a text needs; most texts have none of it and need no second look. `rv:109.0` is of many browsers. */
 export const suspicious = /[=@]|:(?!\d+\.|\/\/)|eyJ|bearer|basic/i;

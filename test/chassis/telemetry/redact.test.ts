@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LogMasks, maskStack, maskText, redact, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
+import { LogMasks } from '../../../src/chassis/telemetry/log-masks.ts';
+import { maskStack, maskText, redact, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
 
 describe('redactUrl', () => {
   it.each([
@@ -17,6 +18,18 @@ describe('redactUrl', () => {
     ['/x?jwt=a&otp=b&pwd=c&pin=d', '/x?jwt=[redacted]&otp=[redacted]&pwd=[redacted]&pin=[redacted]'],
     ['/x?session=a&sessionId=b&sid=c', '/x?session=[redacted]&sessionId=[redacted]&sid=[redacted]'],
     ['/x?refresh=a&user_pin=b&Ticket=c', '/x?refresh=[redacted]&user_pin=[redacted]&Ticket=[redacted]'],
+    ['/x?pass=a&access=b&db_pass=c&bypass=1', '/x?pass=[redacted]&access=[redacted]&db_pass=[redacted]&bypass=1'],
+    ['/x?reset_code=a&Invite-Code=b&zip-code=1', '/x?reset_code=[redacted]&Invite-Code=[redacted]&zip-code=1'],
+    ['//user:word@host/x', '//[redacted]@host/x'],
+    ['nats://u:p@h1,nats://u:p@h2', 'nats://[redacted]@h1,nats://[redacted]@h2'],
+    ['postgres://u:wo/rd@h/db', 'postgres://[redacted]@h/db'],
+    ['http://host:80/a@b', 'http://host:80/a@b'],
+    ['/x;token=abc/password=a/b', '/x;token=[redacted]/password=[redacted]/b'],
+    ['/x/passwor%64%3Dabc', '/x/passwor%64=[redacted]'],
+    ['/v/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc', '/v/[redacted]'],
+    ['/x#access_token=abc&page=1', '/x#access_token=[redacted]&page=1'],
+    ['/x?a=1?token=b', '/x?a=[redacted]'],
+    ['/x?next=https%3A%2F%2Fy%2F%3Ftoken%3Dabc', '/x?next=[redacted]'],
     ['/x?spinning=1&side=left&postcode=2', '/x?spinning=1&side=left&postcode=2'],
   ])('masks %s as %s', (url, masked) => {
     expect(redactUrl(url)).toBe(masked);
@@ -36,6 +49,11 @@ describe('maskText', () => {
     ['curl/8 (token=abc) Bearer xyz', 'curl/8 (token=[redacted]) Bearer [redacted]'],
     ['GET http://u:p@host/x?sid=1 failed', 'GET http://[redacted]@host/x?sid=[redacted] failed'],
     ['at 12:30 side=left', 'at 12:30 side=left'],
+    ['pass=hunter2 and bypass=1', 'pass=[redacted] and bypass=1'],
+    ['no answer of ada:hunter2@db:5432', 'no answer of [redacted]@db:5432'],
+    ['no answer of //ada:hunter2@db', 'no answer of //[redacted]@db'],
+    ['GET /x/token=abc;v=1 failed', 'GET /x/token=[redacted];v=1 failed'],
+    ['to mailto:ada@example.com', 'to mailto:ada@example.com'],
     ['Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko', 'Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko'],
   ])('writes %s as %s', (text, masked) => {
     expect(maskText(text)).toBe(masked);
@@ -58,7 +76,7 @@ it.each(['secret:', 'password="', "pwd='", 'eyJ', 'eyJa.', 'token', 'token ', 'a
   },
 );
 
-it.each(['?token', '?', '=', '&a=', '%', '{"', 'passw', '//@'])(
+it.each(['?token', '?', '=', '&a=', '%', '{"', 'passw', '//@', '//a:b', 'a:b@', '#', ';', '/=', '_code'])(
   'redactUrl takes time in proportion to a text of %j',
   (unit) => {
     const started = performance.now();

@@ -25,22 +25,24 @@ export function flag(fallback: boolean) {
 
 /**
  * Whether a text is what Express trusts as proxies: `false`, hops, or addresses, networks and their well-known names. A
- * network of everybody is none: whoever sends a request could say where it comes from.
+ * network wider than /8 (IPv4) or /16 (IPv6) is none: clients in it could say that they come from elsewhere.
  */
 export function isProxyList(text: string): boolean {
   if (text === 'false' || /^\d{1,2}$/.test(text)) return true;
   return text.split(',').every((entry) => {
     const [address = '', bits, ...rest] = entry.trim().split('/');
     if (['loopback', 'linklocal', 'uniquelocal'].includes(address)) return bits === undefined;
-    const version = isIP(address);
-    const widest = version === 4 ? 32 : 128;
-    return (
-      version > 0 &&
-      !address.includes('%') &&
-      rest.length === 0 &&
-      (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) > 0 && Number(bits) <= widest))
-    );
+    if (isIP(address) === 0 || address.includes('%') || rest.length > 0) return false;
+    const [widest, narrowest] = prefixesOf(address);
+    return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= widest && Number(bits) <= narrowest);
   });
+}
+
+/** How many bits the prefix of a network of proxies has, from the widest one to a single address. */
+function prefixesOf(address: string): readonly [widest: number, narrowest: number] {
+  if (isIP(address) === 4) return [8, 32];
+  const isMapped = URL.parse(`http://[${address}]`)?.hostname.startsWith('[::ffff:') === true;
+  return isMapped ? [104, 128] : [16, 128];
 }
 
 /** Whether a text is `*` or a comma list of origins: scheme, host and port, and nothing behind them. */
@@ -58,8 +60,9 @@ export function isUrlOf(text: string, ...schemes: readonly string[]): boolean {
   return url !== null && url.port !== '0' && schemes.includes(url.protocol.slice(0, -1));
 }
 
-/** Whether a text is the URL of a server for the API page: absolute or a path, and without a password in it. */
+/** Whether a text is the URL of a server for the API page: absolute or a path, without a password or parameters in it. */
 export function isPublicUrl(text: string): boolean {
   const url = URL.parse(text, 'http://localhost');
-  return url !== null && /^https?:$/.test(url.protocol) && url.port !== '0' && url.username + url.password === '';
+  if (url === null || !/^https?:$/.test(url.protocol) || url.port === '0' || /[?#]/.test(text)) return false;
+  return url.username + url.password === '';
 }

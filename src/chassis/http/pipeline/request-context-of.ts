@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Express, Request } from 'express';
 import { OpenRequest, type RequestContext } from '../../context/request-context.ts';
-import { type LogMasks, maskText, redactUrl } from '../../telemetry/redact.ts';
+import type { LogMasks } from '../../telemetry/log-masks.ts';
+import { maskText, redactUrl } from '../../telemetry/redact.ts';
 
 const maximumUrlLength = 2_048;
 const maximumUserAgentLength = 512;

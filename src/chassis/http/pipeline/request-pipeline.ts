@@ -4,7 +4,7 @@ import { runWithRequestContext, type Scope } from '../../context/request-context
 import type { RequestObserver } from '../../context/request-observer.ts';
 import { malformedUrl } from '../../errors/convert-http-error.ts';
 import { BadRequestException } from '../../errors/exceptions.ts';
-import type { LogMasks } from '../../telemetry/redact.ts';
+import type { LogMasks } from '../../telemetry/log-masks.ts';
 import { type AnswerHeaders, noAnswerHeaders } from '../answers/answer-headers.ts';
 import { requestContextOf } from './request-context-of.ts';
 import { routeTemplate } from './route-table.ts';
