@@ -1,5 +1,8 @@
+import process from 'node:process';
+import type { Metric } from 'prom-client';
 import type { Environment } from './config/environment.ts';
-import { currentService } from './context/current-service.ts';
+import { currentService, findService, openServices } from './context/current-service.ts';
+import { getRequestContext } from './context/request-context.ts';
 import type { HealthCheck } from './lifecycle/health.ts';
 
 /** The settings of the current service. @throws Error outside of one */
@@ -25,4 +28,34 @@ export function addHealthCheck(name: string, check: HealthCheck): void {
  */
 export function maskInLogs(...names: string[]): void {
   currentService().masks.add(...names);
+}
+
+/**
+ * Has a metric of prom-client be in `/metrics` of the current service, and of no other of the process; for
+ * `registerDependencies`:
+ *
+ * `const orders = registerMetric(new Counter({ name: 'orders_total', help: 'Orders placed.', registers: [] }))`
+ *
+ * Without `registers: []` a metric is in prom-client's default registry, which the process has one of: all its services
+ * show it, and none of this is needed. Its label combinations are not bounded by METRICS_SERIES_LIMIT.
+ *
+ * @returns the metric
+ * @throws Error outside of a service, and when the service has another metric of this name
+ */
+export function registerMetric<M extends Metric>(metric: M): M {
+  currentService().metrics.modules.add(metric);
+  return metric;
+}
+
+/**
+ * Reports an error that answers no request, such as that of a timer or of a consumer of messages, as a fault: a line of the
+ * log at level error, an event for the monitor whatever `isOperational` says, and `errors_reported_total`. Within a request
+ * it carries that request. What belongs to no service that is known is reported by the first that was started. Never throws.
+ *
+ * @param context what else is to be known, e.g. `{ job: 'expire-drafts' }`; values under a secret's name are masked
+ */
+export function reportError(error: unknown, context?: Readonly<Record<string, unknown>>): void {
+  const service = findService() ?? openServices()[0];
+  if (service) service.errors.report(error, getRequestContext(), context);
+  else process.emitWarning(error instanceof Error ? error : String(error));
 }

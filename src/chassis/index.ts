@@ -8,7 +8,7 @@ export type { Environment, Variables } from './config/environment.ts';
 export { flag, wholeNumber } from './config/settings/setting-types.ts';
 export { chargeRequest, getRequestContext, type RequestContext } from './context/request-context.ts';
 export { uninterrupted } from './context/uninterrupted.ts';
-export { addHealthCheck, environment, maskInLogs } from './current-environment.ts';
+export { addHealthCheck, environment, maskInLogs, registerMetric, reportError } from './current-environment.ts';
 export { Repository } from './database/repository.ts';
 export { afterCommit } from './database/work/after-commit.ts';
 export type { Isolation } from './database/work/unit.ts';

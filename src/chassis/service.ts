@@ -9,6 +9,8 @@ import { runInService, serviceClosed, serviceOpened } from './context/current-se
 import type { RequestObserver } from './context/request-observer.ts';
 import { Database } from './database/client/database.ts';
 import { type Container, createContainer } from './di/container.ts';
+import { ErrorReports } from './errors/reporters/error-reports.ts';
+import { logReporter } from './errors/reporters/log-reporter.ts';
 import type { Reporter } from './errors/reporters/reporter.ts';
 import { Closers } from './lifecycle/closers.ts';
 import { Health } from './lifecycle/health.ts';
@@ -55,6 +57,8 @@ export class Service {
   /** What its log lines mask beside what all do. */
   readonly masks: LogMasks;
   readonly metrics: Metrics;
+  /** What code reports that answers no request. */
+  readonly errors: ErrorReports;
   readonly database: Database;
   readonly container: Container = createContainer();
   readonly rateLimits: RateLimits;
@@ -83,7 +87,9 @@ export class Service {
       seriesLimit: settings.METRICS_SERIES_LIMIT,
       build: buildInfo(settings),
       pool: () => this.database.pool,
+      log: this.logger,
     });
+    this.errors = new ErrorReports(this.logger, [logReporter(this.logger), this.metrics.errorReporter, ...reporters]);
     this.database = new Database(this.metrics.database);
     this.rateLimits = new RateLimits({ logger: this.logger, metrics: this.metrics.overload });
     this.health = new Health({ logger: this.logger, failures: () => this.startUpReport.failures });

@@ -77,6 +77,7 @@ export async function startUp(service: Service): Promise<Started> {
 async function openTelemetry(service: Service): Promise<Telemetry> {
   const telemetry = await startTelemetry(service.settings, service.logger);
   service.closers.add('telemetry', telemetry.close);
+  service.errors.addReporters(telemetry.reporters);
   service.reportCrashesTo((error) => {
     telemetry.captureCrash(error);
     return telemetry.close();

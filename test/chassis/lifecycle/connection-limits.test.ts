@@ -14,7 +14,12 @@ const get = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
 async function serve(total: number, perAddress: number, isProxy: (address: string) => boolean = () => false) {
   const { logger, lines } = memoryLog();
-  const metrics = new Metrics({ seriesLimit: 100, build: { version: '1', revision: 'r' }, pool: () => undefined });
+  const metrics = new Metrics({
+    seriesLimit: 100,
+    build: { version: '1', revision: 'r' },
+    pool: () => undefined,
+    log: memoryLog().logger,
+  });
   const server = createHttpServer((_req, res) => void res.end('fine'), times, { headers: noAnswerHeaders, logger });
   const limits = { ...send, HTTP_MAX_CONNECTIONS: total, HTTP_MAX_CONNECTIONS_PER_ADDRESS: perAddress };
   limitClients(server, limits, { logger, metrics: metrics.connections, isProxy });

@@ -1,12 +1,14 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { RequestContext } from '../../context/request-context.ts';
 import { type ErrorConverter, toException } from '../../errors/convert-error.ts';
-import { type BaseException, RequestAbandonedException } from '../../errors/exceptions.ts';
+import type { BaseException } from '../../errors/exceptions.ts';
 import { logReporter } from '../../errors/reporters/log-reporter.ts';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
+import { logFailure, tellReporters } from '../../errors/reporters/tell-reporters.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { requestContextOf } from '../pipeline/request-context-of.ts';
 import { routeTemplate } from '../pipeline/route-table.ts';
+import { abandonedAnswer } from './abandoned-answer.ts';
 import { undoRequest } from './request-failure.ts';
 import { sendJsonResponse } from './responses.ts';
 import { sendFailure } from './send-failure.ts';
@@ -46,28 +48,13 @@ export function errorHandler(options: ErrorHandlerOptions): ErrorRequestHandler 
   // Express knows an error handler by its four parameters.
   return function handleError(error, req, res, _next) {
     const context = requestContextOf(req);
-    const exception = answerTooLate(error, context) ?? downloadAborted(error, res) ?? toException(error, converters);
+    const exception = abandonedAnswer(error, context, res) ?? toException(error, converters);
     addRoute(context, req);
     addContext(exception, context);
     respond(res, exception, options);
-    for (const reporter of reporters) report(reporter, exception, context, logger);
+    tellReporters(reporters, exception, context, logger);
     undoRequest(req).catch((failure: unknown) => logFailure(logger, failure, 'undoing a failed request failed'));
   };
-}
-
-/** A handler that goes on after its request was given up is no fault: its answer comes too late. */
-function answerTooLate(error: unknown, { abortReason }: RequestContext): BaseException | undefined {
-  if (abortReason === undefined || (error as NodeJS.ErrnoException | null)?.code !== 'ERR_HTTP_HEADERS_SENT') return;
-  return new RequestAbandonedException(abortReason, undefined, { cause: error });
-}
-
-/** A stream whose client went away in the middle is no fault of the service; one that closed by itself is. */
-function downloadAborted(error: unknown, { headersSent, req }: Response): BaseException | undefined {
-  const { readableEnded, errored } = req.socket;
-  const isPremature = (error as NodeJS.ErrnoException | null)?.code === 'ERR_STREAM_PREMATURE_CLOSE';
-  if (!isPremature || !headersSent || !(readableEnded || errored)) return;
-  const reason = 'The client went away before the answer was complete';
-  return new RequestAbandonedException(reason, undefined, { cause: error });
 }
 
 function addRoute(context: RequestContext, req: Request): void {
@@ -108,23 +95,4 @@ function respondAtLast(res: Response): void {
   if (res.headersSent) return void res.destroy();
   const timestamp = new Date().toISOString();
   sendJsonResponse(res, 500, { success: false, message: 'Internal Server Error', statusCode: 500, timestamp });
-}
-
-function report(reporter: Reporter, exception: BaseException, context: RequestContext, logger: Logger): void {
-  try {
-    const outcome: unknown = reporter.report(exception, context);
-    if (outcome instanceof Promise)
-      outcome.catch((failure: unknown) => logFailure(logger, failure, 'a reporter failed'));
-  } catch (failure) {
-    logFailure(logger, failure, 'a reporter failed');
-  }
-}
-
-function logFailure(logger: Logger, failure: unknown, message: string): void {
-  try {
-    logger.error({ err: failure }, message);
-  } catch {
-    // The logger may be what failed.
-    process.emitWarning(message);
-  }
 }

@@ -1,5 +1,6 @@
-import { type Metric, Registry, type RegistryContentType } from 'prom-client';
+import { type Metric, Registry, type RegistryContentType, register } from 'prom-client';
 import type { MetricFamily, Sample } from './metric-family.ts';
+import type { ModuleMetrics } from './module-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 
 /** A scrape's answer. */
@@ -9,22 +10,32 @@ export interface Exposition {
 }
 
 /** The part of prom-client's metrics that its registry prints, which its types do not say. */
-interface Printable {
+export interface Printable {
   name: string;
   type: string;
   get(): Promise<object>;
 }
 
 /**
- * All metrics as text: those given, then those of the process. In the OpenMetrics format, which alone has exemplars,
- * where the Accept header prefers it, else in Prometheus' own.
+ * All metrics as text: those given, those of the process, then those of modules. In the OpenMetrics format, which alone
+ * has exemplars, where the Accept header prefers it, else in Prometheus' own.
+ *
+ * @param modules what modules count in this service; what they count in prom-client's default registry, which belongs to
+ *   the process, is in the text of every service
  */
-export async function exposition(families: readonly MetricFamily[], accept: string | undefined): Promise<Exposition> {
+export async function exposition(
+  families: readonly MetricFamily[],
+  modules: ModuleMetrics,
+  accept: string | undefined,
+): Promise<Exposition> {
   const open = prefersOpenMetrics(accept);
   const own = families.map((family) => print(family, open)).join('');
   const registry = new Registry<RegistryContentType>();
   registry.setContentType(open ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE);
-  for (const metric of processMetrics().getMetricsAsArray() as unknown as Printable[]) {
+  const ofProcess = processMetrics().getMetricsAsArray() as unknown as Printable[];
+  const names = new Set([...families, ...ofProcess].map(({ name }) => name));
+  const ofModules = await modules.readable(names, register.getMetricsAsArray() as unknown as Printable[]);
+  for (const metric of [...ofProcess, ...ofModules]) {
     registry.registerMetric((open ? openMetric(metric) : metric) as unknown as Metric);
   }
   return { contentType: registry.contentType, text: own + (await registry.metrics()) };

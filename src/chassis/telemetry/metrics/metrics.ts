@@ -7,6 +7,7 @@ import { ExceptionMetrics } from './exception-metrics.ts';
 import type { Exposition } from './exposition.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import { labelText, type MetricFamily, SeriesLimit } from './metric-family.ts';
+import { ModuleMetrics } from './module-metrics.ts';
 import { OverloadMetrics } from './overload-metrics.ts';
 
 /** What the metrics of a service begin with. */
@@ -16,6 +17,8 @@ export interface MetricsOptions {
   build: Pick<BuildInfo, 'version' | 'revision'>;
   /** The database's pool of connections; undefined while there is none. Asked at each scrape. */
   pool: () => PoolCounts | undefined;
+  /** Is told which metrics of modules had to be left out, and why. */
+  log: { warn(line: object, message: string): void };
 }
 
 /** The metrics of one service, all at zero to begin with. */
@@ -28,11 +31,16 @@ export class Metrics {
   readonly overload: OverloadMetrics;
   /** Sees every request. */
   readonly observer: RequestObserver;
-  /** Hears of every exception. */
+  /** Hears of every exception that answers a request. */
   readonly reporter: Reporter;
+  /** Hears of every error that code reports by `reportError`. */
+  readonly errorReporter: Reporter;
+  /** What modules count. */
+  readonly modules: ModuleMetrics;
   readonly #families: readonly MetricFamily[];
 
-  constructor({ seriesLimit, build, pool }: MetricsOptions) {
+  constructor({ seriesLimit, build, pool, log }: MetricsOptions) {
+    this.modules = new ModuleMetrics(log);
     const limit = new SeriesLimit(seriesLimit);
     const http = new HttpMetrics(limit);
     const exceptions = new ExceptionMetrics(limit);
@@ -40,7 +48,8 @@ export class Metrics {
     this.overload = new OverloadMetrics(limit);
     this.observer = http.observer;
     this.reporter = exceptions.reporter;
-    const parts = [http, this.overload, this.connections, { families: [exceptions.family] }, this.database];
+    this.errorReporter = exceptions.errorReporter;
+    const parts = [http, this.overload, this.connections, exceptions, this.database];
     this.#families = [...parts.flatMap((part) => part.families), limit.family, buildFamily(build)];
   }
 
@@ -48,7 +57,7 @@ export class Metrics {
   async text(accept?: string): Promise<Exposition> {
     // prom-client takes 40 ms to load, which no start waits for.
     const { exposition } = await import('./exposition.ts');
-    return exposition(this.#families, accept);
+    return exposition(this.#families, this.modules, accept);
   }
 }
 

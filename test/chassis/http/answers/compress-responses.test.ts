@@ -59,6 +59,29 @@ describe('a streamed answer', () => {
     expect([bytes, warnings]).toEqual([4_000_000, []]);
   });
 
+  it('warns of no listeners and sends its first bytes at once when a stream is piped into it', async () => {
+    const warnings: Error[] = [];
+    const keep = (warning: Error) => void warnings.push(warning);
+    process.on('warning', keep);
+    const more = Promise.withResolvers<void>();
+    const answer = await streamed((_req, res) => {
+      Readable.from(
+        (async function* pieces() {
+          yield 'first';
+          await more.promise;
+          for (let piece = 0; piece < 40; piece += 1) yield randomBytes(100_000);
+        })(),
+      ).pipe(res);
+    });
+    const pieces = answer.pipe(createGunzip());
+    expect(String(await once(pieces, 'data'))).toBe('first');
+    more.resolve();
+    let bytes = 0;
+    for await (const piece of pieces) bytes += (piece as Buffer).length;
+    process.off('warning', keep);
+    expect([bytes, warnings]).toEqual([4_000_000, []]);
+  });
+
   it('that its client leaves in the middle is no fault', async () => {
     const { promise, resolve } = Promise.withResolvers<BaseException>();
     const answer = await streamed(

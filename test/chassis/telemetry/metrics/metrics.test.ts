@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { BaseException, BusinessException } from '../../../../src/chassis/errors/exceptions.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { Metrics } from '../../../../src/chassis/telemetry/metrics/metrics.ts';
-import { bareApp } from '../../http/bare-app.ts';
+import { bareApp, memoryLog } from '../../http/bare-app.ts';
 import { listening } from '../../http/listening.ts';
 import { seriesOf } from './scrape.ts';
 
@@ -14,7 +14,12 @@ describe('Metrics', () => {
   const exceptions = async (metrics: Metrics) =>
     Object.entries(await seriesIn(metrics)).filter(([name]) => /^exceptions/.test(name));
   const start = () =>
-    new Metrics({ seriesLimit: 10, build: { version: '1.2.3', revision: 'abc' }, pool: () => undefined });
+    new Metrics({
+      seriesLimit: 10,
+      build: { version: '1.2.3', revision: 'abc' },
+      pool: () => undefined,
+      log: memoryLog().logger,
+    });
 
   it('begin at zero, whatever others of this process have counted', async () => {
     const first = start();

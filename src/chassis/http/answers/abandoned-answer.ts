@@ -1,0 +1,41 @@
+import type { ServerResponse } from 'node:http';
+import type { RequestContext } from '../../context/request-context.ts';
+import { RequestAbandonedException } from '../../errors/exceptions.ts';
+
+/**
+ * How work ends whose client went away: a stream that the connection closed, one that was given the request's signal, a
+ * file that express was sending, a write into a connection that is gone.
+ */
+const abortCodes = new Set([
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_DESTROYED',
+  'ABORT_ERR',
+  'ECONNABORTED',
+  'EPIPE',
+]);
+
+/**
+ * The 499 for an error by which work ends that nobody waits for any more; undefined for any other, which is a fault. A
+ * stream that ends too early by itself is one, although it cuts the connection too.
+ */
+export function abandonedAnswer(
+  error: unknown,
+  { abortReason }: RequestContext,
+  { req }: ServerResponse,
+): RequestAbandonedException | undefined {
+  const { code, name } = (error ?? {}) as NodeJS.ErrnoException;
+  if (abortReason !== undefined && code === 'ERR_HTTP_HEADERS_SENT') return abandoned(abortReason, error);
+  // An AbortError that `fetch` rejects with has a number for its code.
+  const isAbort = name === 'AbortError' || abortCodes.has(code ?? '');
+  if (!isAbort || !hasLeft(req.socket)) return;
+  return abandoned('The client went away before the answer was complete', error);
+}
+
+/** A stream that fails destroys the connection too, but with an error that is none of the system. */
+function hasLeft({ readableEnded, errored }: ServerResponse['req']['socket']): boolean {
+  return readableEnded || (errored as NodeJS.ErrnoException | null)?.syscall !== undefined;
+}
+
+function abandoned(reason: string, cause: unknown): RequestAbandonedException {
+  return new RequestAbandonedException(reason, undefined, { cause });
+}
