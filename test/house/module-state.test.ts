@@ -7,6 +7,8 @@ const allowed: Record<string, string> = {
   'chassis/context/current-service.ts: open': 'the ambient pointer: which services the process has',
   'chassis/context/request-context.ts: scopes': 'the ambient pointer: which of them the caller belongs to',
   'chassis/context/uninterrupted.ts: storage': 'says of the caller, not of a service, that it must not be stopped',
+  'chassis/database/client/borrower.ts: borrowers':
+    'says of the caller, not of a service, for which transaction it takes a connection',
   'chassis/database/client/convert-orm-errors.ts: surrounding':
     'says of the caller, not of a service, in which transaction it runs',
   'chassis/database/work/unit.ts: storage': 'says of the caller, not of a service, in which unit of work it runs',

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** Where a query runs, as the driver's client tells it. */
 export interface RunningBackend {
@@ -10,6 +11,10 @@ export interface RunningBackend {
 
 const cancelRequest = 80_877_102;
 const limitMs = 1000;
+
+/** How long a statement that was cancelled may take to end, and how often it is cancelled. */
+const endsWithinMs = 250;
+const mostCancels = 4;
 
 /**
  * Asks PostgreSQL to cancel what a connection is running (protocol: CancelRequest), over a connection of its own that
@@ -28,6 +33,24 @@ export function cancelQuery({ host, port, processID, secretKey }: RunningBackend
   socket.on('error', () => socket.destroy());
   socket.on('close', () => resolve(false));
   return promise;
+}
+
+/** A connection that runs a query, as the driver's client is one. */
+export type RunningConnection = RunningBackend & { end(): Promise<void> };
+
+/**
+ * Ends what a connection is running, so that nothing can hit what it runs next; closes the connection where that is not
+ * certain. Between the statements of one query a request to cancel finds nothing to act upon, so it is repeated.
+ *
+ * @param ended resolves when the query has ended, whatever became of it
+ */
+export async function stopQuery(connection: RunningConnection, ended: Promise<void>): Promise<void> {
+  for (let tried = 0; tried < mostCancels; tried += 1) {
+    if (!(await cancelQuery(connection))) break;
+    if (await Promise.race([ended.then(() => true), wait(endsWithinMs, false)])) return;
+  }
+  // Fails the query, and the pool lends it no more.
+  await connection.end();
 }
 
 function requestOf(processID: number, secretKey: number): Buffer {

@@ -1,7 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { type ClientBase, DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { currentWaiters, isAbandoned, type Waiter } from '../../context/uninterrupted.ts';
-import { cancelQuery, type RunningBackend } from './cancel-query.ts';
+import { type Borrower, currentBorrower } from './borrower.ts';
+import { cancelQuery, type RunningBackend, type RunningConnection, stopQuery } from './cancel-query.ts';
 import type { DatabaseTarget } from './database-url.ts';
 import { RequestQueue } from './request-queue.ts';
 
@@ -38,8 +39,6 @@ export function connectPostgresql(target: PostgresTarget, limits: PoolConfig): P
     // A pooler of transactions takes no options of a session; it remembers the zone for its clients.
     ...(target.pgbouncer && { onConnect: async (client: ClientBase) => void (await client.query(inUtc)) }),
   });
-  // A connection that breaks while it is lent tells its query and, as an event that ends the process unheard, everybody.
-  pool.on('connect', (client) => client.on('error', () => undefined));
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     ...(target.schema && { schema: target.schema }),
@@ -61,16 +60,30 @@ function statementNames(): (query: { sql: string }) => string {
   };
 }
 
-type Callback = (error: Error | undefined, client: PoolClient | undefined, done: (release?: unknown) => void) => void;
+type ConnectCallback = (
+  error: Error | undefined,
+  client: PoolClient | undefined,
+  done: (release?: unknown) => void,
+) => void;
 
-/** A pool of connections that knows the requests which wait for one. */
+/**
+ * A pool of connections that knows the requests which wait for one. A connection that breaks fails the query that uses it
+ * and leaves the pool.
+ */
 export class CountingPool extends Pool {
   readonly requests = new RequestQueue();
 
+  constructor(config: PoolConfig) {
+    super(config);
+    // The pool tells of an idle connection that broke, and a lent one tells itself: as events that end the process unheard.
+    this.on('error', () => undefined);
+    this.on('connect', (client) => client.on('error', () => undefined));
+  }
+
   /** As the pool's own, in both of its forms. */
   override connect(): Promise<PoolClient>;
-  override connect(callback: Callback): void;
-  override connect(callback?: Callback): Promise<PoolClient> | undefined {
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<PoolClient> | undefined {
     if (!callback) return this.requests.wait(super.connect());
     const visitor = this.requests.enter();
     super.connect((error, client, done) => {
@@ -96,8 +109,10 @@ interface RunningRead {
 
 /**
  * A pool that cancels a read within a second after the last request that waits for it has been abandoned: it would hold
- * its connection until its end. Writes, queries of transactions and what runs in `uninterrupted` are never cancelled. The
- * connection serves others only when it is certain that none of their queries can be hit.
+ * its connection until its end. Writes, queries of transactions and what runs in `uninterrupted` are never cancelled so.
+ * The connection serves others only when it is certain that none of their queries can be hit.
+ *
+ * The borrower of a transaction's connection is given the means to stop its statement.
  */
 export class CancellingPool extends CountingPool {
   readonly #running = new Set<RunningRead>();
@@ -108,6 +123,24 @@ export class CancellingPool extends CountingPool {
     super(config);
     this.#lookEveryMs = everyMs;
     Object.assign(this, { query: this.#queryOr(super.query.bind(this) as Query) });
+  }
+
+  /** As the pool's own, in both of its forms; the ORM takes the connections of its transactions in the first. */
+  override connect(): Promise<PoolClient>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<PoolClient> | undefined {
+    if (callback) {
+      super.connect(callback);
+      return undefined;
+    }
+    const borrower = currentBorrower();
+    return borrower ? this.#lend(borrower) : super.connect();
+  }
+
+  async #lend(borrower: Borrower): Promise<PoolClient> {
+    const client = await super.connect();
+    borrower.connection = { stop: (ended) => stopQuery(client as unknown as RunningConnection, ended) };
+    return client;
   }
 
   /** The driver's own method has many forms; only the one that the ORM's adapter uses is taken over. */

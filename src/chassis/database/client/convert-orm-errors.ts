@@ -36,7 +36,7 @@ export function convertingErrors(client: object, counts?: DatabaseCounts, dataMo
     const inTransaction = operation.__internalParams.transaction !== undefined;
     if (!inTransaction && (unit || surrounding.getStore() === extended)) throw bypassed(operation);
     if (unit === undefined) return convertErrors(operation);
-    return unit.turn(() => convertErrors(operation, unit));
+    return unit.turn(() => convertErrors(operation, unit), true);
   };
   const extended = (client as Extensible).$extends({ query: { $allOperations: run } });
   return Object.assign(extended, { $transaction: convertTransactionErrors(extended) }) as OrmClient;

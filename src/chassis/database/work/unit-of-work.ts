@@ -1,12 +1,14 @@
 import { currentService } from '../../context/current-service.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
+import { type Borrower, borrowing } from '../client/borrower.ts';
 import { providerOf } from '../client/orm.ts';
 import type { OrmClient } from '../client/orm-types.ts';
 import { stopAbandoned } from '../client/stop-abandoned.ts';
 import { isTransactionConflict } from '../client/transaction-errors.ts';
 import { runAfterCommit } from './after-commit.ts';
+import { Expiry } from './expiry.ts';
 import { withRetries } from './retries.ts';
-import { currentUnit, type Expiry, type Isolation, tookTooLong, Unit } from './unit.ts';
+import { currentUnit, type Isolation, Unit } from './unit.ts';
 
 const defaultTimeoutMs = 5000;
 /** Node fires a timer that is set for longer at once. */
@@ -28,7 +30,11 @@ export interface UnitOfWorkOptions {
    * unit serializable, one after the other.
    */
   readonly isolation?: Isolation;
-  /** How long an attempt may take, in milliseconds; 5,000 by default. */
+  /**
+   * How long an attempt may take, in milliseconds; 5,000 by default. On PostgreSQL a statement that runs then is
+   * cancelled; SQLite cannot be stopped, so there the unit ends with its statement, after DATABASE_STATEMENT_TIMEOUT_MS at
+   * the latest.
+   */
   readonly timeoutMs?: number;
   /**
    * How often the work is tried again after a conflict with another transaction or a deadlock; 0 by default. All of the
@@ -92,20 +98,23 @@ async function outermost<T>(
   const { timeoutMs = defaultTimeoutMs, isolation = 'repeatable-read' } = options;
   const sqlite = providerOf(client) === 'sqlite';
   let unit: Unit | undefined;
+  const borrower: Borrower = {};
   const begin = async (transaction: OrmClient) => {
-    const { expiry, stop } = expireAfter(timeoutMs);
+    const expiry = new Expiry(timeoutMs, borrower);
     unit = new Unit({ client, transaction, expiry, isolation: sqlite ? 'serializable' : isolation });
     return unit.run(work).finally(() => {
-      stop();
+      expiry.stop();
       failed(unit?.failure);
     });
   };
-  const result = await (client as unknown as Beginning).$transaction(begin, {
-    maxWait: timeoutMs,
-    // The unit ends in time by itself; this is for one whose last query does not come back.
-    timeout: timeoutMs + 1000,
-    ...(!sqlite && { isolationLevel: isolationLevels[isolation] }),
-  });
+  const transact = () =>
+    (client as unknown as Beginning).$transaction(begin, {
+      maxWait: timeoutMs,
+      // The unit ends in time by itself; this is for one whose last query does not come back.
+      timeout: timeoutMs + 1000,
+      ...(!sqlite && { isolationLevel: isolationLevels[isolation] }),
+    });
+  const result = await (sqlite ? transact() : borrowing(borrower, transact));
   await runAfterCommit(unit?.afterCommit ?? []);
   return result;
 }
@@ -141,12 +150,4 @@ function refuseStronger(wanted: Isolation | undefined, given: Isolation): void {
   throw new InternalServerErrorException(
     `A nested unit of work asks for isolation ${wanted}, the outermost one began with ${given}. Ask for it there.`,
   );
-}
-
-function expireAfter(timeoutMs: number): { expiry: Expiry; stop: () => void } {
-  const { promise: reached, reject } = Promise.withResolvers<never>();
-  // Nobody listens any more to one that is reached while the unit ends.
-  reached.catch(() => undefined);
-  const timer = setTimeout(() => reject(tookTooLong()), timeoutMs);
-  return { expiry: { at: performance.now() + timeoutMs, reached }, stop: () => clearTimeout(timer) };
 }

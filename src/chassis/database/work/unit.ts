@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { OrmClient } from '../client/orm-types.ts';
+import { type Expiry, tookTooLong } from './expiry.ts';
 
 const storage = new AsyncLocalStorage<Unit>();
 
@@ -13,19 +14,6 @@ export function currentUnit(client: object): Unit | undefined {
 /** The unit of work under way, whatever its database. */
 export function innermostUnit(): Unit | undefined {
   return storage.getStore();
-}
-
-/** What all units of one transaction share: when it has to be over. */
-export interface Expiry {
-  /** By the clock of `performance.now()`, in milliseconds. */
-  readonly at: number;
-  /** Rejects at that time. */
-  readonly reached: Promise<never>;
-}
-
-/** The error of a unit of work that reached its time-out. */
-export function tookTooLong(): DatabaseUnavailableException {
-  return new DatabaseUnavailableException('Database Unavailable: a unit of work took too long');
 }
 
 /** How much of other transactions a unit of work sees, from least to most isolated. */
@@ -85,22 +73,30 @@ export class Unit {
     } finally {
       this.#ended = true;
       // A query that still runs must not come after the statement that undoes or commits the unit.
-      await Promise.race([this.#last, this.expiry.reached.catch(() => undefined)]);
+      await this.expiry.settled(this.#last);
     }
   }
 
-  /** Runs a query or a nested unit, by itself, after all that was asked for before. */
-  async turn<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs a query or a nested unit, by itself, after all that was asked for before.
+   *
+   * @param isQuery whether it is a query, which ends when the time is over
+   */
+  async turn<T>(work: () => Promise<T>, isQuery = false): Promise<T> {
     this.#refuse();
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last = promise;
     this.#waiting += 1;
     try {
+      this.expiry.queued += 1;
       await before;
+      this.expiry.queued -= 1;
       this.#refuse();
+      if (isQuery) this.expiry.statement = promise;
       return await work();
     } finally {
+      if (isQuery) this.expiry.statement = undefined;
       this.#waiting -= 1;
       resolve();
     }

@@ -1,7 +1,8 @@
+import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { OpenRequest, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { uninterrupted } from '../../../../src/chassis/context/uninterrupted.ts';
-import { CancellingPool, CountingPool } from '../../../../src/chassis/database/client/connect-postgresql.ts';
+import { CountingPool } from '../../../../src/chassis/database/client/connect-postgresql.ts';
 import type { OpenOrm } from '../../../../src/chassis/database/client/orm.ts';
 import { Coalescer } from '../../../../src/chassis/database/reads/coalesce.ts';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
@@ -61,6 +62,27 @@ describe('CountingPool', () => {
     held.release();
     client.release();
     await impatient.end();
+  });
+
+  it('outlives connections that the server ends, idle or lent, and lends new ones', async () => {
+    const backend = 'select pg_backend_pid() as pid';
+    /** Ends a connection on the server, and waits until its client knows. */
+    const kill = async (client: PoolClient, pid: unknown) => {
+      const ended = Promise.withResolvers<void>();
+      client.on('end', ended.resolve);
+      await onServer(`SELECT pg_terminate_backend(${pid})`);
+      await ended.promise;
+    };
+    const lent = await pool.connect();
+    const { rows } = await lent.query(backend);
+    await kill(lent, rows[0].pid);
+    lent.release();
+    const second = await pool.connect();
+    const [idle] = (await second.query(backend)).rows;
+    second.release();
+    await kill(second, idle.pid);
+    const [next] = (await pool.query(backend)).rows;
+    expect(new Set([rows[0].pid, idle.pid, next.pid]).size).toBe(3);
   });
 });
 
@@ -143,42 +165,5 @@ describe('a read of a request whose client has gone', () => {
     abandoned.abort('gone');
     expect(await results).toMatchObject([{ status: 'fulfilled' }]);
     expect(await repository.count()).toBe(1);
-  });
-});
-
-describe('the query after one that was cancelled', () => {
-  it('is never hit, however close the end of the first is', async () => {
-    const pool = new CancellingPool({ connectionString: inject('postgresUrl'), max: 1 }, 1);
-    const outcomes = { cancelled: 0, finished: 0 };
-    for (let round = 0; round < 150; round += 1) {
-      const abandoned = request();
-      const text = `SELECT pg_sleep(${(round % 10) / 2000})`;
-      const first = runWithRequestContext(abandoned, () => pool.query({ text }));
-      abandoned.abort('gone');
-      await first.then(
-        () => (outcomes.finished += 1),
-        () => (outcomes.cancelled += 1),
-      );
-      const { rows } = await pool.query({ text: 'SELECT pg_sleep(0.002), 42 AS answer' });
-      expect(rows).toMatchObject([{ answer: 42 }]);
-    }
-    await pool.end();
-    expect(outcomes.cancelled).toBeGreaterThan(0);
-    expect(outcomes.finished).toBeGreaterThan(0);
-  });
-
-  it('gets a new connection when it is not certain that the server has acted', async () => {
-    const pool = new CancellingPool({ connectionString: inject('postgresUrl'), max: 1 }, 1);
-    const client = await pool.connect();
-    // Somewhere nobody answers to a request to cancel.
-    Object.assign(client, { port: 1 });
-    client.release();
-    const abandoned = request();
-    const first = runWithRequestContext(abandoned, () => pool.query({ text: 'SELECT pg_sleep(0.2)' }));
-    abandoned.abort('gone');
-    await first;
-    expect(pool.totalCount).toBe(0);
-    expect((await pool.query({ text: 'SELECT 42 AS answer' })).rows).toEqual([{ answer: 42 }]);
-    await pool.end();
   });
 });

@@ -58,6 +58,43 @@ describe.each(databaseProviders)('a nested unit of work on %s', (provider) => {
     expect(await shop.stored()).toEqual(['b 1', 'b 2', 'outer', 'outer too']);
   });
 
+  it('runs to its end before the next that was begun with Promise.all, at every depth', async () => {
+    const order: string[] = [];
+    const pair = (name: string) =>
+      shop.categories.unitOfWork(async () => {
+        order.push(`${name} begins`);
+        await Promise.all([
+          shop.categories.unitOfWork(() => shop.categories.create({ name: `${name} 1` })),
+          shop.categories.unitOfWork(() => shop.categories.create({ name: `${name} 2` })),
+          shop.categories.create({ name: `${name} 3` }),
+        ]);
+        order.push(`${name} ends`);
+      });
+    await shop.categories.unitOfWork(() => Promise.all([pair('a'), pair('b')]));
+    expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
+    expect(await shop.stored()).toEqual(['a 1', 'a 2', 'a 3', 'b 1', 'b 2', 'b 3']);
+  });
+
+  it('ends after the time-out where two wait for each other, and says how to write it instead', async () => {
+    const never = Promise.withResolvers<void>();
+    const waiting = shop.categories.unitOfWork(
+      () =>
+        Promise.all([
+          shop.categories.unitOfWork(async () => {
+            await shop.categories.create({ name: 'a' });
+            await never.promise;
+          }),
+          shop.categories.unitOfWork(async () => never.resolve()),
+        ]),
+      { timeoutMs: 100 },
+    );
+    expect(await raised(() => waiting)).toMatchObject({
+      name: 'DatabaseUnavailableException',
+      cause: { message: expect.stringMatching(/^1 queries or nested units of work waited .* in one unit\.$/) },
+    });
+    expect(await shop.stored()).toEqual([]);
+  });
+
   it('cannot be better isolated than the outermost one', async () => {
     const failing = () =>
       shop.categories.unitOfWork(

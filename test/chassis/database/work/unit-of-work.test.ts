@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OpenRequest, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { databaseProviders, openEmptyDatabase } from '../../../support/empty-database.ts';
+import { innermostUnit } from '../../../../src/chassis/database/work/unit.ts';
+import { databaseProviders, onServer, openEmptyDatabase } from '../../../support/empty-database.ts';
 import { CategoryRepository, categoryNames, openShop } from '../../../support/open-shop.ts';
 import { raised } from '../../../support/raised.ts';
 
@@ -133,6 +134,48 @@ describe.each(databaseProviders)('a unit of work on %s', (provider) => {
       expect(await shop.stored()).toEqual([]);
     },
   );
+});
+
+describe('a unit of work on PostgreSQL whose time-out comes while a statement runs', () => {
+  const shop = openShop('postgresql');
+  const sleep = (seconds: number) =>
+    innermostUnit()?.transaction.$queryRawUnsafe(`SELECT pg_sleep(${seconds})::text AS "unit_sleeps"`);
+  const sleeping = () =>
+    onServer(
+      `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%AS "unit_sleeps"%' AND pid <> pg_backend_pid()`,
+    );
+
+  it.each([
+    ['in the unit', (work: () => Promise<unknown>) => work()],
+    ['in a nested unit', (work: () => Promise<unknown>) => shop.categories.unitOfWork(work)],
+    ['behind others', (work: () => Promise<unknown>) => Promise.all([work(), work(), shop.categories.count()])],
+    ['and its failure is caught', (work: () => Promise<unknown>) => work().catch(() => shop.categories.count())],
+  ])('cancels it, undoes the unit, and keeps the connection: %s', async (_where, begin) => {
+    const before = shop.open.pool?.totalCount;
+    const since = performance.now();
+    const slow = () =>
+      shop.categories.unitOfWork(
+        async () => {
+          await shop.categories.create({ name: 'a' });
+          await begin(async () => sleep(5));
+        },
+        { timeoutMs: 200 },
+      );
+    const unavailable = { name: 'DatabaseUnavailableException', message: expect.stringContaining('took too long') };
+    expect(await raised(slow)).toMatchObject(unavailable);
+    expect(performance.now() - since).toBeLessThan(2000);
+    expect(await sleeping()).toEqual([]);
+    expect(shop.open.pool).toMatchObject({ totalCount: before, idleCount: before });
+    expect(await shop.stored()).toEqual([]);
+  });
+
+  it('never hits what comes after it, however close its end is', async () => {
+    for (let round = 0; round < 40; round += 1) {
+      const work = () => shop.categories.unitOfWork(async () => sleep(0.02), { timeoutMs: 15 + (round % 10) });
+      await work().catch((error: unknown) => expect(error).toMatchObject({ statusCode: 503 }));
+      expect(await shop.categories.count()).toBe(0);
+    }
+  });
 });
 
 describe.each(databaseProviders)("the client's own transaction on %s", (provider) => {
