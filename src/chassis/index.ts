@@ -50,6 +50,7 @@ export { buildFindOptions, buildSearchOptions, validateParam } from './query/bui
 export { dateTime, decimal, int64 } from './query/field-types.ts';
 export { many } from './query/list-definition.ts';
 export { type AnyListPolicy, listPolicy } from './query/list-policy.ts';
+export { policyOf } from './query/policy-reference.ts';
 export { defaultQuerySchemas, type QuerySchemas } from './query/query-schemas.ts';
 export type { FindQuery, PageResult, SearchQuery, Selection } from './query/query-types.ts';
 export { type SearchOptions, sanitizeSearchOptions } from './query/search-options.ts';

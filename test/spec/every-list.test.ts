@@ -1,12 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { bootTestApp } from '../support/boot-test-app.ts';
+import { expectRefused } from '../support/expect-refused.ts';
+import { readModels } from '../support/models.ts';
 import { readableLists } from '../support/readable-lists.ts';
 
 const lists = await readableLists(await bootTestApp());
 
-describe.each(lists.map((list) => [list.path, list] as const))('%s', (path, { client, policy }) => {
-  const { sorts, limits } = policy.describe();
+const models = readModels();
+
+describe.each(lists.map((list) => [list.name, list] as const))('%s', (_list, { client, path, policy }) => {
+  const { filters, includes, sorts, limits } = policy.describe();
   const paginated = `${path}/paginated`;
+
+  // The compiler cannot follow policies that refer to each other by functions, so this is seen here.
+  it('leads by each relation to a policy of the model behind it, and marks those that lead to many', () => {
+    for (const [name, rule] of [...Object.entries(filters), ...Object.entries(includes)]) {
+      if (!('describe' in rule)) continue;
+      const { model, many } = rule;
+      expect(models.get(policy.model)?.targets[name], `${policy.model}.${name}`).toEqual({ model, many });
+    }
+  });
 
   it('is bounded and says by how many records', async () => {
     const { body, headers } = await client.get(path);
@@ -33,6 +46,21 @@ describe.each(lists.map((list) => [list.path, list] as const))('%s', (path, { cl
     const [name] = Object.keys(query) as [string];
     const { body } = await client.get(paginated, query as Record<string, string>).expectError(400, /.+/);
     expect(JSON.stringify(body)).toContain(name);
+  });
+
+  it('is empty past the last page, and counts all records there too', async () => {
+    const { total } = (await client.get(paginated)).body;
+    expect((await client.get(paginated, { page: 9999 })).body).toMatchObject({ data: [], page: 9999, total });
+  });
+
+  it('refuses a cursor that is forged, and one that was made for another order', async ({ skip }) => {
+    const [key] = sorts;
+    const { body } = await client.get(paginated, { cursor: '', pageSize: 1, orderBy: { [key as string]: 'asc' } });
+    const cursor = body.nextCursor as string | null;
+    skip(cursor === null, 'the sample data has one record of it at most');
+    const forged = { cursor: `${cursor?.slice(0, -2)}xx`, orderBy: { [key as string]: 'asc' } };
+    await expectRefused(client, paginated, forged, 'cursor');
+    await expectRefused(client, paginated, { cursor, orderBy: { [key as string]: 'desc' } } as never, 'cursor');
   });
 
   it.each(['id', ...sorts].map((key) => [key]))(

@@ -1,7 +1,7 @@
 import type { Express } from 'express';
 import { currentService } from '../context/current-service.ts';
 import { addKnownRoute } from '../http/pipeline/route-table.ts';
-import { routersOn } from './load-routes.ts';
+import { routersOn } from './mounted-routers.ts';
 
 /**
  * Sets up the OpenAPI description (spec.md: Loaders): the page at `/api-docs` and the document at `/api-docs.json`, made

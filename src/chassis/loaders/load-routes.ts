@@ -1,66 +1,53 @@
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Express, IRoute, Router } from 'express';
+import type { Express, Router } from 'express';
 import type { ModuleConfig } from '../config/app-config.ts';
 import { currentService } from '../context/current-service.ts';
 import { explainMissingDependency } from '../di/missing-dependency.ts';
 import { wrapHandlers } from '../http/pipeline/middleware.ts';
-import { addKnownRoute, type MountedRoute, rememberTemplate } from '../http/pipeline/route-table.ts';
-import { isRouter, routesOf } from '../http/pipeline/routes-of.ts';
+import { addKnownRoute, rememberTemplate } from '../http/pipeline/route-table.ts';
+import { type DeclaredRoute, isRouter, routesOf } from '../http/pipeline/routes-of.ts';
+import { shapeOf, yieldToSpecific } from '../http/pipeline/yield-to-specific.ts';
 import { StartUpError } from '../lifecycle/start-up-error.ts';
 import type { RouteFactory } from '../resource/define-routes.ts';
 import type { Service } from '../service.ts';
+import { bindPolicies } from './bind-policies.ts';
+import { keepRouters, type MountedRouter } from './mounted-routers.ts';
 import { selectRouteFiles } from './select-route-files.ts';
-
-/** A route file that is mounted: its router and where it stands. */
-export interface MountedRouter {
-  module: string;
-  /** Absolute path of the route file. */
-  file: string;
-  prefix: string;
-  router: Router;
-}
-
-const mountedRouters = new WeakMap<object, MountedRouter[]>();
 
 /**
  * Registers the routes of the enabled modules (spec.md: Registration rules 1 to 5). A route file that cannot be loaded
- * is logged and kept as a reason for not being ready; the others are still mounted.
+ * is logged and kept as a reason for not being ready; the others are still mounted. Of two routes that fit a request the
+ * more specific one answers.
  *
- * @throws StartUpError when the configuration names a module twice, or a module or route file that is not there, or
- * when two route files declare the same route
+ * @throws StartUpError when the configuration names a module twice, or a module or route file that is not there, when
+ * two route files declare the same route, or when a list policy refers to one that no module mounts
  */
 export async function loadRoutes(app: Express, enabledModules: ModuleConfig[]): Promise<void> {
   const service = currentService();
-  const { modulesDirectory, startUpReport } = service;
-  const { files, leftOut } = selectRouteFiles(enabledModules, modulesDirectory);
-  const routers: MountedRouter[] = [];
-  const routes: MountedRoute[] = [];
-  mountedRouters.set(app, routers);
+  const { files, leftOut } = selectRouteFiles(enabledModules, service.modulesDirectory);
+  const made: MountedRouter[] = [];
   for (const { module, file } of files) {
-    const prefix = module.routesPrefix ?? '';
-    const router = await makeRouter(service, module.name, join(modulesDirectory, module.name, file));
-    if (router === undefined) continue;
-    for (const { method, path, route } of routesOf(router, prefix)) {
-      addRoute(routes, { method, path, module: module.name, file: basename(file) }, route);
-      addKnownRoute(app, { method, path });
-    }
-    routers.push({ module: module.name, file: join(modulesDirectory, module.name, file), prefix, router });
-    app.use(prefix || '/', router);
+    const path = join(service.modulesDirectory, module.name, file);
+    const router = await makeRouter(service, module.name, path);
+    if (router) made.push({ module: module.name, file: path, prefix: module.routesPrefix ?? '', router });
   }
-  startUpReport.addRoutes(
+  const routers = bindPolicies(made, {
+    modules: enabledModules,
+    leftOut,
+    failures: service.startUpReport.failures,
+    fail: ({ module, file }, error) => addFailure(service, module, file, error),
+  });
+  keepRouters(app, routers);
+  const routes = mountRouters(app, routers);
+  service.startUpReport.addRoutes(
     routes.map(({ method, path }) => `${method} ${path}`),
     leftOut,
   );
 }
 
-/** The route files mounted on an app, in the order of mounting. */
-export function routersOn(app: Express): readonly MountedRouter[] {
-  return mountedRouters.get(app) ?? [];
-}
-
 async function makeRouter(service: Service, module: string, file: string): Promise<Router | undefined> {
-  const { container, logger, startUpReport } = service;
+  const { container } = service;
   try {
     const { default: routes } = await import(pathToFileURL(file).href);
     if (isRouter(routes)) return routes;
@@ -70,22 +57,40 @@ async function makeRouter(service: Service, module: string, file: string): Promi
         `found ${routes === undefined ? 'none' : typeof routes}; export one or rename the file.`,
     );
   } catch (caught) {
-    const error = explainMissingDependency(caught, container);
-    startUpReport.addFailure({ loader: 'loadRoutes', module, file: basename(file), error });
-    logger.error({ err: error, module, file }, 'loading routes failed');
+    addFailure(service, module, file, explainMissingDependency(caught, container));
     return undefined;
   }
 }
 
-function addRoute(routes: MountedRoute[], added: MountedRoute, route: IRoute): void {
-  const twin = routes.find(({ method, path }) => method === added.method && path === added.path);
-  if (twin) {
-    throw new StartUpError(
-      `Expected each route once, found ${added.method} ${added.path} in ${twin.module}/${twin.file} and in ` +
-        `${added.module}/${added.file}; remove one or give the modules different prefixes.`,
-    );
+function addFailure({ logger, startUpReport }: Service, module: string, file: string, error: unknown): void {
+  startUpReport.addFailure({ loader: 'loadRoutes', module, file: basename(file), error });
+  logger.error({ err: error, module, file }, 'loading routes failed');
+}
+
+function mountRouters(app: Express, routers: readonly MountedRouter[]): DeclaredRoute[] {
+  const routes: (DeclaredRoute & { from: string })[] = [];
+  for (const { module, file, prefix, router } of routers) {
+    const from = `${module}/${basename(file)}`;
+    for (const route of routesOf(router, prefix)) {
+      refuseTwin(routes, { ...route, from });
+      addKnownRoute(app, { method: route.method, path: route.path });
+      rememberTemplate(route.route, route.path);
+      wrapHandlers(route.route);
+      routes.push({ ...route, from });
+    }
+    app.use(prefix || '/', router);
   }
-  rememberTemplate(route, added.path);
-  wrapHandlers(route);
-  routes.push(added);
+  yieldToSpecific(routes);
+  return routes;
+}
+
+type FiledRoute = Pick<DeclaredRoute, 'method' | 'path'> & { from: string };
+
+function refuseTwin(routes: readonly FiledRoute[], added: FiledRoute): void {
+  const twin = routes.find(({ method, path }) => method === added.method && shapeOf(path) === shapeOf(added.path));
+  if (!twin) return;
+  throw new StartUpError(
+    `Expected each route once, found ${twin.method} ${twin.path} in ${twin.from} and ${added.path} in ${added.from}; ` +
+      'remove one or give the modules different prefixes.',
+  );
 }

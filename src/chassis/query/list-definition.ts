@@ -11,6 +11,7 @@ import type {
   ToOneRelation,
 } from './model-types.ts';
 import type { OperatorOfKind } from './operators.ts';
+import type { PolicyReference } from './policy-reference.ts';
 import type { QueryLimits } from './query-limits.ts';
 
 /**
@@ -21,16 +22,22 @@ import type { QueryLimits } from './query-limits.ts';
 export type PolicyThunk = Function;
 
 /** A relation to many records; `many` makes it. */
-export class ToMany {
-  readonly policy: PolicyThunk;
+export class ToMany<Model extends string = string> {
+  readonly policy: PolicyThunk | PolicyReference<Model>;
 
-  constructor(policy: PolicyThunk) {
+  constructor(policy: PolicyThunk | PolicyReference<Model>) {
     this.policy = policy;
   }
 }
 
-/** Marks a relation that leads to many records: `include: { products: many(() => productList) }`. */
-export function many(policy: PolicyThunk): ToMany {
+/**
+ * Marks a relation that leads to many records: `include: { products: many(() => productList) }`, or
+ * `many(policyOf('catalog', 'Product'))` for those of another module.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: what a function returns is checked at first use
+export function many(policy: PolicyThunk): ToMany<any>;
+export function many<Model extends string>(policy: PolicyReference<Model>): ToMany<Model>;
+export function many<Model extends string>(policy: PolicyThunk | PolicyReference<Model>): ToMany<Model> {
   return new ToMany(policy);
 }
 
@@ -58,7 +65,9 @@ type FieldOperator<Schema extends z.core.$ZodType, Column> =
 type ReadableField<M extends ModelName, S> = keyof S & FieldName<M>;
 
 type Relations<M extends ModelName> = {
-  readonly [R in RelationName<M>]?: R extends ToOneRelation<M> ? PolicyThunk : ToMany;
+  readonly [R in RelationName<M>]?: R extends ToOneRelation<M>
+    ? PolicyThunk | PolicyReference<RelatedModel<M, R>>
+    : ToMany<RelatedModel<M, R>>;
 };
 
 type FieldFilters<M extends ModelName, S> = {

@@ -3,14 +3,18 @@ import { type FieldRule, fieldRule } from './field-kind.ts';
 import { type PolicyThunk, ToMany } from './list-definition.ts';
 import { operatorsOf, takesMode } from './operators.ts';
 import { type SortRule, sortRule } from './parse-order.ts';
+import { PolicyReference } from './policy-reference.ts';
 import { defaultQueryLimits, maxSkip, type QueryLimits } from './query-limits.ts';
+
+/** What a relation of a definition leads to. */
+type RelationTarget = PolicyThunk | PolicyReference | ToMany;
 
 /** A definition without its compile-time checks. */
 export interface LooseDefinition {
   readonly record: z.ZodObject;
-  readonly filter?: Readonly<Record<string, readonly string[] | PolicyThunk | ToMany>>;
+  readonly filter?: Readonly<Record<string, readonly string[] | RelationTarget>>;
   readonly sort?: readonly string[];
-  readonly include?: Readonly<Record<string, PolicyThunk | ToMany>>;
+  readonly include?: Readonly<Record<string, RelationTarget>>;
   readonly limits?: Partial<QueryLimits>;
 }
 
@@ -26,6 +30,8 @@ export interface FieldFilter {
 export interface RelationRule {
   readonly name: string;
   readonly many: boolean;
+  /** Set where it leads to a resource of another module. */
+  readonly reference: PolicyReference | undefined;
   readonly target: PolicyRules;
 }
 
@@ -67,6 +73,12 @@ export class PolicyRules {
     for (const key of this.#sortKeys) if (!key.includes('.')) this.#ownSort(key);
   }
 
+  /** Every relation that may be filtered or included, once for each of both. */
+  get relations(): RelationRule[] {
+    const filtered = [...this.filters.values()].filter((rule) => 'many' in rule);
+    return [...filtered, ...this.includes.values()];
+  }
+
   /** Keys that may sort. Dotted ones need the other policies, so the map is made at first use. */
   get sorts(): ReadonlyMap<string, SortRule> {
     this.#sorts ??= new Map(
@@ -75,8 +87,8 @@ export class PolicyRules {
     return this.#sorts;
   }
 
-  #filter(name: string, rule: readonly string[] | PolicyThunk | ToMany): FieldFilter | RelationRule {
-    if (!Array.isArray(rule)) return relation(this.model, name, rule as PolicyThunk | ToMany);
+  #filter(name: string, rule: readonly string[] | RelationTarget): FieldFilter | RelationRule {
+    if (!Array.isArray(rule)) return relation(this.model, name, rule as RelationTarget);
     const field = this.#field(name, 'filter');
     const possible = operatorsOf(field.kind);
     const impossible = rule.find((operator) => !possible.includes(operator));
@@ -119,22 +131,28 @@ export class PolicyRules {
   }
 }
 
-function relation(model: string, name: string, rule: PolicyThunk | ToMany): RelationRule {
-  const thunk = (rule instanceof ToMany ? rule.policy : rule) as () => unknown;
+function relation(model: string, name: string, rule: RelationTarget): RelationRule {
+  const leadsTo = rule instanceof ToMany ? rule.policy : rule;
+  const reference = leadsTo instanceof PolicyReference ? leadsTo : undefined;
   let target: PolicyRules | undefined;
   return {
     name,
     many: rule instanceof ToMany,
+    reference,
     get target() {
-      target ??= rulesOf(thunk(), model, name);
+      target ??= rulesOf(reference ? reference.policy : (leadsTo as () => unknown)(), model, name, reference);
       return target;
     },
   };
 }
 
-function rulesOf(policy: unknown, model: string, name: string): PolicyRules {
+function rulesOf(policy: unknown, model: string, name: string, reference: PolicyReference | undefined): PolicyRules {
   const rules = (policy as { rules?: unknown } | undefined)?.rules;
   if (rules instanceof PolicyRules) return rules;
+  if (reference) {
+    const why = `${name} leads to ${reference}, which is bound when the routes of a resource with this policy are loaded`;
+    throw broken(model, `${why}; mount it by resourceRouter, or name it in otherLists of a controller's schemas`);
+  }
   throw broken(model, `${name} leads to ${String(policy)}; expected a function that returns a list policy`);
 }
 

@@ -17,6 +17,8 @@ export interface ResourceSchemas<S extends ResourceService = ResourceService> {
   /** Gives what the service's `update` takes. */
   update: z.ZodObject & z.ZodType<Parameters<S['update']>[1]>;
   list: AnyListPolicy;
+  /** The policies beside `list` that `policyFor` may choose. Default: none. */
+  otherLists?: readonly AnyListPolicy[];
 }
 
 /**
@@ -38,7 +40,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
 
   /** GET /<resources>: the records that match, unpaged and bounded; `X-Result-Limit` says by how many. */
   async list(request: Request, response: Response): Promise<void> {
-    const query = this.policyFor(request).parseFind(queryParameters(request));
+    const query = this.#policyFor(request).parseFind(queryParameters(request));
     chargeRequest(query.cost ?? 0);
     response.setHeader('X-Result-Limit', query.take);
     sendData(response, 200, await this.service.list(query));
@@ -46,14 +48,14 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
 
   /** GET /<resources>/paginated: one page of the records that match. */
   async paginated(request: Request, response: Response): Promise<void> {
-    const query = this.policyFor(request).parseSearch(queryParameters(request), this.cursors);
+    const query = this.#policyFor(request).parseSearch(queryParameters(request), this.cursors);
     chargeRequest(query.cost ?? 0);
     sendPage(request, response, await this.service.paginate(query));
   }
 
   /** GET /<resources>/:id: one record, with the relations that `include` names. */
   async get(request: Request, response: Response): Promise<void> {
-    const { select, cost } = this.policyFor(request).parseGet(queryParameters(request));
+    const { select, cost } = this.#policyFor(request).parseGet(queryParameters(request));
     chargeRequest(cost);
     sendData(response, 200, await this.service.get(this.idOf(request), select));
   }
@@ -61,7 +63,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   /** POST /<resources>: 201 with the new record and its `Location`. */
   async create(request: Request, response: Response): Promise<void> {
     const input = parseBody(this.schemas.create, request.body);
-    const policy = this.policyFor(request);
+    const policy = this.#policyFor(request);
     const record = readable(await this.service.create(input, policy.select), policy);
     if (record.id !== undefined) response.setHeader('Location', `${pathOf(request)}/${record.id}`);
     sendData(response, 201, record);
@@ -70,7 +72,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   /** PUT /<resources>/:id: 200 with the changed record. */
   async update(request: Request, response: Response): Promise<void> {
     const input = parseBody(this.schemas.update, request.body);
-    const policy = this.policyFor(request);
+    const policy = this.#policyFor(request);
     sendData(response, 200, readable(await this.service.update(this.idOf(request), input, policy.select), policy));
   }
 
@@ -80,9 +82,23 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
     sendNoContent(response);
   }
 
-  /** What this caller may ask for and see; replace it where that depends on who asks. */
+  /**
+   * What this caller may ask for and see: `list` of the schemas. Replace it where that depends on who asks; it chooses
+   * among `list` and `otherLists`.
+   */
   protected policyFor(_request: Request): AnyListPolicy {
     return this.schemas.list;
+  }
+
+  // What is not declared would be neither bound to other modules nor in the leak tests.
+  #policyFor(request: Request): AnyListPolicy {
+    const policy = this.policyFor(request);
+    const { list, otherLists } = this.schemas;
+    if (policy === list || otherLists?.includes(policy)) return policy;
+    throw new Error(
+      `Expected policyFor() of ${this.constructor.name} to give the list policy of its schemas or one of otherLists, ` +
+        `got another of ${policy.model}; name it in otherLists.`,
+    );
   }
 
   /**

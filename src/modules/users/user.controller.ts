@@ -6,7 +6,13 @@ import type { UserService } from './user.service.ts';
 
 /** The routes of users. Private fields are for the user itself and administrators; for others they do not exist. */
 export class UserController extends ResourceController<UserService> {
-  readonly schemas = { record: user, create: createUser, update: updateUser, list: publicUserList };
+  readonly schemas = {
+    record: user,
+    create: createUser,
+    update: updateUser,
+    list: publicUserList,
+    otherLists: [userList],
+  };
 
   /** POST /users/:id/avatar: 200 with the user, whose picture is the file that was received. */
   async setAvatar(request: Request, response: Response): Promise<void> {

@@ -3,7 +3,7 @@ import express from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { loadOpenApi } from '../../../src/chassis/loaders/load-open-api.ts';
-import { routersOn } from '../../../src/chassis/loaders/load-routes.ts';
+import { routersOn } from '../../../src/chassis/loaders/mounted-routers.ts';
 import { describeApi } from '../../../src/chassis/openapi/describe-api.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 import { routesOn } from '../../support/routes-on.ts';

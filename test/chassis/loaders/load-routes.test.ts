@@ -72,7 +72,19 @@ describe('loadRoutes (spec.md: Registration rules)', () => {
     ]);
   });
 
+  it('lets the more specific of two routes answer, whichever file is loaded first', async () => {
+    const app = await appWith({ name: 'ordered', enabled: true, routesPrefix: '/api', excludeRoutes: ['twin'] });
+    expect(pathsOf(app)).toEqual(['/api/things/:id', '/api/things/top']);
+    expect((await request(app).get('/api/things/top')).body).toEqual({ top: true });
+    expect((await request(app).get('/api/things/7')).body).toEqual({ id: '7' });
+  });
+
   it.each<[string, ModuleConfig[], RegExp]>([
+    [
+      'two routes that differ in names of parameters only',
+      [{ name: 'ordered', enabled: true }],
+      /found GET \/things\/:id in ordered\/any.routes.ts and \/things\/:name in ordered\/twin.routes.ts; remove one/,
+    ],
     [
       'a module directory that is missing',
       [{ name: 'absent', enabled: true }],

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { routersOn } from '../../../src/chassis/loaders/load-routes.ts';
+import { routersOn } from '../../../src/chassis/loaders/mounted-routers.ts';
 import { describeApi } from '../../../src/chassis/openapi/describe-api.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 import { routesOn } from '../../support/routes-on.ts';

@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { many } from '../../../src/chassis/query/list-definition.ts';
 import { type ListPolicy, listPolicy } from '../../../src/chassis/query/list-policy.ts';
+import { policyOf } from '../../../src/chassis/query/policy-reference.ts';
 import { category, categoryList, product, productList, user } from './policies.ts';
 
 const id = z.uuid();
@@ -38,6 +39,16 @@ const typeErrors = () => {
   listPolicy('Category', { record: category, include: { products: () => productList } });
   // @ts-expect-error a relation to one takes no many()
   listPolicy('Product', { record: product, include: { category: many(() => categoryList) } });
+  // @ts-expect-error the other module's resource has another model than the relation leads to
+  listPolicy('Product', { record: product, include: { category: policyOf('catalog', 'Product') } });
+  // @ts-expect-error no model has this name
+  policyOf('catalog', 'Prodcut');
+  // @ts-expect-error a relation to many needs many(), also by name
+  listPolicy('Category', { record: category, filter: { products: policyOf('catalog', 'Product') } });
+  // @ts-expect-error a relation to one takes no many(), also by name
+  listPolicy('Product', { record: product, filter: { category: many(policyOf('catalog', 'Category')) } });
+  // @ts-expect-error the related records have another model
+  listPolicy('Category', { record: category, include: { products: many(policyOf('catalog', 'Category')) } });
   // @ts-expect-error the sort key is no field
   listPolicy('Product', { record: product, sort: ['nmae'] });
   // @ts-expect-error the field is not in the record
@@ -55,6 +66,13 @@ const typeErrors = () => {
 describe('the types of a list policy', () => {
   it('refuse what the model or the record does not have', () => {
     expect(typeErrors).toBeTypeOf('function');
+  });
+
+  it('take the name of a policy of the related model', () => {
+    const other = policyOf('catalog', 'Category');
+    listPolicy('Product', { record: product, filter: { category: other }, include: { category: other } });
+    listPolicy('Category', { record: category, include: { products: many(policyOf('catalog', 'Product')) } });
+    expectTypeOf(other.model).toEqualTypeOf<'Category'>();
   });
 
   it('survive policies that refer to each other', () => {

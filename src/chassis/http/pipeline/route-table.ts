@@ -1,15 +1,6 @@
 import type { IRoute, Request, RequestHandler } from 'express';
 import { requestContextOf } from './request-context-of.ts';
 
-/** One mounted route: its method and its full template, e.g. `/api/v1/products/:id`. */
-export interface MountedRoute {
-  method: string;
-  path: string;
-  module: string;
-  /** The route file that declared it. */
-  file: string;
-}
-
 const known = new WeakMap<object, { method: string; path: string }[]>();
 
 /** Notes that an app answers a path, so that another method on it is a 405. */

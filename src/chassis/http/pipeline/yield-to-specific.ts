@@ -1,0 +1,56 @@
+import type { IRoute, RequestHandler } from 'express';
+import type { DeclaredRoute } from './routes-of.ts';
+
+/**
+ * Lets a route with parameters pass on what a more specific route is for, wherever that is declared: `/products/top`
+ * wins over `/products/:id`, whichever file and line comes first. The order of middleware stays as it is declared. Paths
+ * with wildcards or optional parts are left as they are.
+ *
+ * @param routes all routes of an app, in the order in which Express tries them
+ */
+export function yieldToSpecific(routes: readonly DeclaredRoute[]): void {
+  routes.forEach(({ method, path, route }, index) => {
+    const later = routes.slice(index + 1).filter((other) => other.method === method && covers(path, other.path));
+    if (later.length > 0)
+      passOn(route, method, new RegExp(`^(?:${later.map((other) => formOf(other.path)).join('|')})/?$`, 'i'));
+  });
+}
+
+/** The path with its parameters' names left out: two routes of one method and shape answer the same requests. */
+export function shapeOf(path: string): string {
+  return path.replace(/:\w+/g, ':');
+}
+
+/** Whether every request for `other` would be answered by `path`, which is less specific. */
+function covers(path: string, other: string): boolean {
+  if (isSpecial(path) || isSpecial(other)) return false;
+  const [segments, others] = [path.split('/'), other.split('/')];
+  if (segments.length !== others.length || shapeOf(path) === shapeOf(other)) return false;
+  return segments.every((segment, index) => isParameter(segment) || shapeOf(segment) === shapeOf(others[index] ?? ''));
+}
+
+function isSpecial(path: string): boolean {
+  return /[*{}()[\]\\]/.test(path);
+}
+
+function isParameter(segment: string): boolean {
+  return /^:\w+$/.test(segment);
+}
+
+/** A template as a regular expression. */
+function formOf(path: string): string {
+  return path
+    .split(/(:\w+)/)
+    .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.+?^$|]/g, '\\$&')))
+    .join('');
+}
+
+function passOn(route: IRoute, method: string, more: RegExp): void {
+  const first = route.stack.find((layer) => layer.method === undefined || layer.method.toUpperCase() === method);
+  if (!first) return;
+  const handler = first.handle as RequestHandler;
+  const yieldOr: RequestHandler = (req, res, next) =>
+    more.test(req.baseUrl + req.path) ? next('route') : handler(req, res, next);
+  // A guard describes itself by what it carries.
+  first.handle = Object.assign(yieldOr, handler);
+}

@@ -1,0 +1,54 @@
+import type { Express, Router } from 'express';
+import { routersOf } from '../http/pipeline/routes-of.ts';
+import type { AnyListPolicy } from '../query/list-policy.ts';
+import { describeRouter } from '../resource/resource-router.ts';
+
+/** A route file that is mounted: its router and where it stands. */
+export interface MountedRouter {
+  module: string;
+  /** Absolute path of the route file. */
+  file: string;
+  prefix: string;
+  router: Router;
+}
+
+/** A list policy that clients can use: the resource that it belongs to, and where that is mounted. */
+export interface RegisteredPolicy {
+  module: string;
+  /** Full path of the list, below the module's prefix, e.g. `/api/v1/products`. */
+  path: string;
+  policy: AnyListPolicy;
+  /** Whether it is the resource's `list`; else it is one of `otherLists`, which `policyFor` chooses for some callers. */
+  own: boolean;
+}
+
+const mountedRouters = new WeakMap<object, readonly MountedRouter[]>();
+
+/** Keeps which route files are mounted on an app. */
+export function keepRouters(app: Express, routers: readonly MountedRouter[]): void {
+  mountedRouters.set(app, routers);
+}
+
+/** The route files mounted on an app, in the order of mounting. */
+export function routersOn(app: Express): readonly MountedRouter[] {
+  return mountedRouters.get(app) ?? [];
+}
+
+/** The list policies of the resources that can be read on an app, in the order of mounting. */
+export function registeredPolicies(app: Express): RegisteredPolicy[] {
+  return routersOn(app).flatMap(policiesOf);
+}
+
+/** The list policies of the resources that can be read by the routes of one file, also in routers inside its router. */
+export function policiesOf({ module, prefix, router: outer }: MountedRouter): RegisteredPolicy[] {
+  return routersOf(outer, prefix).flatMap(({ router, path: above }) => {
+    const resource = describeRouter(router);
+    if (!resource?.access.read) return [];
+    const path = `${above.replace(/\/$/, '')}${resource.path}`;
+    const { list, otherLists = [] } = resource.schemas;
+    return [
+      { module, path, policy: list, own: true },
+      ...otherLists.map((policy) => ({ module, path, policy, own: false })),
+    ];
+  });
+}

@@ -1,0 +1,45 @@
+import type { ModelName } from './model-types.ts';
+
+/**
+ * The list policy of a resource that another module mounts, by its name. Loading the routes binds it, so that it is the
+ * very policy that the resource has.
+ */
+export class PolicyReference<M extends string = string> {
+  readonly module: string;
+  readonly model: M;
+  #policy: object | undefined;
+
+  /** Use `policyOf`. */
+  constructor(module: string, model: M) {
+    this.module = module;
+    this.model = model;
+  }
+
+  /** The policy, once it is bound. */
+  get policy(): object | undefined {
+    return this.#policy;
+  }
+
+  /** Binds it for the rest of its life, as policies are values of the process: false when it leads elsewhere already. */
+  bind(policy: object): boolean {
+    this.#policy ??= policy;
+    return this.#policy === policy;
+  }
+
+  toString(): string {
+    return `policyOf('${this.module}', '${this.model}')`;
+  }
+}
+
+/**
+ * The list policy of a resource of another module, for a relation that leads there:
+ * `include: { category: policyOf('catalog', 'Category') }`, and `many(policyOf('catalog', 'Product'))` for a relation to
+ * many. What may be asked of the other resource is then said once, by its own module. A start whose modules mount no
+ * such resource is refused with a StartUpError that names both sides (docs/decisions/0021).
+ *
+ * @param module name of the module that mounts the resource, as in AppConfig
+ * @param model name of the model, which has to be the one that the relation leads to
+ */
+export function policyOf<const M extends ModelName>(module: string, model: M): PolicyReference<M> {
+  return new PolicyReference(module, model);
+}
