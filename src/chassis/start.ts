@@ -1,6 +1,7 @@
 import { openAdmission } from './admission/admission.ts';
 import type { Database } from './database/client/database.ts';
 import { toDatabaseException } from './database/client/database-errors.ts';
+import { patientCheck } from './database/client/probe-database.ts';
 import { migrationNames } from './database/migrations/migration-files.ts';
 import { pendingMigrations } from './database/migrations/pending-migrations.ts';
 import { answerHeadersOf } from './http/answers/answer-headers.ts';
@@ -97,8 +98,12 @@ function finishApp(
     converters: [toDatabaseException],
   });
   if (!database.isOpen) return;
-  health.add('database', () => database.probe());
-  health.add('migrations', refusePendingMigrations(database));
+  const isBusy = () => database.isBusy;
+  health.add(
+    'database',
+    patientCheck(() => database.probe(), isBusy),
+  );
+  health.add('migrations', patientCheck(refusePendingMigrations(database), isBusy));
 }
 
 function listenerOf({ app, database, logger, metrics, observers, settings }: Service) {

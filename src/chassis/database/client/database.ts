@@ -55,6 +55,11 @@ export class Database {
     await probeDatabase(this.#opened);
   }
 
+  /** Whether what comes now would wait for lawful work; see `OpenOrm`. */
+  get isBusy(): boolean {
+    return this.#open?.isBusy() ?? false;
+  }
+
   /** Closes it; does nothing when it is not open. */
   async close(): Promise<void> {
     const closing = this.#open;

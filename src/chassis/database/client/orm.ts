@@ -32,6 +32,8 @@ export interface OpenOrm {
   readonly pool: Pool | undefined;
   /** Who waits for a connection of the pool, or for SQLite's thread. */
   readonly requests: RequestQueue;
+  /** Whether what comes now would wait for lawful work, because SQLite does one thing after the other; not on PostgreSQL. */
+  isBusy(): boolean;
   close(): Promise<void>;
 }
 
@@ -80,7 +82,7 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const { counts, clients } = options;
   const target = parseDatabaseUrl(settings.DATABASE_URL);
   const { Client, dataModel } = await loadGeneratedClient(target.provider, clients);
-  const { adapter, pool, requests } = await connect(target, settings, dataModel);
+  const { adapter, pool, requests, isBusy = () => false } = await connect(target, settings, dataModel);
   // Its messages would hold the values that it was called with, and go to logs and monitors.
   const bare = new Client({ adapter, errorFormat: 'minimal' });
   try {
@@ -92,7 +94,7 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const client = convertingErrors(bare, counts, dataModel);
   kinds.set(client, { provider: target.provider, dataModel, counts });
   const { provider, writable } = target;
-  return { client, provider, writable, pool, requests, close: () => bare.$disconnect() };
+  return { client, provider, writable, pool, requests, isBusy, close: () => bare.$disconnect() };
 }
 
 /** Loads the driver of one database and not that of the other. */
@@ -100,14 +102,12 @@ async function connect(
   target: DatabaseTarget,
   settings: DatabaseSettings,
   dataModel: DataModel,
-): Promise<{ adapter: object; pool?: Pool; requests: RequestQueue }> {
+): Promise<{ adapter: object; pool?: Pool; requests: RequestQueue; isBusy?: () => boolean }> {
   if (target.provider === 'sqlite') {
     const { connectSqlite } = await import('../sqlite/connect-sqlite.ts');
     const requests = new RequestQueue();
-    return {
-      adapter: connectSqlite(target.path, settings.DATABASE_STATEMENT_TIMEOUT_MS, dataModel, requests),
-      requests,
-    };
+    const adapter = connectSqlite(target.path, settings.DATABASE_STATEMENT_TIMEOUT_MS, dataModel, requests);
+    return { adapter, requests, isBusy: adapter.isBusy };
   }
   const { connectPostgresql } = await import('./connect-postgresql.ts');
   return connectPostgresql(target, {

@@ -1,5 +1,30 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
 import type { OrmClient } from './orm-types.ts';
+
+/** Below the second that a health check may take. */
+const patienceMs = 500;
+
+/**
+ * A health check that asks the database. While a unit of work or a statement of this service keeps the only connection
+ * that SQLite has, it holds without an answer: how long they may take is limited elsewhere.
+ *
+ * @param ask is called again once its last call has ended
+ * @param isBusy whether such work is under way
+ */
+export function patientCheck(ask: () => Promise<unknown>, isBusy: () => boolean): () => Promise<void> {
+  let pending: Promise<unknown> | undefined;
+  return async () => {
+    pending ??= ask().finally(() => {
+      pending = undefined;
+    });
+    const answered = pending.then(() => true);
+    const inTime = await Promise.race([answered, wait(patienceMs, false, { ref: false })]);
+    if (!inTime && !isBusy()) await answered;
+    // The next call hears of its failure, unless it is over by then.
+    else answered.catch(() => undefined);
+  };
+}
 
 /** What the probe asks of a client, or of its transaction. */
 interface Probed {

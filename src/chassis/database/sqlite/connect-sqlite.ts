@@ -12,6 +12,11 @@ import type { DataModel } from '../models/data-model.ts';
 import { SqliteQueries } from './sqlite-query.ts';
 import { SqliteThread } from './sqlite-thread.ts';
 
+/** The adapter of a file, and whether what comes now would have to wait for lawful work: a transaction or a statement. */
+export interface SqliteAdapter extends SqlDriverAdapterFactory {
+  isBusy(): boolean;
+}
+
 const adapter = { provider: 'sqlite', adapterName: 'slipway-sqlite' } as const;
 
 /**
@@ -27,7 +32,8 @@ export function connectSqlite(
   statementTimeoutMs: number,
   dataModel?: DataModel,
   requests = new RequestQueue(),
-): SqlDriverAdapterFactory {
+): SqliteAdapter {
+  let opened: ThreadedSqlite | undefined;
   const queries = new SqliteQueries(dataModel ?? { models: {}, enums: {}, constraints: {} });
   return {
     ...adapter,
@@ -39,8 +45,10 @@ export function connectSqlite(
         await thread.close().catch(() => undefined);
         throw error;
       }
-      return new ThreadedSqlite(thread, queries, requests);
+      opened = new ThreadedSqlite(thread, queries, requests);
+      return opened;
     },
+    isBusy: () => opened?.isBusy ?? false,
   };
 }
 
@@ -53,11 +61,18 @@ class ThreadedSqlite implements SqlDriverAdapter {
   readonly #requests: RequestQueue;
   readonly #waiting: (() => void)[] = [];
   #inTransaction = false;
+  #begun = false;
 
   constructor(thread: SqliteThread, queries: SqliteQueries, requests: RequestQueue) {
     this.#thread = thread;
     this.#queries = queries;
     this.#requests = requests;
+  }
+
+  /** A transaction that waits for the file, which another process has, is not at work. */
+  get isBusy(): boolean {
+    const { statement } = this.#thread;
+    return statement === 'in time' || (statement === 'none' && this.#begun);
   }
 
   async queryRaw(given: SqlQuery): Promise<SqlResultSet> {
@@ -91,6 +106,7 @@ class ThreadedSqlite implements SqlDriverAdapter {
       this.#free();
       throw error;
     }
+    this.#begun = true;
     return transactionOn(this.#thread, this.#queries, () => this.#free());
   }
 
@@ -103,6 +119,7 @@ class ThreadedSqlite implements SqlDriverAdapter {
 
   #free(): void {
     this.#inTransaction = false;
+    this.#begun = false;
     while (!this.#inTransaction) {
       const next = this.#waiting.shift();
       if (!next) return;

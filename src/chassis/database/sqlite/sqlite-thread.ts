@@ -55,6 +55,12 @@ export class SqliteThread {
     return this.#generation;
   }
 
+  /** Which statement runs there: none, one within the time limit, or one beyond it that the thread cannot be freed of. */
+  get statement(): 'none' | 'in time' | 'late' {
+    if (Atomics.load(this.#running, statementSlots.id) === 0) return 'none';
+    return this.#runningMs() > this.#statementTimeoutMs ? 'late' : 'in time';
+  }
+
   /**
    * Has the thread do something, after everything asked for before.
    *
@@ -145,8 +151,11 @@ export class SqliteThread {
   /** The number of the request whose statement runs for too long. */
   #lateStatement(): number | undefined {
     const id = Atomics.load(this.#running, statementSlots.id);
-    const ms = (clockTick() - Atomics.load(this.#running, statementSlots.since)) | 0;
-    return this.#pending.has(id) && ms > this.#statementTimeoutMs ? id : undefined;
+    return this.#pending.has(id) && this.#runningMs() > this.#statementTimeoutMs ? id : undefined;
+  }
+
+  #runningMs(): number {
+    return (clockTick() - Atomics.load(this.#running, statementSlots.since)) | 0;
   }
 
   #giveUp(id: number): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../../src/chassis/database/client/orm.ts';
-import { probeDatabase } from '../../../../src/chassis/database/client/probe-database.ts';
+import { patientCheck, probeDatabase } from '../../../../src/chassis/database/client/probe-database.ts';
 import { databaseProviders, databaseSettings, onServer, openEmptyDatabase } from '../../../support/empty-database.ts';
 import { raised } from '../../../support/raised.ts';
 
@@ -38,6 +38,29 @@ describe.each(databaseProviders)('the probe of %s', (provider) => {
       expect(error).toMatchObject({ ...unavailable, message: 'Database Unavailable: it is read-only' });
     }
     expect(reads).toBe(0);
+  });
+});
+
+describe.each(databaseProviders)('a health check of %s', (provider) => {
+  it('holds while a unit of work runs, however long it takes, and tells the truth once it is over', async () => {
+    const open = await openEmptyDatabase(provider);
+    const check = patientCheck(() => probeDatabase(open), open.isBusy);
+    await check();
+    const begun = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const unit = open.client.$transaction(async (transaction) => {
+      await transaction.category.count();
+      begun.resolve();
+      await end.promise;
+    });
+    await begun.promise;
+    for (let round = 0; round < 3; round += 1) await check();
+    end.resolve();
+    await unit;
+    await check();
+    await makeReadOnly(open);
+    expect(await raised(check)).toMatchObject(unavailable);
+    await open.close();
   });
 });
 

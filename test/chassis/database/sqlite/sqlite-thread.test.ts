@@ -14,13 +14,18 @@ interface Raw {
   $transaction<T>(work: (transaction: Raw) => Promise<T>): Promise<T>;
 }
 
-async function opened(statementTimeoutMs = 60_000) {
+async function openedDatabase(statementTimeoutMs: number) {
   const { settings, remove } = await emptyDatabase('sqlite');
   onTestFinished(remove);
   const limits = { DATABASE_STATEMENT_TIMEOUT_MS: statementTimeoutMs };
   const database = await openDatabase({ ...databaseSettings(settings.DATABASE_URL), ...limits });
   onTestFinished(database.close);
-  return database.client as unknown as Raw;
+  return database;
+}
+
+async function opened(statementTimeoutMs = 60_000) {
+  const { client } = await openedDatabase(statementTimeoutMs);
+  return client as unknown as Raw;
 }
 
 describe('a statement on SQLite', () => {
@@ -67,6 +72,17 @@ describe('a statement on SQLite', () => {
     const late = [client.$queryRawUnsafe(endless), client.$queryRawUnsafe(endless)];
     for (const one of late) await expect(one).rejects.toThrow(DatabaseUnavailableException);
     expect(await client.$queryRawUnsafe('SELECT 1 AS one')).toMatchObject([{ one: 1 }]);
+  });
+
+  it('keeps the database busy within its time limit, and beyond it is no excuse', async () => {
+    const { client, isBusy } = await openedDatabase(200);
+    const raw = client as unknown as Raw;
+    expect(isBusy()).toBe(false);
+    const late = [raw.$queryRawUnsafe(endless), raw.$queryRawUnsafe(endless)];
+    await expect.poll(isBusy, { interval: 5 }).toBe(true);
+    // One thread is left behind with the first, so that the second keeps the other beyond its time.
+    for (const one of late) await expect(one).rejects.toThrow(DatabaseUnavailableException);
+    expect(isBusy()).toBe(false);
   });
 
   it('one after the other, as an export asks for them, lets timers and signals in', async () => {
