@@ -56,10 +56,15 @@ function perform(request: SqliteRequest): unknown {
   }
 }
 
-/** An open transaction ends with its connection and leaves nothing. */
+/**
+ * An open transaction ends with its connection and leaves nothing. What was asked before the port closed still comes, and
+ * the driver aborts the process when a closed file is used.
+ */
 function leave(): void {
+  const closing = file;
+  file = undefined;
   port?.close();
-  file?.close();
+  closing?.close();
 }
 
 /** Another thread reads this while a statement keeps this one busy. */
