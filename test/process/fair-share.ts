@@ -17,10 +17,11 @@ interface Answer {
 const lightClients = 10;
 const lightRequests = 120;
 const lightPerSecond = 12;
+const probesPerSecond = 10;
 
 /**
- * One client asks for the widest list with includes that the policy allows, at a rate, and ten others ask for 120 ordinary
- * pages meanwhile. Each client has a loopback address of its own.
+ * One client asks for the costliest lists that the policies allow, by turns and at a rate, and ten others ask for 120
+ * ordinary pages meanwhile, while `/livez` is asked ten times a second. Each client has a loopback address of its own.
  *
  * @param url the service, on a loopback address
  * @param heavyPerSecond what the one client sends
@@ -28,23 +29,26 @@ const lightPerSecond = 12;
 export async function fairShare(
   url: string,
   heavyPerSecond: number,
-): Promise<{ heavy: SideResult; light: SideResult }> {
+): Promise<{ heavy: SideResult; light: SideResult; probes: SideResult }> {
   const heavy: Promise<Answer>[] = [];
   const light: Promise<Answer>[] = [];
+  const probes: Promise<Answer>[] = [];
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1000;
   const { promise: allSent, resolve } = Promise.withResolvers<void>();
   const timer = setInterval(() => {
-    while (heavy.length < seconds() * heavyPerSecond) heavy.push(ask(url, widest(heavy.length), '127.0.0.9'));
+    while (heavy.length < seconds() * heavyPerSecond) heavy.push(ask(url, costliest(heavy.length), '127.0.0.9'));
     // The heavy client is there first.
     while (light.length < Math.min(lightRequests, (seconds() - 2) * lightPerSecond)) {
       light.push(ask(url, ordinary(light.length), `127.0.1.${1 + (light.length % lightClients)}`));
     }
+    while (probes.length < seconds() * probesPerSecond) probes.push(ask(url, '/livez', '127.0.2.1'));
     if (light.length === lightRequests) resolve();
   }, 10);
   await allSent;
   clearInterval(timer);
-  return { heavy: sideOf(await Promise.all(heavy)), light: sideOf(await Promise.all(light)) };
+  const [heavily, lightly, probed] = await Promise.all([heavy, light, probes].map((sent) => Promise.all(sent)));
+  return { heavy: sideOf(heavily ?? []), light: sideOf(lightly ?? []), probes: sideOf(probed ?? []) };
 }
 
 function sideOf(answers: readonly Answer[]): SideResult {
@@ -54,10 +58,19 @@ function sideOf(answers: readonly Answer[]): SideResult {
   return { statuses, p50: Math.round(percentile(times, 0.5)), p99: Math.round(percentile(times, 0.99)) };
 }
 
-/** Each is another, so that none shares its reads. */
-function widest(number: number): string {
+/** The widest include, filters through a relation to many, and searches without case. Each is another, so that none shares its reads. */
+function costliest(number: number): string {
+  const text = (index: number) => `q${index}x${number}`;
   const products = { take: 100, orderBy: { price: 'asc' }, where: { price: { gte: number } } };
-  return `/api/v1/categories/paginated?pageSize=100&include=${encodeURIComponent(JSON.stringify({ products }))}`;
+  const some = [0, 1, 2].map((index) => ({ products: { some: { name: { contains: text(index) } } } }));
+  const folded = [0, 1, 2, 3, 4].map((index) => ({ name: { contains: text(index), mode: 'insensitive' } }));
+  const lists = [
+    ['categories', 'include', { products }],
+    ['categories', 'where', { AND: some }],
+    ['products', 'where', { OR: folded }],
+  ] as const;
+  const [path, parameter, value] = lists[(number % lists.length) as 0 | 1 | 2];
+  return `/api/v1/${path}/paginated?pageSize=100&${parameter}=${encodeURIComponent(JSON.stringify(value))}`;
 }
 
 function ordinary(number: number): string {

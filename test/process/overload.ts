@@ -112,13 +112,17 @@ async function load(url: string, drive: (loop: OpenLoop) => Promise<void>): Prom
   return loop.answers;
 }
 
-/** A service as in production, with its log in a file that nobody reads. */
-export async function boot(databaseUrl: string): Promise<{ service: SpawnedService; url: string }> {
+/**
+ * A service as in production, with its log in a file that nobody reads.
+ *
+ * @param products the size of its sample data: `small`, which is a thousand, or `full`, which is a hundred thousand
+ */
+export async function boot(databaseUrl: string, products = 'small'): Promise<{ service: SpawnedService; url: string }> {
   const [port, internalPort] = [await freePort(), await freePort()];
   const service = new SpawnedService({
     stdout: openSync('/dev/null', 'w'),
     env: {
-      ...{ DATABASE_URL: databaseUrl, DATABASE_MIGRATE: 'true', DATABASE_SEED: 'small', PORT: `${port}` },
+      ...{ DATABASE_URL: databaseUrl, DATABASE_MIGRATE: 'true', DATABASE_SEED: products, PORT: `${port}` },
       ...{ INTERNAL_PORT: `${internalPort}`, SHUTDOWN_ACCEPT_MS: '0', ENABLE_OPENAPI: 'false' },
     },
   });

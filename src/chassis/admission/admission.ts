@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Environment } from '../config/environment.ts';
+import { callerKey, clientKey } from '../context/client-key.ts';
 import type { RequestContext } from '../context/request-context.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
+import { ServiceUnavailableException } from '../errors/exceptions.ts';
 import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
 import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/read-bodies.ts';
-import { clientAddress, clientKey, type TrustProxy } from '../http/pipeline/client-address.ts';
+import { clientAddress, type TrustProxy } from '../http/pipeline/client-address.ts';
 import { isProbePath, readDeadline } from '../http/pipeline/request-context-of.ts';
 import type { Gate } from '../http/pipeline/request-listener.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -63,17 +65,35 @@ export function openAdmission(
     keepAliveMs: settings.HTTP_KEEP_ALIVE_TIMEOUT_MS,
     headers,
   });
-  return { gate: admit, observer: chargeClients(shares) };
+  return { gate: admit, observer: chargeClients(shares, database, targetMs, metrics) };
 }
 
 function clientsBy(isTrusted: TrustProxy): (req: IncomingMessage) => string {
   return (req) => clientKey(clientAddress(req, isTrusted));
 }
 
-/** Has each client's account pay for what its requests cost beside being received. */
-function chargeClients(shares: ClientShares): RequestObserver {
-  const charge = (cost: number, { ipAddress }: RequestContext) => {
-    shares.charge(clientKey(ipAddress), cost, performance.now());
+/**
+ * Has each client's account pay for what its requests cost beside being received, and refuses what would wait for slow
+ * work of the same caller, of which others are spared.
+ */
+function chargeClients(
+  shares: ClientShares,
+  database: Surroundings['database'],
+  targetMs: number,
+  metrics: OverloadMetrics,
+): RequestObserver {
+  const charge = (cost: number, context: RequestContext) => {
+    const now = performance.now();
+    shares.charge(clientKey(context.ipAddress), cost, now);
+    if ((database()?.heldBackMs(callerKey(context), now) ?? 0) <= targetMs) return;
+    metrics.shed('share');
+    throw new ServiceUnavailableException(
+      'Requests of yours that take long are under way; try again in a moment',
+      undefined,
+      {
+        headers: { 'Retry-After': '1' },
+      },
+    );
   };
   return { opened: (context) => context.onCharge?.(charge) };
 }

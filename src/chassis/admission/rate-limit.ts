@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { clientKey } from '../context/client-key.ts';
 import { currentService } from '../context/current-service.ts';
 import { TooManyRequestsException } from '../errors/exceptions.ts';
-import { clientKey } from '../http/pipeline/client-address.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import type { Left, Quota, QuotaCounter, RateLimits, RateLimitsOptions } from './rate-limits.ts';
 

@@ -125,8 +125,12 @@ export interface DatabaseQueue {
   readonly served: number;
   /** Queries that wait for their turn now. */
   readonly waitingQueries: number;
+  /** Queries among them that wait for others of their own client, and keep nobody else waiting. */
+  readonly heldBackQueries: number;
   /** Queries whose turn came, ever. */
   readonly servedQueries: number;
+  /** How long queries of a caller have waited for others of its own, in milliseconds. */
+  heldBackMs(caller: string, now: number): number;
 }
 
 const intervalMs = 100;
@@ -155,13 +159,14 @@ export class DatabaseWait {
   at(now: number): number {
     const queue = this.#queue();
     if (queue === undefined) return 0;
-    this.#fewestWaiting = Math.min(this.#fewestWaiting, queue.waiting);
+    const queries = queue.waitingQueries - queue.heldBackQueries;
+    this.#fewestWaiting = Math.min(this.#fewestWaiting, queries);
     if (now - this.#since >= intervalMs) this.#learn(now, queue);
-    return Math.min(this.#requests.msFor(queue.waiting), ordinaryTurns * this.#queries.msFor(queue.waitingQueries));
+    return Math.min(this.#requests.msFor(queue.waiting), ordinaryTurns * this.#queries.msFor(queries));
   }
 
   /** While somebody waited all the time, the database served as many as it can. */
-  #learn(now: number, { waiting, served, servedQueries }: DatabaseQueue): void {
+  #learn(now: number, { served, waitingQueries, heldBackQueries, servedQueries }: DatabaseQueue): void {
     const passedMs = now - this.#since;
     const busy = this.#fewestWaiting > 0;
     for (const [rate, total] of [
@@ -172,7 +177,7 @@ export class DatabaseWait {
       else rate.learn(total, passedMs, busy);
     }
     this.#since = now;
-    this.#fewestWaiting = waiting;
+    this.#fewestWaiting = waitingQueries - heldBackQueries;
   }
 }
 

@@ -2,13 +2,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { DatabaseWait } from '../../../src/chassis/admission/standing-wait.ts';
 
 let now: number;
-let queue: { waiting: number; served: number; waitingQueries: number; servedQueries: number };
+let queue: Record<'waiting' | 'served' | 'waitingQueries' | 'heldBackQueries' | 'servedQueries', number>;
 let wait: DatabaseWait;
 
 beforeEach(() => {
   now = 100_000;
-  queue = { waiting: 0, served: 0, waitingQueries: 0, servedQueries: 0 };
-  wait = new DatabaseWait(() => queue);
+  queue = { waiting: 0, served: 0, waitingQueries: 0, heldBackQueries: 0, servedQueries: 0 };
+  wait = new DatabaseWait(() => ({ ...queue, heldBackMs: () => 0 }));
   wait.at(now);
 });
 

@@ -1,10 +1,11 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { type ClientBase, DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
+import { type ClientBase, DatabaseError, type Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { currentWaiters, isAbandoned, type Waiter } from '../../context/uninterrupted.ts';
 import { type Borrower, currentBorrower } from './borrower.ts';
 import { cancelQuery, type RunningBackend, type RunningConnection, stopQuery } from './cancel-query.ts';
 import type { DatabaseTarget } from './database-url.ts';
-import { RequestQueue } from './request-queue.ts';
+import { type ConnectCallback, LendingPool } from './lending-pool.ts';
+import type { RequestQueue } from './request-queue.ts';
 
 type PostgresTarget = Extract<DatabaseTarget, { provider: 'postgresql' }>;
 
@@ -60,40 +61,6 @@ function statementNames(): (query: { sql: string }) => string {
   };
 }
 
-type ConnectCallback = (
-  error: Error | undefined,
-  client: PoolClient | undefined,
-  done: (release?: unknown) => void,
-) => void;
-
-/**
- * A pool of connections that knows the requests which wait for one. A connection that breaks fails the query that uses it
- * and leaves the pool.
- */
-export class CountingPool extends Pool {
-  readonly requests = new RequestQueue();
-
-  constructor(config: PoolConfig) {
-    super(config);
-    // The pool tells of an idle connection that broke, and a lent one tells itself: as events that end the process unheard.
-    this.on('error', () => undefined);
-    this.on('connect', (client) => client.on('error', () => undefined));
-  }
-
-  /** As the pool's own, in both of its forms. */
-  override connect(): Promise<PoolClient>;
-  override connect(callback: ConnectCallback): void;
-  override connect(callback?: ConnectCallback): Promise<PoolClient> | undefined {
-    if (!callback) return this.requests.wait(super.connect());
-    const visitor = this.requests.enter();
-    super.connect((error, client, done) => {
-      this.requests.leave(visitor, client !== undefined);
-      callback(error, client, done);
-    });
-    return undefined;
-  }
-}
-
 /** How often reads under way are looked at. */
 const lookEveryMs = 250;
 
@@ -114,7 +81,7 @@ interface RunningRead {
  *
  * The borrower of a transaction's connection is given the means to stop its statement.
  */
-export class CancellingPool extends CountingPool {
+export class CancellingPool extends LendingPool {
   readonly #running = new Set<RunningRead>();
   readonly #lookEveryMs: number;
   #timer: NodeJS.Timeout | undefined;

@@ -6,7 +6,7 @@ import { convertingErrors } from './convert-orm-errors.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
 import type { OrmClient } from './orm-types.ts';
-import { RequestQueue } from './request-queue.ts';
+import type { RequestQueue } from './request-queue.ts';
 
 /** The part of the environment that the database reads. Times are milliseconds. */
 export interface DatabaseSettings {
@@ -104,8 +104,8 @@ async function connect(
   dataModel: DataModel,
 ): Promise<{ adapter: object; pool?: Pool; requests: RequestQueue; isBusy?: () => boolean }> {
   if (target.provider === 'sqlite') {
-    const { connectSqlite } = await import('../sqlite/connect-sqlite.ts');
-    const requests = new RequestQueue();
+    const { connectSqlite, sqliteQueue } = await import('../sqlite/connect-sqlite.ts');
+    const requests = sqliteQueue();
     const adapter = connectSqlite(target.path, settings.DATABASE_STATEMENT_TIMEOUT_MS, dataModel, requests);
     return { adapter, requests, isBusy: adapter.isBusy };
   }

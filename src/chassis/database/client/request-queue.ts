@@ -1,21 +1,29 @@
+import { callerKey } from '../../context/client-key.ts';
 import { getRequestContext } from '../../context/request-context.ts';
+import { FairQueue, type FairQueueOptions, type Place } from './fair-queue.ts';
 
 /** One request, or what runs outside of any, at the database. */
-export interface Visitor {
+interface Visitor {
   queries: number;
   served: boolean;
 }
 
 /**
- * Counts who waits for the database and whose turn came: requests, each once however many of its queries wait, and queries.
- * They tell how long a request waits in all: as long as it takes to serve those before it.
+ * Lends the places of a database to requests, fairly, and counts who waits and whose turn came: requests, each once however
+ * many of its queries wait, and queries. They tell how long a request waits in all: as long as it takes to serve those
+ * before it.
  */
 export class RequestQueue {
   #waiting = 0;
   #served = 0;
   #waitingQueries = 0;
   #servedQueries = 0;
+  readonly #places: FairQueue;
   readonly #visitors = new WeakMap<object, Visitor>();
+
+  constructor(options: FairQueueOptions) {
+    this.#places = new FairQueue(options);
+  }
 
   /** Requests that wait now. */
   get waiting(): number {
@@ -32,14 +40,60 @@ export class RequestQueue {
     return this.#waitingQueries;
   }
 
+  /** Queries among them that wait for others of their own client, and keep nobody else waiting. */
+  get heldBackQueries(): number {
+    return this.#places.heldBack;
+  }
+
   /** Queries whose turn came, since the start. */
   get servedQueries(): number {
     return this.#servedQueries;
   }
 
-  /** A query of the request under way begins to wait. */
-  enter(): Visitor {
-    const visitor = this.#visitor();
+  /** How long queries of a caller have waited for others of its own, in milliseconds; see `callerKey`. */
+  heldBackMs(caller: string, now: number): number {
+    return this.#places.heldBackMs(caller, now);
+  }
+
+  /**
+   * Waits for a place for the request under way, then for what opens it.
+   *
+   * @param open its failure gives the place back
+   * @returns what was opened, and what gives the place back
+   */
+  async enter<T>(open: () => Promise<T>): Promise<{ opened: T; leave: () => void }> {
+    const context = getRequestContext();
+    const visitor = this.#begin(context);
+    let served = false;
+    try {
+      const turn = this.#places.take(callerKey(context));
+      const place = turn instanceof Promise ? await turn : turn;
+      const opened = await this.#openIn(place, open);
+      served = true;
+      return { opened, leave: () => this.#places.giveBack(place) };
+    } finally {
+      this.#end(visitor, served);
+    }
+  }
+
+  async #openIn<T>(place: Place, open: () => Promise<T>): Promise<T> {
+    try {
+      return await open();
+    } catch (error) {
+      this.#places.giveBack(place);
+      throw error;
+    }
+  }
+
+  /** Waits for a place and has it while `work` runs; that is waiting too, where places are served one after the other. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const { opened, leave } = await this.enter(work);
+    leave();
+    return opened;
+  }
+
+  #begin(context: object | undefined): Visitor {
+    const visitor = this.#visitor(context);
     visitor.queries += 1;
     this.#waitingQueries += 1;
     if (visitor.queries === 1) this.#waiting += 1;
@@ -47,7 +101,7 @@ export class RequestQueue {
   }
 
   /** It waits no longer: its turn came, or not. */
-  leave(visitor: Visitor, served: boolean): void {
+  #end(visitor: Visitor, served: boolean): void {
     if (served && !visitor.served) this.#served += 1;
     visitor.served ||= served;
     visitor.queries -= 1;
@@ -56,25 +110,11 @@ export class RequestQueue {
     if (visitor.queries === 0) this.#waiting -= 1;
   }
 
-  /** Waits with what gives a query its turn. */
-  async wait<T>(turn: Promise<T>): Promise<T> {
-    const visitor = this.enter();
-    let served = false;
-    try {
-      const result = await turn;
-      served = true;
-      return result;
-    } finally {
-      this.leave(visitor, served);
-    }
-  }
-
-  #visitor(): Visitor {
-    const request = getRequestContext();
-    const known = request && this.#visitors.get(request);
+  #visitor(context: object | undefined): Visitor {
+    const known = context && this.#visitors.get(context);
     if (known) return known;
     const visitor = { queries: 0, served: false };
-    if (request) this.#visitors.set(request, visitor);
+    if (context) this.#visitors.set(context, visitor);
     return visitor;
   }
 }

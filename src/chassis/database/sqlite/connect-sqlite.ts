@@ -25,13 +25,13 @@ const adapter = { provider: 'sqlite', adapterName: 'slipway-sqlite' } as const;
  *
  * @param statementTimeoutMs how long one statement may run, in milliseconds
  * @param dataModel the models of the file, whose enums sort in declared order; default none
- * @param requests is told who waits for the thread
+ * @param requests lends turns on the thread, and knows who waits for one
  */
 export function connectSqlite(
   path: string,
   statementTimeoutMs: number,
   dataModel?: DataModel,
-  requests = new RequestQueue(),
+  requests = sqliteQueue(),
 ): SqliteAdapter {
   let opened: ThreadedSqlite | undefined;
   const queries = new SqliteQueries(dataModel ?? { models: {}, enums: {}, constraints: {} });
@@ -50,6 +50,14 @@ export function connectSqlite(
     },
     isBusy: () => opened?.isBusy ?? false,
   };
+}
+
+/**
+ * Lends turns on the thread of an SQLite file. Several statements are sent to it at once, so that it always has the next
+ * one, but a client whose statements are slow has one at a time while others are there.
+ */
+export function sqliteQueue(): RequestQueue {
+  return new RequestQueue({ places: 16, placesOfSlow: 1, serial: true });
 }
 
 /** One connection: while a transaction is open, everything else waits for its end. */
@@ -77,28 +85,34 @@ class ThreadedSqlite implements SqlDriverAdapter {
 
   async queryRaw(given: SqlQuery): Promise<SqlResultSet> {
     const statement = this.#queries.prepare(given);
-    return this.#requests.wait(this.#whenFree(() => this.#thread.run({ kind: 'query', statement })));
+    return this.#requests.run(() => this.#whenFree(() => this.#thread.run({ kind: 'query', statement })));
   }
 
   async executeRaw(given: SqlQuery): Promise<number> {
     const statement = this.#queries.prepare(given);
-    return this.#requests.wait(this.#whenFree(() => this.#thread.run({ kind: 'execute', statement })));
+    return this.#requests.run(() => this.#whenFree(() => this.#thread.run({ kind: 'execute', statement })));
   }
 
   executeScript(script: string): Promise<void> {
     return this.#whenFree(() => this.#thread.run({ kind: 'script', script }));
   }
 
-  startTransaction(level?: IsolationLevel): Promise<Transaction> {
+  async startTransaction(level?: IsolationLevel): Promise<Transaction> {
     if (level && level !== 'SERIALIZABLE') throw new DriverAdapterError({ kind: 'InvalidIsolationLevel', level });
-    return this.#requests.wait(this.#whenFree(() => this.#begin()));
+    const { opened: generation, leave } = await this.#requests.enter(() => this.#whenFree(() => this.#begin()));
+    const free = () => {
+      leave();
+      this.#free();
+    };
+    return transactionOn(this.#thread, this.#queries, free, generation);
   }
 
   dispose(): Promise<void> {
     return this.#whenFree(() => this.#thread.close());
   }
 
-  async #begin(): Promise<Transaction> {
+  /** Gives the generation of the thread on which the transaction is open. */
+  async #begin(): Promise<number> {
     this.#inTransaction = true;
     try {
       await this.#thread.run({ kind: 'begin' });
@@ -107,7 +121,7 @@ class ThreadedSqlite implements SqlDriverAdapter {
       throw error;
     }
     this.#begun = true;
-    return transactionOn(this.#thread, this.#queries, () => this.#free());
+    return this.#thread.generation;
   }
 
   #whenFree<T>(work: () => Promise<T>): Promise<T> {
@@ -128,8 +142,12 @@ class ThreadedSqlite implements SqlDriverAdapter {
   }
 }
 
-function transactionOn(thread: SqliteThread, queries: SqliteQueries, free: () => void): Transaction {
-  const { generation } = thread;
+function transactionOn(
+  thread: SqliteThread,
+  queries: SqliteQueries,
+  free: () => void,
+  generation: number,
+): Transaction {
   const execute = async (query: SqlQuery) =>
     thread.run<number>({ kind: 'execute', statement: queries.prepare(query) }, generation);
   const savepoint = async (sql: string) => void (await execute({ sql, args: [], argTypes: [] }));

@@ -1,0 +1,39 @@
+/** Work that waits for a place. */
+export interface Waiting {
+  readonly since: number;
+  readonly start: () => void;
+}
+
+/** Work that is longer than this in the middle of its time keeps others waiting. */
+const slowMs = 50;
+const halfLifeMs = 5000;
+
+/** What one client uses of a database, has used of it, and waits for. */
+export class ClientUse {
+  /** Places that it has now. */
+  running = 0;
+  /** In the order in which they came. */
+  readonly waiting = new Set<Waiting>();
+  /** How long it had places, in milliseconds, on a scale that all clients share. */
+  used = 0;
+  #took = 0;
+  #squares = 0;
+  #at = 0;
+
+  /**
+   * Whether what it has under way at any moment is short: the mean of the times of late, each weighted by itself, so that
+   * many short ones hide no long one. Nothing is known of a client whose first work is under way.
+   */
+  get isQuick(): boolean {
+    return this.#squares < slowMs * this.#took;
+  }
+
+  /** Counts work that has ended. */
+  ended(tookMs: number, now: number): void {
+    const kept = 0.5 ** ((now - this.#at) / halfLifeMs);
+    this.used += tookMs;
+    this.#took = this.#took * kept + tookMs;
+    this.#squares = this.#squares * kept + tookMs * tookMs;
+    this.#at = now;
+  }
+}

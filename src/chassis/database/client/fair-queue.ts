@@ -1,0 +1,186 @@
+import { ClientUse, type Waiting } from './client-use.ts';
+
+/** A place of a database, which a client has until it gives it back. */
+export interface Place {
+  readonly client: ClientUse;
+  readonly since: number;
+}
+
+/** How a queue lends its places. */
+export interface FairQueueOptions {
+  /** Places that there are. */
+  places: number;
+  /** Places that a client with slow work may have while others are there. */
+  placesOfSlow: number;
+  /** Whether the places are served one after the other, so that a time in a place is in part waiting. Default false. */
+  serial?: boolean;
+  /** How long work may wait, in milliseconds; without an end by default. */
+  timeoutMs?: number | undefined;
+}
+
+/** A client that asked for a place within this time is there. */
+const presentMs = 5000;
+/** Nobody waits longer than this to make up for what it used while others were not there. */
+const mostLeadMs = 1000;
+/** Of so many clients that have waited longest, the one that used least is next. */
+const candidates = 64;
+const mostClients = 10_000;
+
+/**
+ * Lends the places of a database, such as connections, so that no client keeps it from the others: the next place goes to
+ * the client that had places for the least time, as measured, and a client whose work is slow has only a part of all
+ * places while others are there. A client that is there alone, or whose work is quick, may have all of them.
+ */
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  readonly #clients = new Map<string, ClientUse>();
+  /** Those that wait, the one that had no place for longest first. */
+  readonly #queue = new Set<ClientUse>();
+  /** Those of them that have as many places as a client with slow work may have. */
+  readonly #heldBack = new Set<ClientUse>();
+  #running = 0;
+  #used = 0;
+  #endedAt = 0;
+  #latest: ClientUse | undefined;
+  #latestAt = Number.NEGATIVE_INFINITY;
+  #otherAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options;
+  }
+
+  /** What waits for other work of its own client. */
+  get heldBack(): number {
+    let count = 0;
+    for (const { waiting } of this.#heldBack) count += waiting.size;
+    return count;
+  }
+
+  /** How long work of a client has waited for other work of this client, in milliseconds; 0 if none does. */
+  heldBackMs(key: string, now: number): number {
+    const client = this.#clients.get(key);
+    if (client === undefined || !this.#heldBack.has(client)) return 0;
+    const [first] = client.waiting;
+    return first === undefined ? 0 : now - first.since;
+  }
+
+  /**
+   * Gives a client a place, at once if there is one for it.
+   *
+   * @throws Error when it waited for `timeoutMs`
+   */
+  take(key: string): Place | Promise<Place> {
+    const now = performance.now();
+    const client = this.#clientOf(key);
+    this.#see(client, now);
+    client.used = Math.min(Math.max(client.used, this.#used), this.#used + mostLeadMs);
+    const free = this.#running < this.#options.places && client.waiting.size === 0;
+    return free && !this.#isHeldBack(client, now) ? this.#lend(client, now) : this.#wait(client, now);
+  }
+
+  /** Takes a place back, and lends it to who is next. */
+  giveBack({ client, since }: Place): void {
+    const now = performance.now();
+    client.ended(now - (this.#options.serial ? Math.max(since, this.#endedAt) : since), now);
+    client.running -= 1;
+    this.#running -= 1;
+    this.#endedAt = now;
+    for (let next = this.#next(now); next !== undefined; next = this.#next(now)) this.#startFirst(next);
+    this.#judge(client, now);
+  }
+
+  #lend(client: ClientUse, now: number): Place {
+    this.#running += 1;
+    client.running += 1;
+    return { client, since: now };
+  }
+
+  #wait(client: ClientUse, now: number): Promise<Place> {
+    const { timeoutMs } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<Place>();
+    let timer: NodeJS.Timeout | undefined;
+    const waiting = {
+      since: now,
+      start: () => {
+        clearTimeout(timer);
+        resolve(this.#lend(client, performance.now()));
+      },
+    };
+    if (timeoutMs !== undefined) {
+      timer = setTimeout(() => {
+        this.#leave(client, waiting);
+        // In the words of pg's pool.
+        reject(new Error('timeout exceeded when trying to connect'));
+      }, timeoutMs);
+    }
+    client.waiting.add(waiting);
+    this.#queue.add(client);
+    this.#judge(client, now);
+    return promise;
+  }
+
+  #leave(client: ClientUse, waiting: Waiting): void {
+    client.waiting.delete(waiting);
+    if (client.waiting.size === 0) this.#queue.delete(client);
+    this.#judge(client, performance.now());
+  }
+
+  #next(now: number): ClientUse | undefined {
+    if (this.#running >= this.#options.places) return undefined;
+    let next: ClientUse | undefined;
+    let seen = 0;
+    for (const client of this.#queue) {
+      if (!this.#isHeldBack(client, now) && (next === undefined || client.used < next.used)) next = client;
+      seen += 1;
+      if (seen === candidates) break;
+    }
+    return next;
+  }
+
+  #startFirst(client: ClientUse): void {
+    const [first] = client.waiting;
+    if (first === undefined) return;
+    this.#used = Math.max(this.#used, client.used);
+    first.start();
+    // It goes to the end of the queue.
+    this.#queue.delete(client);
+    this.#leave(client, first);
+    if (client.waiting.size > 0) this.#queue.add(client);
+  }
+
+  #judge(client: ClientUse, now: number): void {
+    if (client.waiting.size > 0 && this.#isHeldBack(client, now)) this.#heldBack.add(client);
+    else this.#heldBack.delete(client);
+  }
+
+  #isHeldBack(client: ClientUse, now: number): boolean {
+    return client.running >= this.#options.placesOfSlow && !client.isQuick && this.#othersAreThere(client, now);
+  }
+
+  #see(client: ClientUse, now: number): void {
+    if (client !== this.#latest) this.#otherAt = this.#latestAt;
+    this.#latest = client;
+    this.#latestAt = now;
+  }
+
+  #othersAreThere(client: ClientUse, now: number): boolean {
+    return now - (client === this.#latest ? this.#otherAt : this.#latestAt) < presentMs;
+  }
+
+  #clientOf(key: string): ClientUse {
+    const known = this.#clients.get(key);
+    if (known) return known;
+    if (this.#clients.size >= mostClients) this.#forgetOne();
+    const client = new ClientUse();
+    this.#clients.set(key, client);
+    return client;
+  }
+
+  #forgetOne(): void {
+    for (const [key, { running, waiting }] of this.#clients) {
+      if (running > 0 || waiting.size > 0) continue;
+      this.#clients.delete(key);
+      return;
+    }
+  }
+}
