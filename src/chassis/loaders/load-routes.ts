@@ -4,7 +4,7 @@ import type { Express, Router } from 'express';
 import type { ModuleConfig } from '../config/app-config.ts';
 import { currentService } from '../context/current-service.ts';
 import { explainMissingDependency } from '../di/missing-dependency.ts';
-import { readBodyFirst } from '../http/bodies/deferred-bodies.ts';
+import { readBodyFirst } from '../http/bodies/defer-body.ts';
 import { wrapHandlers } from '../http/pipeline/middleware.ts';
 import { addKnownRoute, rememberTemplate } from '../http/pipeline/route-table.ts';
 import { type DeclaredRoute, isRouter, replaceHandlers, routesOf } from '../http/pipeline/routes-of.ts';

@@ -4,7 +4,7 @@ import { BadRequestException, UnsupportedMediaTypeException } from '../../errors
 import { parseUrlEncoded } from '../pipeline/query-parameters.ts';
 import { BodyBudget } from './body-budget.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
-import { deferBody, waitsForContinue } from './deferred-bodies.ts';
+import { deferBody, waitsForContinue } from './defer-body.ts';
 import { readBody } from './read-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { expectContinue, waitsForContinue } from './deferred-bodies.ts';
+import { expectContinue, waitsForContinue } from './defer-body.ts';
 import { hasBody } from './read-bodies.ts';
 
 /** What of a body is read for nobody, so that the connection serves the next request, in bytes. */
