@@ -1,12 +1,19 @@
-import { BaseException, NotFoundException } from '../errors/exceptions.ts';
+import { NotFoundException } from '../errors/exceptions.ts';
 import { notFoundMessage } from '../errors/not-found-message.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
+import type { StoredJson } from '../query/stored-json.ts';
+import { isSurrounded } from './client/convert-orm-errors.ts';
 import type { DatabaseProvider } from './client/database-url.ts';
 import { type DatabaseKind, databaseKindOf } from './client/orm.ts';
 import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
 import { stopAbandoned } from './client/stop-abandoned.ts';
-import { Coalescer, freezeRecords, readKey } from './reads/coalesce.ts';
+
+import type { JsonReader } from './reader/json-reader.ts';
+import { StoredRecords } from './reader/stored-records.ts';
+import type { ReadParameters } from './reader/write-statement.ts';
+import { Coalescer, freezeRecords, raiseOwn, readKey } from './reads/coalesce.ts';
 import { readPage, TotalHints } from './reads/page.ts';
+
 import { toProviderFilter, toProviderSelection } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
 import { currentUnit } from './work/unit.ts';
@@ -23,7 +30,7 @@ interface Delegate {
 }
 
 /** What is asked of a delegate, in the form of the database in use. */
-type Parameters = { select?: Selection; [option: string]: unknown };
+type Parameters = ReadParameters & { [option: string]: unknown };
 
 /**
  * The base of a module's repositories: the only classes that know the ORM. `D` is the model's accessor, e.g. `'product'`;
@@ -58,8 +65,14 @@ export abstract class Repository<D extends DelegateName> {
   }
 
   /** The records of a find list, at most `query.take` of them. */
-  findMany(query: FindQuery): Promise<RecordOf<D>[]> {
-    return this.shared('findMany', this.parameters(query)) as Promise<RecordOf<D>[]>;
+  async findMany(query: FindQuery): Promise<RecordOf<D>[]> {
+    const found = await this.found(query);
+    return (found instanceof StoredRecords ? found.records : found) as RecordOf<D>[];
+  }
+
+  /** The same for an answer that nobody looks at: as JSON where the database made it. */
+  findStored(query: FindQuery): Promise<StoredJson | readonly RecordOf<D>[]> {
+    return this.findMany === Repository.prototype.findMany ? this.found(query) : this.findMany(query);
   }
 
   /**
@@ -67,7 +80,12 @@ export abstract class Repository<D extends DelegateName> {
    * it is null with `count: 'none'`. With a cursor the page follows that position and carries `nextCursor`.
    */
   findPage(query: SearchQuery): Promise<PageResult<RecordOf<D>>> {
-    return readPage(query, this, this.totals);
+    const findMany = this.findMany === Repository.prototype.findMany ? this.found : this.findMany;
+    return readPage(
+      query,
+      { findMany: (page) => findMany.call(this, page), count: (where) => this.count(where) },
+      this.totals,
+    );
   }
 
   /** How many records match a filter; all without one. */
@@ -77,6 +95,8 @@ export abstract class Repository<D extends DelegateName> {
 
   /** The record with this identifier, or null. */
   async findById(id: IdOf<D>, select?: Selection): Promise<RecordOf<D> | null> {
+    const stored = await this.stored(id, select);
+    if (stored) return (stored.fresh()[0] ?? null) as RecordOf<D> | null;
     const selection = this.selection(select);
     const split = splitSelection(selection?.select);
     const record = await this.delegate.findUnique({ where: { id }, ...selection, ...(split && { select: split.own }) });
@@ -89,6 +109,16 @@ export abstract class Repository<D extends DelegateName> {
     const record = await this.findById(id, select);
     if (!record) throw new NotFoundException(notFoundMessage(this.modelName));
     return record;
+  }
+
+  /** The same for an answer that nobody looks at: as JSON where the database made it. @throws NotFoundException when there is none */
+  async getStored(id: IdOf<D>, select: Selection): Promise<StoredJson | RecordOf<D>> {
+    const { getById, findById } = Repository.prototype;
+    const isOwn = this.getById !== getById || this.findById !== findById;
+    const stored = isOwn ? undefined : await this.stored(id, select);
+    if (!stored) return this.getById(id, select);
+    if (stored.length === 0) throw new NotFoundException(notFoundMessage(this.modelName));
+    return stored.first;
   }
 
   /** Stores a new record. @throws ConflictException when it is a duplicate or refers to a record that is not there */
@@ -133,7 +163,26 @@ export abstract class Repository<D extends DelegateName> {
     };
   }
 
+  /** What reads JSON; not within a unit of work or a transaction, whose connection is the ORM's. */
+  private get reader(): JsonReader | undefined {
+    const { reader } = this.kind;
+    return reader && !currentUnit(this.client) && !isSurrounded(this.client) ? reader : undefined;
+  }
+
+  private found(query: FindQuery): Promise<StoredRecords<RecordOf<D>> | RecordOf<D>[]> {
+    return this.shared('findMany', this.parameters(query)) as Promise<StoredRecords<RecordOf<D>> | RecordOf<D>[]>;
+  }
+
+  private async stored(id: IdOf<D>, select: Selection | undefined): Promise<StoredRecords | undefined> {
+    return select && this.reader?.findUnique(this.modelName, id, toProviderSelection(select, this.kind));
+  }
+
   private async read(operation: 'findMany' | 'count', parameters: Parameters): Promise<unknown> {
+    const { reader } = this;
+    const stored = await (operation === 'count'
+      ? reader?.count(this.modelName, parameters.where)
+      : reader?.findMany(this.modelName, parameters));
+    if (stored !== undefined) return stored;
     const split = operation === 'findMany' ? splitSelection(parameters.select) : undefined;
     if (!split) return this.delegate[operation](parameters);
     return this.completed(await this.delegate.findMany({ ...parameters, select: split.own }), split);
@@ -151,17 +200,4 @@ export abstract class Repository<D extends DelegateName> {
     const read = async () => freezeRecords(await this.read(operation, parameters));
     return this.coalescer.run(key, read).catch(raiseOwn);
   }
-}
-
-/** Requests write their context into their exception, so each that shared a failed read gets one of its own. */
-function raiseOwn(error: unknown): never {
-  if (!(error instanceof BaseException)) throw error;
-  const { message, details, context, cause, headers, isOperational } = error;
-  const Exception = error.constructor as new (message: string, details: unknown, options: object) => BaseException;
-  throw new Exception(message, details, {
-    cause,
-    isOperational,
-    ...(context && { context }),
-    ...(headers && { headers }),
-  });
 }

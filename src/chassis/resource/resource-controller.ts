@@ -9,18 +9,13 @@ import type { AnyListPolicy } from '../query/list-policy.ts';
 import { readId } from '../query/read-id.ts';
 import type { ResourceService } from './resource-service.ts';
 
-/** A schema by what it gives, so that the compiler's message names the field that does not fit. */
-interface Gives<Output> {
-  readonly _zod: { readonly output: Output };
-}
-
 /** The shapes of a resource: what leaves, what comes in, and what may be asked of it. */
 export interface ResourceSchemas<S extends ResourceService = ResourceService> {
   record: z.ZodObject;
   /** Gives what the service's `create` takes. */
-  create: z.ZodObject & Gives<Parameters<S['create']>[0]>;
+  create: z.ZodObject & z.ZodType<Parameters<S['create']>[0]>;
   /** Gives what the service's `update` takes. */
-  update: z.ZodObject & Gives<Parameters<S['update']>[1]>;
+  update: z.ZodObject & z.ZodType<Parameters<S['update']>[1]>;
   list: AnyListPolicy;
   /** The policies beside `list` that `policyFor` may choose. Default: none. */
   otherLists?: readonly AnyListPolicy[];
@@ -48,7 +43,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
     const query = this.#policyFor(request).parseFind(queryParameters(request));
     chargeRequest(query.cost ?? 0);
     response.setHeader('X-Result-Limit', query.take);
-    sendData(response, 200, await this.service.list(query));
+    sendData(response, 200, await this.service.listStored(query));
   }
 
   /** GET /<resources>/paginated: one page of the records that match. */
@@ -62,7 +57,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   async get(request: Request, response: Response): Promise<void> {
     const { select, cost } = this.#policyFor(request).parseGet(queryParameters(request));
     chargeRequest(cost);
-    sendData(response, 200, await this.service.get(this.idOf(request), select));
+    sendData(response, 200, await this.service.getStored(this.idOf(request), select));
   }
 
   /** POST /<resources>: 201 with the new record and its `Location`. */

@@ -1,10 +1,15 @@
 import type { UnitOfWorkOptions } from '../database/work/unit-of-work.ts';
 import type { FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
+import type { StoredJson } from '../query/stored-json.ts';
 
 /** What a resource's service needs of its repository; `Repository` fulfils it. */
 export interface ResourceRepository {
   findMany(query: FindQuery): Promise<readonly object[]>;
   findPage(query: SearchQuery): Promise<PageResult<object>>;
+  /** As `findMany`, for an answer that nobody looks at. */
+  findStored?(query: FindQuery): Promise<StoredJson | readonly object[]>;
+  // biome-ignore lint/suspicious/noExplicitAny: each model has its own type of identifier
+  getStored?(id: any, select: Selection): Promise<StoredJson | object>;
   // biome-ignore lint/suspicious/noExplicitAny: each model has its own type of identifier
   getById(id: any, select?: Selection): Promise<object>;
   // biome-ignore lint/suspicious/noExplicitAny: each repository has its own input types
@@ -45,6 +50,18 @@ export class ResourceService<R extends ResourceRepository = ResourceRepository> 
   /** The record with this id. @throws NotFoundException when there is none */
   get(id: RepositoryId<R>, select?: Selection): Promise<object> {
     return this.repository.getById(id, select);
+  }
+
+  /** What `list` gives, as JSON where the database made it and no rule of this service looks at the records. */
+  async listStored(query: FindQuery): Promise<StoredJson | readonly object[]> {
+    const isOwn = this.list !== ResourceService.prototype.list;
+    return (isOwn ? undefined : await this.repository.findStored?.(query)) ?? this.list(query);
+  }
+
+  /** What `get` gives, as JSON where the database made it and no rule of this service looks at the record. */
+  async getStored(id: RepositoryId<R>, select: Selection): Promise<StoredJson | object> {
+    const isOwn = this.get !== ResourceService.prototype.get;
+    return (isOwn ? undefined : await this.repository.getStored?.(id, select)) ?? this.get(id, select);
   }
 
   /** Stores a new record. @throws ConflictException when a unique value is taken */

@@ -4,7 +4,7 @@ import express, { type Express } from 'express';
 import { z } from 'zod';
 import { generate } from '../../../scripts/generate.ts';
 import type { DatabaseProvider } from '../../../src/chassis/database/client/database-url.ts';
-import { openDatabase } from '../../../src/chassis/database/client/orm.ts';
+import { type DatabaseCounts, type OpenOrm, openDatabase } from '../../../src/chassis/database/client/orm.ts';
 import { applyMigrations } from '../../../src/chassis/database/migrations/apply-migrations.ts';
 import { createMigration } from '../../../src/chassis/database/migrations/create-migration.ts';
 import { Repository } from '../../../src/chassis/database/repository.ts';
@@ -150,6 +150,8 @@ export interface EveryTypeApp {
   app: Express;
   // biome-ignore lint/suspicious/noExplicitAny: a client of other models than the service's
   client: any;
+  /** The same database once more, read as JSON that it makes. */
+  openReader(counts: DatabaseCounts): Promise<OpenOrm>;
 }
 
 /** Generates the clients of the fixture's models, and makes their migrations. `remove` takes all of it away. */
@@ -171,7 +173,9 @@ export async function everyTypeModels() {
         await close();
         await remove();
       };
-      return { app, client, close: closeAll };
+      const openReader = (counts: DatabaseCounts) =>
+        openDatabase({ ...settings, DATABASE_JSON_READS: true }, { clients: directory, counts });
+      return { app, client, openReader, close: closeAll };
     },
     remove: () => rmSync(directory, { recursive: true }),
   };

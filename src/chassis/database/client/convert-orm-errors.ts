@@ -8,16 +8,25 @@ import type { OrmClient } from './orm-types.ts';
 import { stopAbandoned } from './stop-abandoned.ts';
 import { leavesTransactionIntact } from './transaction-errors.ts';
 
-interface Operation {
+/** An operation whose time is measured and whose errors are converted. */
+export interface MeasuredOperation {
   model?: string;
   operation: string;
   args: unknown;
   query(args: unknown): Promise<unknown>;
+}
+
+interface Operation extends MeasuredOperation {
   __internalParams: { transaction?: unknown };
 }
 
 /** The client whose interactive transaction surrounds the caller, where it is not that of a unit of work. */
 const surrounding = new AsyncLocalStorage<object>();
+
+/** Whether an interactive transaction of this client, which is not that of a unit of work, surrounds the caller. */
+export function isSurrounded(client: object): boolean {
+  return surrounding.getStore() === client;
+}
 
 interface Extensible {
   $extends(extension: object): object;
@@ -34,7 +43,7 @@ export function convertingErrors(client: object, counts?: DatabaseCounts, dataMo
   const run = async (operation: Operation) => {
     const unit = currentUnit(extended);
     const inTransaction = operation.__internalParams.transaction !== undefined;
-    if (!inTransaction && (unit || surrounding.getStore() === extended)) throw bypassed(operation);
+    if (!inTransaction && (unit || isSurrounded(extended))) throw bypassed(operation);
     if (unit === undefined) return convertErrors(operation);
     return unit.turn(() => convertErrors(operation, unit), true);
   };
@@ -42,8 +51,12 @@ export function convertingErrors(client: object, counts?: DatabaseCounts, dataMo
   return Object.assign(extended, { $transaction: convertTransactionErrors(extended) }) as OrmClient;
 }
 
-function errorConverter(counts: DatabaseCounts | undefined, dataModel: DataModel | undefined) {
-  return async function convertErrors({ model, operation, args, query }: Operation, unit?: Unit): Promise<unknown> {
+/** Runs operations, measures their time and converts their errors. */
+export function errorConverter(counts: DatabaseCounts | undefined, dataModel: DataModel | undefined) {
+  return async function convertErrors(
+    { model, operation, args, query }: MeasuredOperation,
+    unit?: Unit,
+  ): Promise<unknown> {
     stopAbandoned();
     const started = performance.now();
     try {

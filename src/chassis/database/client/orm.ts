@@ -1,12 +1,15 @@
+import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import type { Pool } from 'pg';
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
+import { JsonReader } from '../reader/json-reader.ts';
 import { cannotBeReached, classifyDatabaseError } from './classify-database-error.ts';
-import { convertingErrors } from './convert-orm-errors.ts';
+import { convertingErrors, errorConverter } from './convert-orm-errors.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
 import type { OrmClient } from './orm-types.ts';
 import type { RequestQueue } from './request-queue.ts';
+import { sharedConnection } from './shared-connection.ts';
 
 /** The part of the environment that the database reads. Times are milliseconds. */
 export interface DatabaseSettings {
@@ -20,6 +23,8 @@ export interface DatabaseSettings {
   readonly DATABASE_STATEMENT_TIMEOUT_MS: number;
   /** After how long an unused connection closes; PostgreSQL only. */
   readonly DATABASE_IDLE_TIMEOUT_MS: number;
+  /** Whether lists and single records are read as JSON that the database makes. */
+  readonly DATABASE_JSON_READS?: boolean;
 }
 
 /** An open database: its client and what belongs to it. */
@@ -42,12 +47,16 @@ export interface DatabaseKind {
   readonly provider: DatabaseProvider;
   readonly dataModel: DataModel;
   readonly counts: DatabaseCounts | undefined;
+  /** Reads records as JSON; undefined where the ORM reads all. */
+  readonly reader: JsonReader | undefined;
 }
 
 /** Where operations and shared reads are counted, such as the database metrics of a service. */
 export interface DatabaseCounts {
   queried(model: string | undefined, operation: string, seconds: number): void;
   coalesced(): void;
+  /** A read went to the ORM, because the reader of JSON does not know its shape or failed. */
+  leftToOrm(reason: 'shape' | 'failed'): void;
 }
 
 const kinds = new WeakMap<object, DatabaseKind>();
@@ -83,8 +92,9 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const target = parseDatabaseUrl(settings.DATABASE_URL);
   const { Client, dataModel } = await loadGeneratedClient(target.provider, clients);
   const { adapter, pool, requests, isBusy = () => false } = await connect(target, settings, dataModel);
+  const { shared, factory } = sharedConnection(adapter);
   // Its messages would hold the values that it was called with, and go to logs and monitors.
-  const bare = new Client({ adapter, errorFormat: 'minimal' });
+  const bare = new Client({ adapter: factory, errorFormat: 'minimal' });
   try {
     await bare.$queryRawUnsafe('SELECT 1');
   } catch (error) {
@@ -92,8 +102,13 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
     throw await noAnswer(target, error);
   }
   const client = convertingErrors(bare, counts, dataModel);
-  kinds.set(client, { provider: target.provider, dataModel, counts });
   const { provider, writable } = target;
+  const schema = target.provider === 'postgresql' ? (target.schema ?? 'public') : 'main';
+  const measured = errorConverter(counts, dataModel);
+  const reader = settings.DATABASE_JSON_READS
+    ? new JsonReader({ provider, dataModel, schema, connection: shared(), measured, counts })
+    : undefined;
+  kinds.set(client, { provider, dataModel, counts, reader });
   return { client, provider, writable, pool, requests, isBusy, close: () => bare.$disconnect() };
 }
 
@@ -102,7 +117,7 @@ async function connect(
   target: DatabaseTarget,
   settings: DatabaseSettings,
   dataModel: DataModel,
-): Promise<{ adapter: object; pool?: Pool; requests: RequestQueue; isBusy?: () => boolean }> {
+): Promise<{ adapter: SqlDriverAdapterFactory; pool?: Pool; requests: RequestQueue; isBusy?: () => boolean }> {
   if (target.provider === 'sqlite') {
     const { connectSqlite, sqliteQueue } = await import('../sqlite/connect-sqlite.ts');
     const requests = sqliteQueue();

@@ -46,7 +46,7 @@ function attributesOf(fields: readonly DeclaredField[], name: string): string {
 }
 
 /** The fields of `a, b(sort: Desc)`. */
-function namesIn(list: string): string[] {
+export function namesIn(list: string): string[] {
   return list
     .replace(/\([^)]*\)/g, '')
     .split(',')

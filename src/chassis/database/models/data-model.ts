@@ -1,4 +1,4 @@
-import { constraintsOf } from './constraints-of.ts';
+import { constraintsOf, namesIn } from './constraints-of.ts';
 import { mappedName, readModels } from './read-models.ts';
 
 /** A field of a model, as queries need to know it. */
@@ -8,6 +8,14 @@ export interface DataField {
   readonly list: boolean;
   /** Its column; of a relation the field's own name. */
   readonly column: string;
+  /** The type in PostgreSQL where the models name one, e.g. `Uuid` of `@db.Uuid`. */
+  readonly native?: string;
+  /** Of a relation: its name where it has one, and on the side that holds the foreign key its fields and what they refer to. */
+  readonly relation?: {
+    readonly name?: string;
+    readonly fields?: readonly string[];
+    readonly references?: readonly string[];
+  };
 }
 
 /** What the generated client does not tell of its models; `npm run generate` writes it beside the clients. */
@@ -28,7 +36,9 @@ export function dataModelOf(text: string): DataModel {
   const modelEntries = [...models].map(([name, fields]) => {
     const fieldEntries = fields.map(({ name: field, type, list, attributes }) => {
       const column = mappedName(attributes) ?? field;
-      return [field, { type, list, column }] as const;
+      const native = /@db\.(\w+)/.exec(attributes)?.[1];
+      const relation = models.has(type) && relationOf(attributes);
+      return [field, { type, list, column, ...(native && { native }), ...(relation && { relation }) }] as const;
     });
     return [name, { table: tables.get(name) ?? name, fields: Object.fromEntries(fieldEntries) }] as const;
   });
@@ -38,6 +48,18 @@ export function dataModelOf(text: string): DataModel {
   });
   const constraints = Object.fromEntries(constraintsOf(declared));
   return { models: Object.fromEntries(modelEntries), enums: Object.fromEntries(enumEntries), constraints };
+}
+
+function relationOf(attributes: string): NonNullable<DataField['relation']> {
+  const declared = /@relation\((.*)\)/.exec(attributes)?.[1] ?? '';
+  const name = /^\s*"([^"]*)"|\bname:\s*"([^"]*)"/.exec(declared);
+  const fields = /\bfields:\s*\[([^\]]*)\]/.exec(declared)?.[1];
+  const references = /\breferences:\s*\[([^\]]*)\]/.exec(declared)?.[1];
+  return {
+    ...(name && { name: name[1] ?? name[2] ?? '' }),
+    ...(fields !== undefined && { fields: namesIn(fields) }),
+    ...(references !== undefined && { references: namesIn(references) }),
+  };
 }
 
 /** The field that a path of relations leads to from a model; undefined where there is none. */

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { currentWaiter, sharedBy, type Waiter } from '../../context/uninterrupted.ts';
+import { BaseException } from '../../errors/exceptions.ts';
 
 interface Waiting {
   readonly promise: Promise<unknown>;
@@ -120,4 +121,17 @@ export function freezeRecords<T>(value: T): T {
     if (typeof field === 'object' && field !== null) freezeRecords(field);
   }
   return Object.freeze(value);
+}
+
+/** Requests write their context into their exception, so each that shared a failed read gets one of its own. */
+export function raiseOwn(error: unknown): never {
+  if (!(error instanceof BaseException)) throw error;
+  const { message, details, context, cause, headers, isOperational } = error;
+  const Exception = error.constructor as new (message: string, details: unknown, options: object) => BaseException;
+  throw new Exception(message, details, {
+    cause,
+    isOperational,
+    ...(context && { context }),
+    ...(headers && { headers }),
+  });
 }

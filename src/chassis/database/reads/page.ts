@@ -1,9 +1,12 @@
 import type { Filter, PageResult, SearchQuery } from '../../query/query-types.ts';
+
+import { storedPage } from '../../query/stored-json.ts';
+import { StoredRecords } from '../reader/stored-records.ts';
 import { readKey } from './coalesce.ts';
 
 /** What reads a page and its total: a repository. */
-interface PageReads<T> {
-  findMany(query: SearchQuery): Promise<T[]>;
+interface PageReads<T extends object> {
+  findMany(query: SearchQuery): Promise<StoredRecords<T> | T[]>;
   count(where?: Filter): Promise<number>;
 }
 
@@ -17,7 +20,7 @@ export async function readPage<T extends object>(
   hints: TotalHints,
 ): Promise<PageResult<T>> {
   const { page, pageSize } = query;
-  if (query.count === 'none') return { ...finish(query, await reads.findMany(query)), page, pageSize, total: null };
+  if (query.count === 'none') return finish(query, await reads.findMany(query), { page, pageSize, total: null });
   const hintKey = readKey('', { where: query.countWhere });
   const likelyShown = startsAtFirst(query) && hints.endsWithin(hintKey, query.skip + query.take);
   const counting = likelyShown ? undefined : reads.count(query.countWhere);
@@ -27,7 +30,7 @@ export async function readPage<T extends object>(
   const shown = startsAtFirst(query) ? revealedTotal(query.skip, query.take, rows.length) : undefined;
   const total = shown ?? (await (counting ?? reads.count(query.countWhere)));
   hints.remember(hintKey, total);
-  return { ...finish(query, rows), page, pageSize, total };
+  return finish(query, rows, { page, pageSize, total });
 }
 
 /** Whether records are counted from the first of the list on; those after a cursor tell nothing of the ones before. */
@@ -37,9 +40,12 @@ function startsAtFirst({ cursor }: SearchQuery): boolean {
 
 function finish<T extends object>(
   { cursor, pageSize }: SearchQuery,
-  rows: T[],
-): { data: T[]; nextCursor?: string | null } {
-  return cursor ? cursor.finish(rows, pageSize) : { data: rows };
+  rows: StoredRecords<T> | T[],
+  rest: Omit<PageResult<T>, 'data'>,
+): PageResult<T> {
+  if (rows instanceof StoredRecords && !cursor) return storedPage(rows, rest);
+  const records = rows instanceof StoredRecords ? (rows.records as T[]) : rows;
+  return { ...(cursor ? cursor.finish(records, pageSize) : { data: records }), ...rest };
 }
 
 const remembered = 1000;

@@ -2,10 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { paginationLinks } from '../../query/paging.ts';
 import type { PageResult } from '../../query/query-types.ts';
+import { StoredJson, unreadData } from '../../query/stored-json.ts';
 
 /** Answers `{"success":true,"data":…}`. */
 export function sendData(res: Response, status: number, data: unknown): void {
-  sendJsonResponse(res, status, { success: true, data });
+  if (data instanceof StoredJson) sendJsonText(res, status, `{"success":true,"data":${data.json}}`);
+  else sendJsonResponse(res, status, { success: true, data });
 }
 
 /**
@@ -13,10 +15,14 @@ export function sendData(res: Response, status: number, data: unknown): void {
  * cursor paging, and a `Link` header (RFC 8288) to the pages around it.
  */
 export function sendPage(req: Request, res: Response, page: PageResult): void {
-  const links = paginationLinks(req.originalUrl, page);
+  const { page: number, pageSize, total, nextCursor } = page;
+  const rest = { page: number, pageSize, total, ...(nextCursor !== undefined && { nextCursor }) };
+  const stored = unreadData(page);
+  const data = stored ?? page.data;
+  const links = paginationLinks(req.originalUrl, { ...rest, data });
   if (links !== '') res.setHeader('Link', links);
-  const { data, page: number, pageSize, total, nextCursor } = page;
-  sendJsonResponse(res, 200, { success: true, data, page: number, pageSize, total, nextCursor });
+  if (stored) sendJsonText(res, 200, `{"success":true,"data":${stored.json},${JSON.stringify(rest).slice(1)}`);
+  else sendJsonResponse(res, 200, { success: true, data, ...rest });
 }
 
 /** Answers 204 without a body. */
@@ -27,7 +33,10 @@ export function sendNoContent(res: Response): void {
 
 /** Writes a JSON body in one piece, with its length, without an etag. */
 export function sendJsonResponse(res: ServerResponse, status: number, body: object): void {
-  const text = toJson(body);
+  sendJsonText(res, status, toJson(body));
+}
+
+function sendJsonText(res: ServerResponse, status: number, text: string): void {
   res.statusCode = status;
   res.setHeader('content-type', 'application/json; charset=utf-8');
   res.setHeader('content-length', Buffer.byteLength(text));

@@ -14,6 +14,7 @@ export class DatabaseMetrics {
   readonly #pool: () => PoolCounts | undefined;
   readonly #seconds: Histogram;
   #coalesced = 0;
+  readonly #leftToOrm = { shape: 0, failed: 0 };
 
   constructor(limit: SeriesLimit, pool: () => PoolCounts | undefined) {
     this.#pool = pool;
@@ -38,6 +39,11 @@ export class DatabaseMetrics {
     this.#coalesced += 1;
   }
 
+  /** Counts one read that the ORM did, because the reader of JSON does not know its shape or failed. */
+  leftToOrm(reason: 'shape' | 'failed'): void {
+    this.#leftToOrm[reason] += 1;
+  }
+
   get families(): MetricFamily[] {
     return [
       this.#seconds,
@@ -46,6 +52,13 @@ export class DatabaseMetrics {
         help: 'Reads that were answered by an equal read beside them and asked nothing of the database.',
         type: 'counter',
         samples: () => [{ labels: '', value: this.#coalesced }],
+      },
+      {
+        name: 'database_reads_left_to_orm_total',
+        help: 'Reads that DATABASE_JSON_READS left to the ORM, by reason: shape (not known), failed.',
+        type: 'counter',
+        samples: () =>
+          Object.entries(this.#leftToOrm).map(([reason, value]) => ({ labels: `reason="${reason}"`, value })),
       },
       {
         name: 'database_pool_connections',

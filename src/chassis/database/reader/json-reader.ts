@@ -1,0 +1,137 @@
+import type { SqlQueryable } from '@prisma/driver-adapter-utils';
+import {
+  DatabaseUnavailableException,
+  RequestAbandonedException,
+  ServiceUnavailableException,
+} from '../../errors/exceptions.ts';
+import type { Filter, Selection } from '../../query/query-types.ts';
+import type { MeasuredOperation } from '../client/convert-orm-errors.ts';
+import type { DatabaseCounts } from '../client/orm.ts';
+import { UnknownField } from '../models/relation-link.ts';
+import { shapeKey } from './shape-key.ts';
+import type { StatementTarget, ValuePath } from './statement-writer.ts';
+import { StoredRecords } from './stored-records.ts';
+import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
+
+/** Statements that are kept; the first kept are the first forgotten. */
+const mostStatements = 500;
+
+type Operation = 'findMany' | 'findUnique' | 'count';
+
+/** What the reader works with. */
+export interface JsonReaderParts extends StatementTarget {
+  /** The connections that the ORM uses too. */
+  readonly connection: Pick<SqlQueryable, 'queryRaw'>;
+  /** Measures an operation and converts its errors, as those of the ORM. */
+  readonly measured: (operation: MeasuredOperation) => Promise<unknown>;
+  readonly counts: DatabaseCounts | undefined;
+}
+
+/**
+ * Reads records as JSON that the database makes (docs/decisions/0021). Each shape of a read is written once into a
+ * statement. It gives undefined for a shape that it does not know and for values that it cannot vouch for; the ORM reads
+ * then, and both are counted.
+ */
+export class JsonReader {
+  readonly #parts: JsonReaderParts;
+  readonly #statements = new Map<string, ReadStatement | undefined>();
+
+  constructor(parts: JsonReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** The records of a list. */
+  findMany(model: string, parameters: ReadParameters): Promise<StoredRecords | undefined> {
+    return this.#records('findMany', model, parameters);
+  }
+
+  /** The record of an identifier, or none. */
+  findUnique(model: string, id: unknown, select: Selection): Promise<StoredRecords | undefined> {
+    return this.#records('findUnique', model, { where: { id }, select });
+  }
+
+  /** How many records match. */
+  async count(model: string, where: Filter | undefined): Promise<number | undefined> {
+    const parameters = where ? { where } : {};
+    const statement = this.#statement('count', model, parameters);
+    const rows = await this.#run('count', model, parameters, statement);
+    return rows && Number(rows[0]?.[0]);
+  }
+
+  async #records(operation: Operation, model: string, parameters: ReadParameters): Promise<StoredRecords | undefined> {
+    const statement = this.#statement(operation, model, parameters);
+    const rows = await this.#run(operation, model, parameters, statement);
+    if (!rows || !statement) return undefined;
+    const texts = rows.map(([text]) => text as string);
+    return new StoredRecords(statement.rewrite ? texts.map(rewritten) : texts, statement.kinds);
+  }
+
+  #statement(operation: Operation, model: string, parameters: ReadParameters): ReadStatement | undefined {
+    const key = `${operation} ${model} ${shapeKey(parameters)}`;
+    if (this.#statements.has(key)) return this.#statements.get(key);
+    const write = operation === 'count' ? writeCount : writeRead;
+    const statement = ifKnown(() => write(this.#parts, model, parameters));
+    if (this.#statements.size >= mostStatements)
+      this.#statements.delete(this.#statements.keys().next().value as string);
+    this.#statements.set(key, statement);
+    return statement;
+  }
+
+  /** The rows that a statement gives; undefined where the ORM is to read. */
+  async #run(
+    operation: Operation,
+    model: string,
+    parameters: ReadParameters,
+    statement: ReadStatement | undefined,
+  ): Promise<unknown[][] | undefined> {
+    const { connection, measured, counts } = this.#parts;
+    const args = statement && ifKnown(() => argumentsOf(statement, parameters));
+    if (!statement || !args) {
+      counts?.leftToOrm('shape');
+      return undefined;
+    }
+    const { sql, bindings } = statement;
+    const argTypes = bindings.map(({ argType }) => argType);
+    const query = async () => (await connection.queryRaw({ sql, args, argTypes })).rows;
+    try {
+      return (await measured({ model, operation, args: undefined, query })) as unknown[][];
+    } catch (error) {
+      if (isFinal(error)) throw error;
+      counts?.leftToOrm('failed');
+      return undefined;
+    }
+  }
+}
+
+/** The ORM would meet the same. */
+function isFinal(error: unknown): boolean {
+  return (
+    error instanceof DatabaseUnavailableException ||
+    error instanceof RequestAbandonedException ||
+    error instanceof ServiceUnavailableException
+  );
+}
+
+function argumentsOf({ bindings }: ReadStatement, parameters: ReadParameters): unknown[] {
+  return bindings.map(({ path, convert }) => convert(valueAt(parameters, path)));
+}
+
+function valueAt(parameters: ReadParameters, path: ValuePath): unknown {
+  let value: unknown = parameters;
+  for (const step of path) value = (value as Record<string | number, unknown>)[step];
+  return value;
+}
+
+function ifKnown<T>(write: () => T): T | undefined {
+  try {
+    return write();
+  } catch (error) {
+    if (error instanceof UnknownField) return undefined;
+    throw error;
+  }
+}
+
+/** JSON as JavaScript writes it. */
+function rewritten(json: string): string {
+  return JSON.stringify(JSON.parse(json));
+}

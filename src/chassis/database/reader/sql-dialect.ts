@@ -1,0 +1,146 @@
+import type { DatabaseProvider } from '../client/database-url.ts';
+import type { DataField } from '../models/data-model.ts';
+import { UnknownField } from '../models/relation-link.ts';
+
+/** Raised inside the reader for what it does not know; the ORM answers then. */
+export class UnknownShape extends UnknownField {
+  override readonly name = 'UnknownShape';
+}
+
+/** How a stored value becomes JSON, and what is left to do with it in the program. */
+export interface JsonColumn {
+  readonly sql: string;
+  /** Values that JSON cannot hold, by the type that the ORM gives them. */
+  readonly kind?: 'date' | 'bigint' | 'decimal';
+  /** Whether the database writes such values otherwise than JavaScript, so that the program writes them anew. */
+  readonly rewrite?: true;
+}
+
+/** What the two databases say differently. */
+export interface SqlDialect {
+  quote(name: string): string;
+  placeholder(place: number): string;
+  table(schema: string, name: string): string;
+  /** A query of one column `j`, an object for each row of `from`. */
+  objects(fields: readonly (readonly [name: string, sql: string])[], from: string): string;
+  /** The object that a query gives, or null. */
+  one(query: string): string;
+  /** The list of all objects that a query gives, in its order. */
+  list(query: string): string;
+  /** The texts of all objects that a query gives. */
+  texts(query: string): string;
+  /** A field's value as it stands in JSON. @throws UnknownShape for types of which it is not certain */
+  json(column: string, field: DataField, stored: readonly (readonly [name: string, label: string])[]): JsonColumn;
+  /** One order key; `nulls` says that null comes last. */
+  order(column: string, direction: string, nulls: boolean): string;
+  /** A comparison with a part of a text; `insensitive` is PostgreSQL's alone. */
+  like(column: string, pattern: string, insensitive: boolean): string;
+  /** The JSON at a path, or without one the whole column. */
+  jsonAt(column: string, path: string | readonly string[] | undefined): string;
+}
+
+const moment = (format: string) => (column: string) =>
+  `CASE WHEN ${column} >= '0001-01-01' AND ${column} < '10000-01-01' THEN to_char(${column}, '${format}') ELSE (${column}::text || ' is out of range')::int::text END`;
+const inMilliseconds = moment('YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+const plain = (sql: string): JsonColumn => ({ sql });
+
+/** By Prisma's type and PostgreSQL's, where the models name one. */
+const postgresColumns: Record<string, (column: string) => JsonColumn> = {
+  ...same(plain, 'String', 'String Text', 'String VarChar', 'String Char', 'String Uuid', 'String Citext'),
+  ...same(plain, 'Int', 'Int Integer', 'Int SmallInt', 'Boolean', 'Boolean Boolean'),
+  ...same((c) => ({ sql: `${c}::text`, kind: 'bigint' }), 'BigInt', 'BigInt BigInt'),
+  ...same((c) => ({ sql: `trim_scale(${c})::text`, kind: 'decimal' }), 'Decimal', 'Decimal Decimal'),
+  ...same((c) => ({ sql: inMilliseconds(c), kind: 'date' }), 'DateTime', 'DateTime Timestamp', 'DateTime Timestamptz'),
+  'DateTime Date': (c) => ({ sql: moment('YYYY-MM-DD"T00:00:00.000Z"')(c), kind: 'date' }),
+  ...same(
+    (c) => ({ sql: `CASE WHEN ${c} < 'Infinity' AND ${c} > '-Infinity' THEN ${c} END`, rewrite: true }),
+    'Float',
+    'Float DoublePrecision',
+  ),
+  ...same((c) => ({ sql: c, rewrite: true }), 'Json', 'Json JsonB', 'Json Json'),
+};
+
+/** A value that is not stored as the ORM stores it raises an error, upon which the ORM reads. */
+const odd = (column: string) => `json('not as the ORM stores it: ' || ${column})`;
+const utc = '????-??-??T??:??:??.???+00:00';
+const ofType = (type: string) => (column: string) =>
+  plain(`CASE typeof(${column}) WHEN '${type}' THEN ${column} ELSE ${odd(column)} END`);
+
+const sqliteColumns: Record<string, (column: string) => JsonColumn> = {
+  String: ofType('text'),
+  Int: ofType('integer'),
+  Boolean: (c) => plain(`CASE ${c} WHEN 1 THEN json('true') WHEN 0 THEN json('false') ELSE ${odd(c)} END`),
+  BigInt: (c) => ({
+    sql: `CASE typeof(${c}) WHEN 'integer' THEN CAST(${c} AS TEXT) ELSE ${odd(c)} END`,
+    kind: 'bigint',
+  }),
+  DateTime: (c) => ({
+    sql: `CASE WHEN ${c} GLOB '${utc}' THEN substr(${c}, 1, 23) || 'Z' ELSE ${odd(c)} END`,
+    kind: 'date',
+  }),
+  Json: (c) => ({ sql: `json(${c})`, rewrite: true }),
+};
+
+function same(column: (sql: string) => JsonColumn, ...types: string[]): Record<string, (sql: string) => JsonColumn> {
+  return Object.fromEntries(types.map((type) => [type, column]));
+}
+
+function columnJson(
+  columns: Record<string, (column: string) => JsonColumn>,
+  type: string,
+  column: string,
+  stored: readonly (readonly [string, string])[],
+): JsonColumn {
+  if (stored.some(([name, label]) => name !== label)) {
+    const cases = stored.map(([name, label]) => `WHEN ${text(label)} THEN ${text(name)}`);
+    return plain(`CASE ${column} ${cases.join(' ')} END`);
+  }
+  if (stored.length > 0) return plain(column);
+  if (Object.hasOwn(columns, type)) return (columns[type] as (column: string) => JsonColumn)(column);
+  throw new UnknownShape(`type ${type}`);
+}
+
+const postgresql: SqlDialect = {
+  quote: (name) => `"${name.replaceAll('"', '""')}"`,
+  placeholder: (place) => `$${place}`,
+  table: (schema, name) => `${postgresql.quote(schema)}.${postgresql.quote(name)}`,
+  objects: (fields, from) =>
+    `SELECT row_to_json(o) AS j FROM (SELECT ${fields.map(([name, sql]) => `${sql} AS ${postgresql.quote(name)}`).join(', ')} FROM ${from}) AS o`,
+  one: (query) => `(${query})`,
+  list: (query) => `('[' || coalesce((SELECT string_agg(j::text, ',') FROM (${query}) AS l), '') || ']')::json`,
+  texts: (query) => `SELECT j::text FROM (${query}) AS t`,
+  json: (column, { type, native }, stored) =>
+    columnJson(postgresColumns, native ? `${type} ${native}` : type, column, stored),
+  order: (column, direction, nulls) => `${column} ${direction}${nulls ? ' NULLS LAST' : ''}`,
+  like: (column, pattern, insensitive) =>
+    insensitive ? `${column} ILIKE ${pattern}` : `${column}::text LIKE ${pattern}`,
+  jsonAt: (column, path) =>
+    path === undefined ? `${column}::jsonb` : `(${column}#>ARRAY[${[path].flat().join(', ')}]::text[])::jsonb`,
+};
+
+/** Its statements are written like the ORM's, since the adapter adapts those to SQLite: LIKE, and the order of enums. */
+const sqlite: SqlDialect = {
+  quote: (name) => `\`${name.replaceAll('`', '``')}\``,
+  placeholder: () => '?',
+  table: (_schema, name) => `\`main\`.${sqlite.quote(name)}`,
+  objects: (fields, from) =>
+    `SELECT json_object(${fields.map(([name, sql]) => `${text(name)}, ${sql}`).join(', ')}) AS j FROM ${from}`,
+  one: (query) => `json((${query}))`,
+  list: (query) => `json((SELECT json_group_array(json(j)) FROM (${query})))`,
+  texts: (query) => query,
+  json: (column, { type }, stored) => columnJson(sqliteColumns, type, column, stored),
+  order: (column, direction, nulls) =>
+    `${nulls ? `CASE WHEN ${column} IS NULL THEN 1 ELSE 0 END, ` : ''}${column} ${direction}`,
+  like: (column, pattern, insensitive) => {
+    if (insensitive) throw new UnknownShape('mode of SQLite');
+    return `${column} LIKE ${pattern}`;
+  },
+  jsonAt: (column, path) => (path === undefined ? column : `${column}->${String(path)}`),
+};
+
+/** What each database says in its own way. */
+export const dialects: Record<DatabaseProvider, SqlDialect> = { postgresql, sqlite };
+
+function text(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,178 @@
+import type { Filter, Order, Selection } from '../../query/query-types.ts';
+import type { DataModel } from '../models/data-model.ts';
+import { fieldOf, type RelationLink, relationLink } from '../models/relation-link.ts';
+import { type JsonColumn, UnknownShape } from './sql-dialect.ts';
+import { type Binding, type StatementTarget, StatementWriter, type ValuePath } from './statement-writer.ts';
+import { relatedSource, writeFilter } from './write-filter.ts';
+
+/** What a read asks for, in the ORM's vocabulary. */
+export interface ReadParameters {
+  readonly where?: Filter;
+  readonly select?: Selection;
+  readonly orderBy?: Order;
+  readonly take?: number;
+  readonly skip?: number;
+}
+
+/** What is to be done with the values of a record that JSON does not hold; of a relation, with those of its records. */
+export interface RecordKinds {
+  [field: string]: NonNullable<JsonColumn['kind']> | RecordKinds;
+}
+
+/** A statement for all reads of one shape. */
+export interface ReadStatement {
+  readonly sql: string;
+  readonly bindings: readonly Binding[];
+  readonly kinds: RecordKinds;
+  /** Whether the texts hold values that JavaScript writes otherwise than the database. */
+  readonly rewrite: boolean;
+}
+
+/** The statement that gives the JSON of each record, in a row of its own. @throws UnknownShape */
+export function writeRead(target: StatementTarget, model: string, parameters: ReadParameters): ReadStatement {
+  const reading = new Reading(target);
+  const { query, kinds } = reading.records(model, parameters, []);
+  const { writer, rewrite } = reading;
+  return { ...writer.finish(writer.dialect.texts(query)), kinds, rewrite };
+}
+
+/** The statement that counts records. @throws UnknownShape */
+export function writeCount(target: StatementTarget, model: string, { where }: ReadParameters): ReadStatement {
+  const writer = new StatementWriter(target);
+  const alias = writer.alias();
+  const joins: string[] = [];
+  const condition = where ? writeFilter({ writer, model, alias, joins }, where, ['where']) : '1=1';
+  const from = [writer.from(model, alias), ...joins].join(' ');
+  return { ...writer.finish(`SELECT COUNT(*) FROM ${from} WHERE ${condition}`), kinds: {}, rewrite: false };
+}
+
+/** What links records to the one that they are read for. */
+interface Parent {
+  readonly link: RelationLink;
+  readonly alias: string;
+}
+
+interface Written {
+  readonly query: string;
+  readonly kinds: RecordKinds;
+}
+
+class Reading {
+  readonly writer: StatementWriter;
+  readonly #dataModel: DataModel;
+  rewrite = false;
+
+  constructor(target: StatementTarget) {
+    this.writer = new StatementWriter(target);
+    this.#dataModel = target.dataModel;
+  }
+
+  /** A query of the objects of records: inside those are found, so that JSON is made of no other. */
+  records(model: string, parameters: ReadParameters, path: ValuePath, parent?: Parent): Written {
+    const { writer } = this;
+    const outer = writer.alias();
+    const { fields, columns, kinds } = this.#object(model, parameters.select ?? {}, outer, [...path, 'select']);
+    const found = this.#found(model, columns, parameters, path, parent);
+    return { query: writer.dialect.objects(fields, `(${found}) AS ${outer}`), kinds };
+  }
+
+  #found(
+    model: string,
+    columns: ReadonlySet<string>,
+    { where, orderBy, take, skip }: ReadParameters,
+    path: ValuePath,
+    parent: Parent | undefined,
+  ): string {
+    const { writer } = this;
+    const alias = writer.alias();
+    const joins: string[] = [];
+    const related = parent && relatedSource(writer, parent.link, parent.alias, alias);
+    const listed = [...columns].map((column) => writer.column(alias, column)).join(', ');
+    const conditions = [
+      ...(where ? [writeFilter({ writer, model, alias, joins }, where, [...path, 'where'], !parent)] : []),
+      ...(related ? [related.linked] : []),
+    ];
+    const order = orderBy?.map((term) => this.#order(model, alias, term, joins)).join(', ');
+    const from = [related?.source ?? writer.from(model, alias), ...joins].join(' ');
+    return [
+      `SELECT ${listed} FROM ${from} WHERE ${conditions.join(' AND ') || '1=1'}`,
+      ...(order ? [`ORDER BY ${order}`] : []),
+      ...(take === undefined ? [] : [`LIMIT ${writer.count([...path, 'take'])}`]),
+      ...(skip ? [`OFFSET ${writer.count([...path, 'skip'])}`] : []),
+    ].join(' ');
+  }
+
+  #order(model: string, alias: string, term: Filter, joins: string[]): string {
+    const { writer } = this;
+    const [[name, sort], ...others] = Object.entries(term) as [[string, unknown]];
+    if (others.length > 0) throw new UnknownShape('an order of several keys');
+    const field = fieldOf(this.#dataModel, model, name);
+    if (field.relation) {
+      const link = relationLink(this.#dataModel, model, name);
+      if (link.many) throw new UnknownShape('an order by many records');
+      const other = writer.alias();
+      joins.push(`LEFT JOIN ${writer.from(link.model, other)} ON ${writer.equal(other, link.there, alias, link.here)}`);
+      return this.#order(link.model, other, sort as Filter, joins);
+    }
+    const { direction, nulls } = sortOf(sort);
+    return writer.dialect.order(writer.column(alias, field.column), direction, nulls);
+  }
+
+  /** The fields of an object with their values, the columns that these need, and what is left to do with them. */
+  #object(model: string, select: Selection, alias: string, path: ValuePath) {
+    const fields: [name: string, sql: string][] = [];
+    const columns = new Set<string>();
+    const kinds: RecordKinds = {};
+    for (const [name, part] of inOrder(select)) {
+      const field = fieldOf(this.#dataModel, model, name);
+      if (!field.relation) {
+        if (part !== true || field.list || Buffer.byteLength(name) > 63) throw new UnknownShape(`select of ${name}`);
+        const { sql, kind, rewrite } = this.#column(field, alias);
+        fields.push([name, sql]);
+        columns.add(field.column);
+        if (kind) kinds[name] = kind;
+        this.rewrite ||= rewrite ?? false;
+      } else {
+        const link = relationLink(this.#dataModel, model, name);
+        const related = this.#related(link, part as ReadParameters, alias, [...path, name]);
+        fields.push([name, related.query]);
+        for (const column of link.here) columns.add(column);
+        kinds[name] = related.kinds;
+      }
+    }
+    return { fields, columns, kinds };
+  }
+
+  #column(field: ReturnType<typeof fieldOf>, alias: string): JsonColumn {
+    const stored = Object.entries(this.#dataModel.enums[field.type] ?? {});
+    return this.writer.dialect.json(this.writer.column(alias, field.column), field, stored);
+  }
+
+  #related(link: RelationLink, part: ReadParameters, alias: string, path: ValuePath): Written {
+    const { dialect } = this.writer;
+    if (link.many && part.take === undefined) throw new UnknownShape('all related records');
+    const { query, kinds } = this.records(link.model, part, path, { link, alias });
+    return { query: link.many ? dialect.list(query) : dialect.one(query), kinds };
+  }
+}
+
+/** As the ORM gives them; where relations to many are read for themselves, `id` stands first and those last. */
+function inOrder(select: Selection): [string, unknown][] {
+  const parts = Object.entries(select);
+  const many = parts.filter(([, part]) => isMany(part));
+  if (many.length === 0) return parts;
+  const isId = ([name]: [string, unknown]) => name === 'id';
+  return [...parts.filter(isId), ...parts.filter((entry) => !isId(entry) && !isMany(entry[1])), ...many];
+}
+
+function isMany(part: unknown): boolean {
+  return typeof part === 'object' && part !== null && 'take' in part;
+}
+
+function sortOf(sort: unknown): { direction: 'ASC' | 'DESC'; nulls: boolean } {
+  const { sort: direction, nulls } =
+    typeof sort === 'string' ? { sort, nulls: undefined } : (sort as Record<string, unknown>);
+  if (nulls !== undefined && nulls !== 'last') throw new UnknownShape('nulls first');
+  if (direction !== 'asc' && direction !== 'desc') throw new UnknownShape('a direction');
+  return { direction: direction === 'asc' ? 'ASC' : 'DESC', nulls: nulls === 'last' };
+}
