@@ -21,7 +21,8 @@ const { runUntilSignal } = await import('./chassis/lifecycle/shutdown.ts');
 await runUntilSignal(async () => {
   const { withEnvFile } = await import('./chassis/config/environment.ts');
   const { appConfig } = await import('./app.config.ts');
+  const { reporters } = await import('./app.reporters.ts');
   const { createService } = await import('./chassis/service.ts');
   const env = withEnvFile(process.env);
-  return createService(appConfig(env), { env });
+  return createService(appConfig(env), { env, reporters });
 });

@@ -9,7 +9,7 @@ import { runInService, serviceClosed, serviceOpened } from './context/current-se
 import type { RequestObserver } from './context/request-observer.ts';
 import { Database } from './database/client/database.ts';
 import { type Container, createContainer } from './di/container.ts';
-import { ErrorReports } from './errors/reporters/error-reports.ts';
+import { ErrorReports, faultOf } from './errors/reporters/error-reports.ts';
 import { logReporter } from './errors/reporters/log-reporter.ts';
 import type { Reporter } from './errors/reporters/reporter.ts';
 import { Closers } from './lifecycle/closers.ts';
@@ -28,7 +28,7 @@ export interface ServiceOptions {
   env: Variables;
   /** Takes the log lines. Default: JSON on standard output at LOG_LEVEL, readable lines in development. */
   logger?: Logger | undefined;
-  /** Receive every exception that answers a request, beside the log (spec.md: Handling, rule 4). Default: none. */
+  /** Receive every exception that answers a request, and what ends the process, beside the log (spec.md: Handling, rule 4). Default: none. */
   reporters?: readonly Reporter[] | undefined;
   /** Absolute path of the directory that holds one directory per module. Default: `modules` beside the chassis. */
   modulesDirectory?: string | undefined;
@@ -146,9 +146,13 @@ export class Service {
     this.#reportCrash = report;
   }
 
-  /** Tells of an error that ends the process whoever was named to be told. */
+  /** Tells the reporters and the monitor of an error that ends the process. @throws what the first of them failed with, once all are done */
   async reportCrash(error: unknown): Promise<void> {
-    await this.#reportCrash?.(error);
+    const fault = faultOf(error, {});
+    const told = this.reporters.map(async (reporter) => reporter.report(fault, undefined));
+    const outcomes = await Promise.allSettled([...told, this.#reportCrash?.(error)]);
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
   }
 
   async #start(): Promise<Started> {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
-import { createService, wholeNumber } from '../../src/chassis/index.ts';
+import { createService, type Reporter, wholeNumber } from '../../src/chassis/index.ts';
 import { freePort } from '../support/free-port.ts';
 import { raised } from '../support/raised.ts';
 import { memoryLog } from './http/bare-app.ts';
@@ -15,6 +15,26 @@ const variables = {
   DATABASE_URL: 'none',
 };
 const empty = { modules: [], server: { port: 0 } };
+
+describe('an error that ends the process', () => {
+  it('is told to every reporter as a fault, and waits for those that take a moment, whichever fails', async () => {
+    const told: unknown[] = [];
+    const reporters: Reporter[] = [
+      { report: () => Promise.reject(new Error('the pager is off')) },
+      {
+        async report(exception, request) {
+          await new Promise(setImmediate);
+          told.push([exception.message, exception.isOperational, exception.cause, request]);
+        },
+      },
+    ];
+    const crash = new Error('nobody caught this');
+    await expect(createService(empty, { env: variables, reporters }).reportCrash(crash)).rejects.toThrow(
+      'pager is off',
+    );
+    expect(told).toEqual([['nobody caught this', false, crash, undefined]]);
+  });
+});
 
 describe('createService', () => {
   it('raises one message of all problems', () => {

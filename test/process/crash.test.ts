@@ -32,6 +32,12 @@ describe.concurrent('a fault that nobody caught (spec.md: Handling and logging, 
     expect(more).toEqual([]);
   });
 
+  it('reaches the reporters of the service, which may take a moment', async () => {
+    const service = spawnTrouble({ env: { TROUBLE_REPORTER: 'true' } });
+    await crashed(service, 'exception');
+    expect(service.stderr).toContain('reported: nobody caught this, false, undefined\n');
+  });
+
   it('is logged as a rejection and thrown on, with the same end', async () => {
     const request = { requestId: expect.any(String), err: { message: 'nobody awaited this' } };
     expect(await crashed(spawnTrouble(), 'rejection')).toMatchObject([

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from './deep-merge.ts';
-import { toSchemaObject } from './schema-object.ts';
+import { sharedName, toSchemaObject } from './schema-object.ts';
 
 const componentPrefix = '#/components/schemas/';
 
@@ -63,11 +63,11 @@ function convert(registry: z.core.$ZodRegistry<{ id: string }>, io: 'input' | 'o
       unrepresentable: 'any',
       override: (context) => describeForWire(context, io),
     });
-    return Object.fromEntries(
-      Object.entries(schemas)
-        .filter(([id]) => id !== '__shared')
-        .map(([id, schema]) => [id, toSchemaObject(schema)]),
-    );
+    const { __shared: shared, ...own } = schemas;
+    // Those that lead to themselves, such as any JSON, have no id of their own.
+    const definitions = Object.entries((shared?.['definitions'] ?? {}) as Json);
+    const all = [...Object.entries(own), ...definitions.map(([name, schema]) => [sharedName(name), schema] as const)];
+    return Object.fromEntries(all.map(([id, schema]) => [id, toSchemaObject(schema)]));
   } catch (error) {
     const id = error instanceof Error ? /Duplicate schema id "(.+?)"/.exec(error.message)?.[1] : undefined;
     throw id === undefined ? error : sharedId(id, 'another schema', error);

@@ -14,13 +14,19 @@ const keywords = new Set([
  */
 export function toSchemaObject(schema: unknown): Json {
   if (!isJson(schema)) return schema === false ? { not: {} } : {};
-  if (typeof schema['$ref'] === 'string') return { $ref: schema['$ref'] };
+  if (typeof schema['$ref'] === 'string')
+    return { $ref: schema['$ref'].replace(/__shared#\/definitions\/(\w+)$/, (_, name) => sharedName(name)) };
   const result: Json = {};
   for (const [key, value] of Object.entries(schema)) {
     if (keywords.has(key) || key.startsWith('x-')) result[key] = convert(key, value);
   }
   if (Array.isArray(schema['examples']) && result['example'] === undefined) result['example'] = schema['examples'][0];
   return withNull(result);
+}
+
+/** The component's name of a schema that zod shares between others, `schema0`. */
+export function sharedName(name: string): string {
+  return name.replace(/^schema/, 'Shared');
 }
 
 function convert(key: string, value: unknown): unknown {

@@ -28,7 +28,8 @@ export class ErrorReports {
   }
 }
 
-function faultOf(error: unknown, fields: Record<string, unknown>): BaseException {
+/** Any error as an exception that is not operational, with the error as its cause. */
+export function faultOf(error: unknown, fields: Record<string, unknown>): BaseException {
   const message = error instanceof Error && typeof error.message === 'string' ? error.message : '';
   const context = { ...(error instanceof BaseException && error.context), ...fields };
   return new InternalServerErrorException(message || undefined, undefined, { cause: error ?? String(error), context });

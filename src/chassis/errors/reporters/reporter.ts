@@ -2,8 +2,9 @@ import type { RequestContext } from '../../context/request-context.ts';
 import type { BaseException } from '../exceptions.ts';
 
 /**
- * Receives every exception that answers a request (spec.md: Handling, rule 4). What it raises is logged and never
- * changes the response.
+ * Receives every exception that answers a request (spec.md: Handling, rule 4), and what ends the process: that has no
+ * request, and the process waits for a promise, for two seconds at most. What it raises is logged and never changes the
+ * response.
  */
 export interface Reporter {
   report(exception: BaseException, requestContext: RequestContext | undefined): void;
