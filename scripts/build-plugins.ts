@@ -36,3 +36,18 @@ export const wasmFiles: Plugin = {
 export const wasm = readFileSync(new URL(import.meta.ROLLUP_FILE_URL_${file}));`;
   },
 };
+
+/**
+ * Has the exporters of OpenTelemetry by gRPC find the gRPC of the build. They ask for it at run time too, where they would
+ * find none, or a second one, whose credentials the first one refuses.
+ */
+export const oneGrpc: Plugin = {
+  name: 'one-grpc',
+  transform(code, id) {
+    if (!id.includes('otlp-grpc-exporter-base') || !code.includes(grpcAtRunTime)) return undefined;
+    const bundled = code.replaceAll(grpcAtRunTime, 'bundledGrpc');
+    return { code: `import * as bundledGrpc from '@grpc/grpc-js'; ${bundled}`, map: null };
+  },
+};
+
+const grpcAtRunTime = '__require("@grpc/grpc-js")';

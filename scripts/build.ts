@@ -5,7 +5,7 @@
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { leanHttp, wasmFiles } from './build-plugins.ts';
+import { leanHttp, oneGrpc, wasmFiles } from './build-plugins.ts';
 import { unbundledPackages } from './unbundled-packages.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -44,7 +44,7 @@ export async function build({ outDir = join(root, 'dist'), more = [] }: BuildOpt
     // The database is a file; what speaks to servers of its kind stays out.
     resolve: { alias: { '@libsql/client': '@libsql/client/sqlite3' } },
     external: unbundledPackages.map((name) => new RegExp(`^${name}(/|$)`)),
-    plugins: [leanHttp, wasmFiles],
+    plugins: [leanHttp, wasmFiles, oneGrpc],
     // It would end the service instead of the build.
     onLog: (level, log, handle) => handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log),
   });

@@ -76,7 +76,12 @@ export async function startUp(service: Service): Promise<Started> {
 }
 
 async function openTelemetry(service: Service): Promise<Telemetry> {
-  const telemetry = await startTelemetry(service.settings, service.logger);
+  const telemetry = await startTelemetry({
+    settings: service.settings,
+    variables: service.configuration.variables,
+    logger: service.logger,
+    metrics: service.metrics,
+  });
   service.closers.add('telemetry', telemetry.close);
   service.errors.addReporters(telemetry.reporters);
   service.reportCrashesTo((error) => {

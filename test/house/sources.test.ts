@@ -16,7 +16,9 @@ describe('sources', () => {
   });
 
   it('read no variable of the process: main.ts hands them over', () => {
-    expect(sources.filter((file) => file !== 'src/main.ts' && readsVariables(parse(file)))).toEqual([]);
+    // The SDK of OpenTelemetry reads them by itself: there it is made to read those of one service.
+    const may = ['src/main.ts', 'src/chassis/telemetry/tracing/sdk-variables.ts'];
+    expect(sources.filter((file) => !may.includes(file) && readsVariables(parse(file)))).toEqual([]);
   });
 
   it('export something with a word of the file name in it', () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ExportedSpan, fakeCollector } from '../support/fake-collector.ts';
+import { OtlpCollector } from '../support/otlp-collector.ts';
 
 const root = join(import.meta.dirname, '../..');
 const requests = 200;
@@ -19,7 +20,7 @@ interface Line {
 }
 
 /** Spawns a service that exports spans and prints warnings with their origin. */
-async function spawnRelay(name: string, collectorUrl: string) {
+async function spawnRelay(name: string, collectorUrl: string, protocol = 'http/json') {
   const database = join(mkdtempSync(join(tmpdir(), 'slipway-relay-')), 'relay.db');
   const child = spawn(process.execPath, ['--trace-warnings', 'dist-test/test/fixtures/relay/main.js'], {
     cwd: root,
@@ -31,7 +32,7 @@ async function spawnRelay(name: string, collectorUrl: string) {
       ...{
         OTEL_SERVICE_NAME: name,
         OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl,
-        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
       },
       ...{ OTEL_BSP_SCHEDULE_DELAY: '50', RATE_LIMIT_ENABLED: 'false' },
     },
@@ -83,6 +84,33 @@ describe('two services that call each other', () => {
     for (const { code, warnings } of ends) expect({ code, warnings }).toEqual({ code: 0, warnings: '' });
     const userOfTrace = expectOneTracePerUser(collector.spans);
     for (const { lines } of ends) expectLinesOfOneUser(lines, userOfTrace);
+  });
+});
+
+describe('three services, of which one calls by node:http and one by fetch', () => {
+  it('are one trace, exported by the SDK from the build, by gRPC', { timeout: 60_000 }, async () => {
+    const collector = await OtlpCollector.start();
+    const url = collector.url('grpc');
+    const [front, middle, back] = await Promise.all(
+      ['front', 'middle', 'back'].map((name) => spawnRelay(name, url, 'grpc')),
+    );
+    const last = encodeURIComponent(`${back?.url}/relay/u`);
+    const next = encodeURIComponent(`${middle?.url}/relay/u?to=${last}`);
+    expect((await fetch(`${front?.url}/relay/u?by=http&to=${next}`)).status).toBe(200);
+    await Promise.all([front?.end(), middle?.end(), back?.end()]);
+    const { spans } = collector;
+    const parentOf = (span?: (typeof spans)[number]) => spans.find(({ spanId }) => spanId === span?.parentSpanId);
+    let span = spans.find(({ service, name }) => service === 'back' && name === 'GET /relay/:user');
+    const way = [];
+    for (; span; span = parentOf(span)) way.push(`${span.service} ${span.name}`);
+    expect(way).toEqual([
+      'back GET /relay/:user',
+      'middle GET',
+      'middle GET /relay/:user',
+      'front GET',
+      'front GET /relay/:user',
+    ]);
+    expect(new Set(spans.map(({ traceId }) => traceId))).toHaveProperty('size', 1);
   });
 });
 

@@ -84,6 +84,11 @@ export class Configuration {
     return this.#read.settings;
   }
 
+  /** The variables that it was made with; for a library that reads more of them than there are settings. */
+  get variables(): Variables {
+    return this.#variables;
+  }
+
   /** Where each setting came from, in the order of the schema. */
   get sources(): readonly SettingSource[] {
     return this.#read.sources;

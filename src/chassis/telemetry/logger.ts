@@ -31,6 +31,8 @@ interface LoggerParts {
   masks: LogMasks;
   /** Held weakly, because modules may make one for each of many things. */
   children: WeakRef<Logger>[];
+  /** Gets every line that is written, beside its destination. */
+  tap?: ((line: string) => void) | undefined;
 }
 
 const partsOf = new WeakMap<object, LoggerParts>();
@@ -68,6 +70,12 @@ export function masksOf(logger: Logger): LogMasks {
   return partsOf.get(logger)?.masks ?? new LogMasks();
 }
 
+/** Has `tap` get every line of a logger and of those made of it, masked and bounded, until another is given or none. */
+export function tapLog(logger: Logger, tap: ((line: string) => void) | undefined): void {
+  const parts = partsOf.get(logger);
+  if (parts) parts.tap = tap;
+}
+
 /** Changes the level of a logger and of those that were made of it, at once. */
 export function setLogLevel(logger: Logger, level: string): void {
   logger.level = level;
@@ -86,7 +94,13 @@ function loggerOptions(level: string, parts: LoggerParts): LoggerOptions {
     serializers: { err: describeError, req: (req) => describeRequest(req, masks), res: describeResponse },
     mixin: requestFields,
     mixinMergeStrategy: addFields,
-    hooks: { streamWrite: (line) => escapeActing(safeLine(line, masks)) },
+    hooks: {
+      streamWrite(line) {
+        const safe = escapeActing(safeLine(line, masks));
+        parts.tap?.(safe);
+        return safe;
+      },
+    },
     onChild: (child) => rememberChild(parts, child),
   };
 }

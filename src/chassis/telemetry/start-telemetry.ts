@@ -4,7 +4,7 @@ import { monitorReporter } from '../errors/reporters/monitor-reporter.ts';
 import type { Reporter } from '../errors/reporters/reporter.ts';
 import type { Logger } from './logger.ts';
 import type { SentryDescription, SentryTelemetry } from './sentry/start-sentry.ts';
-import { startTracing } from './tracing/start-tracing.ts';
+import { startTracing, type TelemetryOptions } from './tracing/start-tracing.ts';
 import type { Tracing, TracingDescription } from './tracing/tracing.ts';
 
 /** How long Sentry may take to send what waits, in milliseconds. */
@@ -30,11 +30,12 @@ export interface Telemetry {
 }
 
 /**
- * Switches on what the settings ask for and loads nothing else: traces are exported where an OTLP endpoint is set,
+ * Switches on what the settings ask for and loads nothing else: telemetry is exported where an OTLP endpoint is set,
  * faults are sent to Sentry where there is a DSN. Tracing comes first, so that events find the active span.
  */
-export async function startTelemetry(settings: Environment, logger: Logger): Promise<Telemetry> {
-  const tracing = await startTracing(settings, logger);
+export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
+  const { settings, logger } = options;
+  const tracing = await startTracing(options);
   const isWanted = settings.SENTRY_DSN !== undefined;
   const sentry = isWanted ? await startSentry(settings, logger) : undefined;
   const withoutSentry = isWanted ? 'of another service of this process' : 'off';

@@ -45,6 +45,18 @@ function prefixesOf(address: string): readonly [widest: number, narrowest: numbe
   return isMapped ? [104, 128] : [16, 128];
 }
 
+/** Whether a text is a comma list of host names, names with all below them as `.example.com`, addresses and networks. */
+export function isHostList(text: string): boolean {
+  return text.split(',').every((entry) => isNetwork(entry.trim()) || /^(\*|(\*?\.)?[\w-][\w.-]*)$/.test(entry.trim()));
+}
+
+function isNetwork(entry: string): boolean {
+  const [address = '', bits, ...rest] = entry.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
 /** Whether a text is `*` or a comma list of origins: scheme, host and port, and nothing behind them. */
 export function isOriginList(text: string): boolean {
   return text === '*' || text.split(',').every((entry) => URL.parse(entry.trim())?.origin === entry.trim());

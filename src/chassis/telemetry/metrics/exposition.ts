@@ -1,7 +1,15 @@
 import { type Metric, Registry, type RegistryContentType, register } from 'prom-client';
-import type { MetricFamily, Sample } from './metric-family.ts';
+import { labelText, type MetricFamily, type Sample } from './metric-family.ts';
 import type { ModuleMetrics } from './module-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
+
+/** What prom-client says of a metric. */
+interface PromMetric {
+  name: string;
+  help: string;
+  type: MetricFamily['type'] | 'summary';
+  values: { metricName?: string; labels: Record<string, string | number>; value: number }[];
+}
 
 /** A scrape's answer. */
 export interface Exposition {
@@ -32,13 +40,34 @@ export async function exposition(
   const own = families.map((family) => print(family, open)).join('');
   const registry = new Registry<RegistryContentType>();
   registry.setContentType(open ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE);
-  const ofProcess = processMetrics().getMetricsAsArray() as unknown as Printable[];
-  const names = new Set([...families, ...ofProcess].map(({ name }) => name));
-  const ofModules = await modules.readable(names, register.getMetricsAsArray() as unknown as Printable[]);
-  for (const metric of [...ofProcess, ...ofModules]) {
+  for (const metric of await printables(families, modules)) {
     registry.registerMetric((open ? openMetric(metric) : metric) as unknown as Metric);
   }
   return { contentType: registry.contentType, text: own + (await registry.metrics()) };
+}
+
+/** The metrics of the process and of modules as families: what prom-client keeps, in the form of the chassis' own. */
+export async function promFamilies(families: readonly MetricFamily[], modules: ModuleMetrics): Promise<MetricFamily[]> {
+  const metrics = await printables(families, modules);
+  return Promise.all(metrics.map(async (metric) => toFamily((await metric.get()) as PromMetric)));
+}
+
+async function printables(families: readonly MetricFamily[], modules: ModuleMetrics): Promise<Printable[]> {
+  const ofProcess = processMetrics().getMetricsAsArray() as unknown as Printable[];
+  const names = new Set([...families, ...ofProcess].map(({ name }) => name));
+  return [...ofProcess, ...(await modules.readable(names, register.getMetricsAsArray() as unknown as Printable[]))];
+}
+
+/** Of a summary, which nothing but Prometheus knows, the quantiles are gauges. */
+function toFamily({ name, help, type, values }: PromMetric): MetricFamily {
+  const isSummary = type === 'summary';
+  const shown = isSummary ? values.filter(({ metricName = name }) => metricName === name) : values;
+  const samples = shown.map(({ metricName = name, labels, value }) => ({
+    suffix: metricName.slice(name.length),
+    labels: labelText(Object.fromEntries(Object.entries(labels).map((pair) => [pair[0], String(pair[1])]))),
+    value,
+  }));
+  return { name, help, type: isSummary ? 'gauge' : type, samples: () => samples };
 }
 
 /** prom-client takes some 10 microseconds for a line, which at thousands of lines would hold up requests. */

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { makeNodeTransport } from '@sentry/node';
+import { runOutsideRequest } from '../../context/request-context.ts';
 
 type TransportOptions = Parameters<typeof makeNodeTransport>[0];
 type HttpModule = NonNullable<TransportOptions['httpModule']>;
@@ -16,7 +17,8 @@ export function boundedTransport(options: TransportOptions, timeoutMs = 5_000): 
   const httpModule: HttpModule = {
     request(target, callback) {
       const limited = { ...(target as http.RequestOptions), signal: AbortSignal.timeout(timeoutMs) };
-      return request(limited, callback as (response: http.IncomingMessage) => void);
+      // What a request carries to the services that it calls is none of Sentry's business.
+      return runOutsideRequest(() => request(limited, callback as (response: http.IncomingMessage) => void));
     },
   };
   return makeNodeTransport({ ...options, httpModule });

@@ -18,7 +18,7 @@ export function diagnosticLog(logger: Logger): DiagLogger {
     if (now - (written.get(kind) ?? Number.NEGATIVE_INFINITY) < repeatAfterMs) return;
     if (written.size < 100) written.set(kind, now);
     // Batches are sent in the context of whichever request came first, which is not theirs.
-    runOutsideRequest(() => logger[level]({ telemetry: message }, 'exporting spans failed'));
+    runOutsideRequest(() => logger[level]({ telemetry: message }, 'exporting telemetry failed'));
   };
   const ignore = () => undefined;
   return {

@@ -61,7 +61,8 @@ export function serverSpans(tracer: Tracer): RequestObserver {
 }
 
 function isTraced(headers: IncomingHttpHeaders): boolean {
-  return headers['traceparent'] !== undefined || headers['baggage'] !== undefined;
+  if (headers['traceparent'] !== undefined || headers['baggage'] !== undefined) return true;
+  return headers['b3'] !== undefined || headers['x-b3-traceid'] !== undefined;
 }
 
 /** Clients make up methods; as names of spans they would be without number. */

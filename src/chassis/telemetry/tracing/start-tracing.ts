@@ -1,33 +1,89 @@
+import type { Environment, Variables } from '../../config/environment.ts';
 import type { Logger } from '../logger.ts';
-import { sendContextOnFetch } from './send-context-on-fetch.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { traceOutgoingRequests } from './outgoing-requests.ts';
+import { meaninglessVariables } from './sdk-variables.ts';
 import { propagateTrace } from './trace-context.ts';
-import { type Tracing, type TracingDescription, type TracingSettings, tracesUrl } from './tracing.ts';
+import { collectorOf, exportedSignals, type Tracing, type TracingDescription } from './tracing.ts';
+import { trustedHosts } from './trusted-hosts.ts';
+
+/** What telemetry is made of. */
+export interface TelemetryOptions {
+  settings: Environment;
+  /** Those that the settings were read from; the SDK reads more of them than there are settings. */
+  variables: Variables;
+  logger: Logger;
+  metrics: Metrics;
+}
+
+/** Where OpenTelemetry keeps, for the process, what was registered, whichever copy of its packages did it. */
+const registry = Symbol.for('opentelemetry.js.api.1');
+/** Marks it where a service of the chassis did. */
+const ownMark = Symbol.for('slipway.telemetry');
+
+type Registered = Partial<Record<'trace' | typeof ownMark, unknown>>;
 
 /**
- * Has every request belong to a trace and pass it on by `fetch` (W3C Trace Context and Baggage). Spans are recorded and
- * exported only where an endpoint is set; otherwise no part of OpenTelemetry is even loaded.
+ * Has every request belong to a trace and pass it on by `fetch` and `node:http`. Spans, metrics and logs are exported only
+ * where the settings say so; otherwise no part of OpenTelemetry is even loaded. Another SDK that is at work in the process
+ * is used, with a warning.
  */
-export async function startTracing(settings: TracingSettings, logger: Logger): Promise<Tracing> {
-  const stopHeaders = sendContextOnFetch();
-  const url = tracesUrl(settings);
-  const onlyPropagate = (tracerProvider: TracingDescription['tracerProvider']): Tracing => ({
+export async function startTracing(options: TelemetryOptions): Promise<Tracing> {
+  warnOfVariables(options);
+  const tracing = await tracingOf(options);
+  const stopOutgoing = traceOutgoingRequests(trustedHosts(options.settings.OUTBOUND_TRUSTED_HOSTS), tracing.outgoing);
+  return {
+    ...tracing,
+    async close() {
+      stopOutgoing();
+      await tracing.close();
+    },
+  };
+}
+
+async function tracingOf(options: TelemetryOptions): Promise<Tracing> {
+  const { settings, logger } = options;
+  const registered = registeredApi();
+  const [signal] = exportedSignals(settings);
+  if (registered?.trace && !registered[ownMark]) {
+    const { joinForeignSdk } = await import('./foreign-sdk.ts');
+    return joinForeignSdk(logger);
+  }
+  if (signal === undefined) return onlyPropagate('none');
+  if (registered?.[ownMark]) {
+    logger.warn(
+      { exportsTo: collectorOf(settings, signal) },
+      'telemetry not exported: another service of this process owns the tracer provider; start only one with an OTLP endpoint',
+    );
+    return onlyPropagate('of another service of this process');
+  }
+  const { exportTelemetry } = await import('./export-telemetry.ts');
+  const tracing = await exportTelemetry(options);
+  const own = registeredApi();
+  if (own) own[ownMark] = true;
+  return {
+    ...tracing,
+    async close() {
+      await tracing.close();
+      if (own) delete own[ownMark];
+    },
+  };
+}
+
+function registeredApi(): Registered | undefined {
+  return (globalThis as { [registry]?: Registered })[registry];
+}
+
+function onlyPropagate(tracerProvider: TracingDescription['tracerProvider']): Tracing {
+  return {
     observer: propagateTrace,
     reporters: [],
     describe: () => ({ exportsTo: undefined, tracerProvider }),
-    close: async () => stopHeaders(),
-  });
-  if (url === undefined) return onlyPropagate('none');
-  try {
-    const { exportSpans } = await import('./export-spans.ts');
-    const tracing = await exportSpans(settings, url, logger);
-    if (!tracing) return onlyPropagate('of another service of this process');
-    const close = async () => {
-      stopHeaders();
-      await tracing.close();
-    };
-    return { ...tracing, close };
-  } catch (error) {
-    stopHeaders();
-    throw error;
-  }
+    close: async () => undefined,
+  };
+}
+
+function warnOfVariables({ variables, logger }: TelemetryOptions): void {
+  const names = meaninglessVariables(variables);
+  if (names.length > 0) logger.warn({ variables: names }, `variables without effect: ${names.join(', ')}`);
 }

@@ -62,6 +62,8 @@ function randomId(length: number): string {
 }
 
 const headersKey = Symbol('trace headers');
+/** Those of Zipkin, for meshes that know no others. */
+const b3Headers = ['b3', 'x-b3-traceid', 'x-b3-spanid', 'x-b3-parentspanid', 'x-b3-sampled', 'x-b3-flags'];
 const headerText = /^[\t\x20-\x7e]+$/;
 const maximumStateLength = 512;
 const maximumBaggageLength = 8_192;
@@ -82,6 +84,7 @@ export const propagateTrace: RequestObserver = {
     const passed: Record<string, string> = { traceparent: formatTraceParent(parent) };
     if (received) pass(passed, 'tracestate', headers['tracestate'], maximumStateLength);
     pass(passed, 'baggage', headers['baggage'], maximumBaggageLength);
+    for (const name of b3Headers) pass(passed, name, headers[name], maximumStateLength);
     (context as ContextWithTrace)[headersKey] = passed;
   },
 };

@@ -1,14 +1,18 @@
 import type { Environment } from '../../config/environment.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
+import type { OutgoingTracer } from './outgoing-requests.ts';
 
 /** Where spans go and who makes them, for the start-up report. */
 export interface TracingDescription {
   /** Host of the collector; undefined where spans are not exported. */
   exportsTo: string | undefined;
   sampler?: string;
-  /** Whose tracer provider the process has: the chassis refuses to start beside another. */
-  tracerProvider: 'slipway' | 'of another service of this process' | 'none';
+  /** Host of the collector of metrics, and of logs, where those are exported. */
+  metricsTo?: string;
+  logsTo?: string;
+  /** Whose tracer provider the process has. */
+  tracerProvider: 'slipway' | 'of another service of this process' | 'of another SDK' | 'none';
 }
 
 /** Tracing, as far as it is switched on. */
@@ -16,6 +20,8 @@ export interface Tracing {
   /** Sees every request before any other observer, which finds the ids in the context. */
   readonly observer: RequestObserver;
   readonly reporters: readonly Reporter[];
+  /** Traces what requests send; undefined where their trace is passed on as it came. */
+  readonly outgoing?: OutgoingTracer;
   describe(): TracingDescription;
   /** Sends what waits, for less than two seconds, and ends. */
   close(): Promise<void>;
@@ -24,9 +30,39 @@ export interface Tracing {
 /** The settings that tracing reads. */
 export type TracingSettings = Pick<Environment, Extract<keyof Environment, `OTEL_${string}`>>;
 
-/** Where spans are exported to; undefined where nothing is exported. */
-export function tracesUrl(settings: TracingSettings): string | undefined {
-  if (settings.OTEL_SDK_DISABLED || settings.OTEL_TRACES_EXPORTER === 'none') return undefined;
-  const base = settings.OTEL_EXPORTER_OTLP_ENDPOINT;
-  return settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`);
+/** Whether spans are exported: where an endpoint is named, or OTEL_TRACES_EXPORTER says so. */
+export function exportsSpans(settings: TracingSettings): boolean {
+  const { OTEL_TRACES_EXPORTER: exporter, OTEL_SDK_DISABLED: disabled } = settings;
+  if (disabled || exporter === 'none') return false;
+  return (
+    exporter === 'otlp' ||
+    (settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? settings.OTEL_EXPORTER_OTLP_ENDPOINT) !== undefined
+  );
 }
+
+/** What is exported, by its name in the names of variables. */
+export function exportedSignals(settings: TracingSettings): Signal[] {
+  if (settings.OTEL_SDK_DISABLED) return [];
+  return [
+    ...(exportsSpans(settings) ? (['TRACES'] as const) : []),
+    ...(settings.OTEL_METRICS_EXPORTER === 'otlp' ? (['METRICS'] as const) : []),
+    ...(settings.OTEL_LOGS_EXPORTER === 'otlp' ? (['LOGS'] as const) : []),
+  ];
+}
+
+/** How a signal is written. */
+export function protocolOf(settings: TracingSettings, signal: Signal): Protocol {
+  return settings[`OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`] ?? settings.OTEL_EXPORTER_OTLP_PROTOCOL;
+}
+
+/** Host and port that a signal is sent to, without user and password. */
+export function collectorOf(settings: TracingSettings, signal: Signal): string {
+  const url = settings[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`] ?? settings.OTEL_EXPORTER_OTLP_ENDPOINT;
+  return url === undefined ? `localhost:${protocolOf(settings, signal) === 'grpc' ? 4317 : 4318}` : new URL(url).host;
+}
+
+/** What OpenTelemetry exports, as variables name it. */
+export type Signal = 'TRACES' | 'METRICS' | 'LOGS';
+
+/** How it is written. */
+export type Protocol = 'grpc' | 'http/protobuf' | 'http/json';

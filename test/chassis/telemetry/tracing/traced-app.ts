@@ -8,6 +8,7 @@ import { errorHandler } from '../../../../src/chassis/http/answers/error-handler
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { rememberTemplate } from '../../../../src/chassis/http/pipeline/route-table.ts';
 import { startTelemetry, type Telemetry } from '../../../../src/chassis/telemetry/start-telemetry.ts';
+import { telemetryOptions } from '../../../support/exporting-settings.ts';
 import { memoryLog } from '../../http/bare-app.ts';
 
 /** A listening app of one route, `/things/:id`, with the telemetry that the settings ask for; closed with the test. */
@@ -16,7 +17,7 @@ export async function tracedApp(
   handler: RequestHandler,
   logger: Logger = memoryLog().logger,
 ): Promise<{ url: string; telemetry: Telemetry }> {
-  const telemetry = await startTelemetry(settings, logger);
+  const telemetry = await startTelemetry(telemetryOptions(settings, logger));
   const app = express().use(requestPipeline({ observers: [telemetry.observer] }));
   const route = app.route('/things/:id').all(handler);
   rememberTemplate(route as unknown as IRoute, '/api/things/:id');
