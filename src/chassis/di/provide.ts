@@ -1,8 +1,14 @@
 import { asClass, type Resolver } from 'awilix/browser';
 import type { Container } from './container.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a class may take any part of the cradle
-type Class<T = unknown> = new (cradle: any) => T;
+/**
+ * A class by what it makes. The parameters of its constructor are left out: they are parts of the cradle, which is made of
+ * these very classes, so that the compiler would go round in a circle.
+ */
+type Class<T = unknown> = { readonly prototype: T } & (new (...parameters: never) => unknown);
+
+/** A class as the container makes it, from the cradle. */
+type Made = new (cradle: object) => object;
 
 /** What a module provides: classes, made once with the cradle, or awilix resolvers for anything else. */
 export type Dependencies = Readonly<Record<string, Class | Resolver<unknown>>>;
@@ -28,7 +34,7 @@ export function provide(dependencies: Dependencies): (container: Container) => v
       );
     }
     for (const [name, dependency] of Object.entries(dependencies)) {
-      container.register(name, typeof dependency === 'function' ? asClass(dependency).singleton() : dependency);
+      container.register(name, typeof dependency === 'function' ? asClass(dependency as Made).singleton() : dependency);
     }
   };
 }
@@ -52,11 +58,11 @@ export function resource<
 ): ResourceNames<Name, R, S, C> {
   const one = (role: string) => (container: { resolve(name: string): unknown }) => container.resolve(`${name}${role}`);
   return {
-    [`${name}Repository`]: asClass(classes.repository).singleton(),
-    [`${name}Service`]: asClass(classes.service)
+    [`${name}Repository`]: asClass(classes.repository as Made).singleton(),
+    [`${name}Service`]: asClass(classes.service as Made)
       .singleton()
       .inject((container) => ({ repository: one('Repository')(container as never) })),
-    [`${name}Controller`]: asClass(classes.controller)
+    [`${name}Controller`]: asClass(classes.controller as Made)
       .singleton()
       .inject((container) => ({ service: one('Service')(container as never) })),
   } as ResourceNames<Name, R, S, C>;

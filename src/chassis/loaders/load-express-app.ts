@@ -42,7 +42,7 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
     (config.enableCors ?? true) && answerPreflights(settings.CORS_ORIGINS),
     (config.enableCompression ?? true) && compressResponses(),
     settings.RATE_LIMIT_ENABLED && clientLimit(settings),
-    parseBodies({ limitBytes: settings.BODY_LIMIT_BYTES }),
+    parseBodies({ limitBytes: settings.BODY_LIMIT_BYTES, deferExpected: true }),
     onlyAt((path) => uploadsPath.test(path), uploads(settings.LOCAL_UPLOAD_DIR)),
   ];
   app.use(composeMiddleware(steps.filter((step) => step !== false)));

@@ -4,11 +4,13 @@ import type { Express, Router } from 'express';
 import type { ModuleConfig } from '../config/app-config.ts';
 import { currentService } from '../context/current-service.ts';
 import { explainMissingDependency } from '../di/missing-dependency.ts';
+import { readBodyFirst } from '../http/bodies/defer-body.ts';
 import { wrapHandlers } from '../http/pipeline/middleware.ts';
 import { addKnownRoute, rememberTemplate } from '../http/pipeline/route-table.ts';
-import { type DeclaredRoute, isRouter, routesOf } from '../http/pipeline/routes-of.ts';
+import { type DeclaredRoute, isRouter, replaceHandlers, routesOf } from '../http/pipeline/routes-of.ts';
 import { shapeOf, yieldToSpecific } from '../http/pipeline/yield-to-specific.ts';
 import { StartUpError } from '../lifecycle/start-up-error.ts';
+import { isGuard } from '../openapi/documented.ts';
 import type { RouteFactory } from '../resource/define-routes.ts';
 import type { Service } from '../service.ts';
 import { bindPolicies } from './bind-policies.ts';
@@ -78,6 +80,7 @@ function mountRouters(app: Express, routers: readonly MountedRouter[]): Declared
       wrapHandlers(route.route);
       routes.push({ ...route, from });
     }
+    replaceHandlers(router, (handler) => (isGuard(handler) ? handler : readBodyFirst(handler)));
     app.use(prefix || '/', router);
   }
   yieldToSpecific(routes);

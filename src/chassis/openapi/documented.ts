@@ -28,3 +28,8 @@ export function docsOf(handlers: readonly unknown[]): Required<HandlerDocs> {
     statuses: [...new Set(docs.flatMap(({ statuses }) => statuses ?? []))],
   };
 }
+
+/** Whether a handler decides by who the caller is, not by what it sends: it says that it asks for credentials. */
+export function isGuard(handler: unknown): boolean {
+  return ((handler as Partial<DocumentedHandler>).openapi?.security ?? []).length > 0;
+}

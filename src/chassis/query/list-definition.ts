@@ -110,21 +110,43 @@ type FitsPlainColumn<Output, Column> = [Output] extends [
     : true
   : false;
 
-/** Makes it a type error when a record has a key that is no field of the model, or one of another type or nullability. */
-export type RecordShape<M extends ModelName, S> = {
-  readonly [K in keyof S]: K extends FieldName<M>
-    ? FitsColumn<z.output<S[K]>, Scalars<M>[K]> extends true
-      ? z.core.$ZodType
-      : null extends Scalars<M>[K]
-        ? z.ZodNullable<z.ZodType<Scalars<M>[K]>>
-        : z.ZodType<Scalars<M>[K]>
-    : never;
-};
+type ColumnOf<Column> = [Column] extends [boolean]
+  ? 'true or false'
+  : [Column] extends [number]
+    ? 'a number'
+    : [Column] extends [bigint]
+      ? 'a bigint: int64()'
+      : [Column] extends [Date]
+        ? 'a date: z.date() or dateTime()'
+        : [Column] extends [DecimalLike]
+          ? 'a decimal: decimal()'
+          : string extends Column
+            ? 'a text'
+            : 'an enum with these values only';
+
+type FieldProblem<M extends string, K extends string, Output, Column> =
+  FitsColumn<Output, Column> extends true
+    ? never
+    : FitsColumn<Output | null, Column | null> extends true
+      ? null extends Column
+        ? `${K} of ${M} can be null: say .nullable()`
+        : `${K} of ${M} is never null: leave .nullable() out`
+      : `${K} of ${M} is ${ColumnOf<NonNullable<Column>>}`;
+
+/** What is wrong with a record, in words that the compiler shows at the record; never where it fits. */
+type RecordProblem<M extends ModelName, S> = {
+  [K in keyof S & string]: K extends FieldName<M>
+    ? FieldProblem<M, K, z.output<S[K]>, Scalars<M>[K]>
+    : `${K} is no field of ${M}`;
+}[keyof S & string];
+
+/** A type that nothing has but what has no problem. */
+type Without<Problem> = [Problem] extends [never] ? unknown : Problem;
 
 /** What a list policy is made of. A part that is left out allows nothing. */
 export interface ListDefinition<M extends ModelName, S extends z.core.$ZodShape> {
   /** The fields that may leave; its types say how filter values are read. */
-  readonly record: z.ZodObject<S, z.core.$ZodObjectConfig>;
+  readonly record: z.ZodObject<S, z.core.$ZodObjectConfig> & Without<RecordProblem<M, S>>;
   /** Fields with the operators allowed on them, and relations with the policy that says what may be asked of them. */
   readonly filter?: FieldFilters<M, S> & Relations<M>;
   /** Keys of `orderBy`. A dotted key needs its relation in `filter` or `include`, whose policy must have the field. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { CursorCodec } from './cursor.ts';
 import { KeysetPage } from './keyset.ts';
-import type { ListDefinition, RecordShape } from './list-definition.ts';
+import type { ListDefinition } from './list-definition.ts';
 import type { ModelName } from './model-types.ts';
 import { defaultPaging, type QueryInput, readPaging } from './paging.ts';
 import { toOrder } from './parse-order.ts';
@@ -133,7 +133,7 @@ export type AnyListPolicy = ListPolicy<string, any>;
  *
  * @throws Error when the definition cannot work; what depends on other policies is checked at first use
  */
-export function listPolicy<const M extends ModelName, S extends RecordShape<M, S> & z.core.$ZodShape>(
+export function listPolicy<const M extends ModelName, S extends z.core.$ZodShape>(
   model: M,
   definition: ListDefinition<M, S>,
 ): ListPolicy<M, S> {

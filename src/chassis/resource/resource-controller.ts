@@ -9,13 +9,18 @@ import type { AnyListPolicy } from '../query/list-policy.ts';
 import { readId } from '../query/read-id.ts';
 import type { ResourceService } from './resource-service.ts';
 
+/** A schema by what it gives, so that the compiler's message names the field that does not fit. */
+interface Gives<Output> {
+  readonly _zod: { readonly output: Output };
+}
+
 /** The shapes of a resource: what leaves, what comes in, and what may be asked of it. */
 export interface ResourceSchemas<S extends ResourceService = ResourceService> {
   record: z.ZodObject;
   /** Gives what the service's `create` takes. */
-  create: z.ZodObject & z.ZodType<Parameters<S['create']>[0]>;
+  create: z.ZodObject & Gives<Parameters<S['create']>[0]>;
   /** Gives what the service's `update` takes. */
-  update: z.ZodObject & z.ZodType<Parameters<S['update']>[1]>;
+  update: z.ZodObject & Gives<Parameters<S['update']>[1]>;
   list: AnyListPolicy;
   /** The policies beside `list` that `policyFor` may choose. Default: none. */
   otherLists?: readonly AnyListPolicy[];

@@ -16,8 +16,7 @@ const strips: Readonly<Record<ImageType, Strip>> = {
 
 /**
  * An image without what cameras and programs write beside the picture: place, time, device, owner, comments, previews and
- * whatever follows its end. Colours stay as they are, and so does the way up of a JPEG; a PNG or WebP is shown as its
- * pixels lie. Pixels are not touched. Time and memory are in proportion to the image.
+ * whatever follows its end. Colours stay as they are, and so does the way up. Pixels are not touched. Time and memory are in proportion to the image.
  *
  * @returns the pieces of the image, parts of `image` itself; undefined for one that is damaged or cut off
  */

@@ -13,6 +13,9 @@ export interface Credentials {
 
 const credentials = { id: true, email: true, name: true, role: true, passwordHash: true };
 
+/** How long a unit waits for an account that another one has locked, in milliseconds: it holds a connection meanwhile. */
+const lockTimeout = '1000';
+
 /** Users as authentication sees them; the only code that reads password hashes. */
 export class AccountRepository extends Repository<'user'> {
   protected readonly model = 'user';
@@ -37,9 +40,12 @@ export class AccountRepository extends Repository<'user'> {
    * Locks one account, or two, against other units of work that lock them, until the unit ends, and gives what is stored
    * now. The unit must be `read-committed`: a stronger one would not see what it waited for. Two are locked in one order,
    * so that units never wait for each other. A unit of SQLite has the file to itself.
+   *
+   * @throws DatabaseUnavailableException when another unit has held the lock for a second
    */
   async lock(id: string, other = id): Promise<ReadonlyMap<string, Credentials>> {
     if (this.provider === 'postgresql') {
+      await this.orm.$queryRaw`SELECT set_config('lock_timeout', ${lockTimeout}, true)`;
       await this.orm
         .$queryRaw`SELECT "id" FROM "users" WHERE "id" IN (${id}, ${other}) ORDER BY "id" FOR NO KEY UPDATE`;
     }

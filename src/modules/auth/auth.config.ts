@@ -30,6 +30,9 @@ export const authSettings = {
   AUTH_LOGINS_PER_ACCOUNT_AND_HOUR: wholeNumber(1, 1_000_000, 100).describe(
     'Login attempts per account in an hour from all client addresses; an address that had a session before has a limit of its own of the same size',
   ),
+  AUTH_AUDIT_DAYS: wholeNumber(0, 36_500, 365).describe(
+    'How long the audit trail keeps an event, in days; 0 keeps all, for services that remove them on their own',
+  ),
   AUTH_ISSUER: z.string().default('slipway').describe('Issuer (iss) of access tokens'),
   AUTH_AUDIENCE: z.string().default('slipway').describe('Audience (aud) of access tokens'),
 };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { NotFoundException, UnauthorizedException, uninterrupted } from '../../chassis/index.ts';
 import type { Session } from './auth.schema.ts';
 import type { Caller, Device, Role } from './auth.types.ts';
-import { hashRefreshToken, newRefreshToken, sessionOfRefreshToken } from './refresh.token.ts';
+import { hashRefreshToken, RefreshTokens, sessionOfRefreshToken } from './refresh.token.ts';
 import type { StoredSession } from './session.repository.ts';
 
 type Dependencies = Pick<Slipway.Cradle, 'sessionRepository' | 'auditEventService' | 'logger' | 'settings'>;
@@ -23,6 +23,7 @@ export class SessionService {
   readonly #sessions: Dependencies['sessionRepository'];
   readonly #audit: Dependencies['auditEventService'];
   readonly #logger: Dependencies['logger'];
+  readonly #tokens: RefreshTokens;
   readonly #idleMs: number;
   readonly #longestMs: number;
 
@@ -30,6 +31,7 @@ export class SessionService {
     this.#sessions = sessionRepository;
     this.#audit = auditEventService;
     this.#logger = logger;
+    this.#tokens = new RefreshTokens(settings.AUTH_JWT_SECRET);
     this.#idleMs = settings.AUTH_REFRESH_TOKEN_TTL_DAYS * day;
     this.#longestMs = settings.AUTH_SESSION_MAX_DAYS * day;
   }
@@ -38,7 +40,7 @@ export class SessionService {
   async open(userId: string, role: Role, { address, userAgent }: Device): Promise<OpenSession> {
     const now = Date.now();
     const id = randomUUID();
-    const { token, hash } = newRefreshToken(id);
+    const { token, hash } = this.#tokens.make(id);
     const endsAt = new Date(now + this.#longestMs);
     const moment = new Date(now);
     await this.#sessions.forget(userId, new Date(now - knownFor));
@@ -65,7 +67,7 @@ export class SessionService {
     const found = await this.#find(token);
     if (!found || !isAlive(found)) throw invalid();
     const { id, userId, endsAt, user } = found;
-    const { token: refreshToken, hash: to } = newRefreshToken(id);
+    const { token: refreshToken, hash: to } = this.#tokens.make(id);
     const from = hashRefreshToken(token);
     const rotation = { from, to, expiresAt: this.#expiry(endsAt), address };
     if (from === found.tokenHash && (await this.#sessions.rotate(id, rotation))) {
@@ -121,9 +123,11 @@ export class SessionService {
     return this.#sessions.isKnown(email, address, new Date(Date.now() - knownFor));
   }
 
+  /** The session of a token that is its present one, or that was: nobody else may use or end it. */
   async #find(token: string): Promise<StoredSession | null> {
     const id = sessionOfRefreshToken(token);
-    return id === undefined ? null : this.#sessions.findWithRole(id);
+    const found = id === undefined ? null : await this.#sessions.findWithRole(id);
+    return found?.tokenHash === hashRefreshToken(token) || this.#tokens.isOwn(token) ? found : null;
   }
 
   /** A session that ended between two statements was not misused. */

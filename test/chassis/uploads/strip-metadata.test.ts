@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageType } from '../../../src/chassis/uploads/image-type.ts';
-import { exifOrientation } from '../../../src/chassis/uploads/metadata/exif-orientation.ts';
+import { exifOrientation, tiffOrientation } from '../../../src/chassis/uploads/metadata/exif-orientation.ts';
 import { stripMetadata } from '../../../src/chassis/uploads/strip-metadata.ts';
 import { gifBlocks, images, jpegSegment, pngChunk, webpChunk } from '../../support/images.ts';
 
@@ -114,5 +114,26 @@ describe('the way up of a JPEG', () => {
     const segment = image.indexOf(Buffer.from('ffe1', 'hex'));
     expect(exifOrientation(image.subarray(segment + 4))).toBe(orientation);
     expect(image.length).toBe(images.jpg(pixels).length + 36);
+  });
+});
+
+describe.each([
+  ['image/png', (data: Buffer) => images.png(pixels, pngChunk('eXIf', data)), 'eXIf'],
+  [
+    'image/webp',
+    (data: Buffer) =>
+      images.webp(pixels, webpChunk('VP8X', Buffer.from([8, ...Buffer.alloc(9)])), webpChunk('EXIF', data)),
+    'EXIF',
+  ],
+] as const)('the way up of %s', (type, made, name) => {
+  it.each([3, 6, 8])('stays, as orientation %d and nothing else', (orientation) => {
+    for (const data of [exif(orientation), exif(orientation).subarray(6)]) {
+      const image = stripped(made(data), type);
+      expect(image.includes(place)).toBe(false);
+      expect(tiffOrientation(image.subarray(image.indexOf(name) + (type === 'image/png' ? 4 : 8)))).toBe(orientation);
+      // The chunk has 26 bytes of data; what remains is a picture that stays as it is.
+      expect(image.length).toBe(stripped(made(Buffer.alloc(0)), type).length + 26 + (type === 'image/png' ? 12 : 8));
+      expect(stripped(image, type)).toEqual(image);
+    }
   });
 });

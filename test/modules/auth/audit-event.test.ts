@@ -108,3 +108,27 @@ describe('GET /auth/audit-events', () => {
     }
   });
 });
+
+describe('AUTH_AUDIT_DAYS', () => {
+  const day = 24 * 60 * 60 * 1000;
+  const event = (days: number) => ({ action: 'login.failed', createdAt: new Date(Date.now() - days * day) });
+  const record = (to: typeof app) => to.service.container.cradle.auditEventService.record({ action: 'login.failed' });
+  const countOf = (to: typeof app, days: number) =>
+    to.count('auditEvent', { createdAt: { lt: new Date(Date.now() - days * day) } });
+
+  it('bounds how long an event is kept, and takes old ones out little by little', async () => {
+    const short = await bootTestApp({ env: { AUTH_AUDIT_DAYS: '10' } });
+    await short.orm.auditEvent.createMany({ data: [event(9), ...Array.from({ length: 1_200 }, () => event(11))] });
+    await record(short);
+    await expect.poll(() => countOf(short, 8)).toBe(201);
+    for (let count = 0; count < 100; count += 1) await record(short);
+    await expect.poll(() => countOf(short, 8)).toBe(1);
+  });
+
+  it('of 0 keeps all', async () => {
+    const all = await bootTestApp({ env: { AUTH_AUDIT_DAYS: '0' } });
+    await all.orm.auditEvent.create({ data: event(30_000) });
+    for (let count = 0; count < 101; count += 1) await record(all);
+    expect(await countOf(all, 20_000)).toBe(1);
+  });
+});

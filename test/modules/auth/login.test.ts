@@ -11,7 +11,7 @@ describe('POST /auth/login', () => {
     expect(response.status).toBe(200);
     expect(response.headers['cache-control']).toBe('no-store');
     const accessToken = expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/);
-    const refreshToken = expect.stringMatching(/^[\w-]{64}$/);
+    const refreshToken = expect.stringMatching(/^[\w-]{86}$/);
     expect(response.body).toEqual({ success: true, data: { accessToken, refreshToken, expiresIn: 900 } });
   });
 

@@ -108,6 +108,35 @@ describe('POST /auth/refresh', () => {
   });
 });
 
+describe('a token made up from the identifier of a session', () => {
+  const forged = (token: string) => {
+    const bytes = Buffer.from(token, 'base64url');
+    return [bytes.subarray(0, 48), Buffer.concat([bytes.subarray(0, 16), Buffer.alloc(48, 7)])].map((made) =>
+      made.toString('base64url'),
+    );
+  };
+
+  it('is answered 401 and ends no session', async () => {
+    const token = await logIn();
+    for (const made of forged(token)) await refresh(made).expectError(401, refusal);
+    await refresh(token).expectData();
+  });
+
+  it('logs nobody out', async () => {
+    const token = await logIn();
+    for (const made of forged(token)) expect((await app.post('/auth/logout', { refreshToken: made })).status).toBe(204);
+    await refresh(token).expectData();
+  });
+});
+
+it('exchanges a token of before tokens had seals', async () => {
+  const old = Buffer.from(await logIn(), 'base64url')
+    .subarray(0, 48)
+    .toString('base64url');
+  await app.orm.session.update({ where: { id: idOf(old) }, data: { tokenHash: tokenHash(old) } });
+  await refresh(old).expectData();
+});
+
 describe('POST /auth/logout', () => {
   it('answers 204 and revokes all that grew from the login', async () => {
     const first = await logIn();

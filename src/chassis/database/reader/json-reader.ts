@@ -28,7 +28,7 @@ export interface JsonReaderParts extends StatementTarget {
 }
 
 /**
- * Reads records as JSON that the database makes (docs/decisions/0021). Each shape of a read is written once into a
+ * Reads records as JSON that the database makes (docs/decisions/0022). Each shape of a read is written once into a
  * statement. It gives undefined for a shape that it does not know and for values that it cannot vouch for; the ORM reads
  * then, and both are counted.
  */

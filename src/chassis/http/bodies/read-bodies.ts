@@ -4,6 +4,7 @@ import { BadRequestException, UnsupportedMediaTypeException } from '../../errors
 import { parseUrlEncoded } from '../pipeline/query-parameters.ts';
 import { BodyBudget } from './body-budget.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
+import { deferBody, waitsForContinue } from './defer-body.ts';
 import { readBody } from './read-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
 
@@ -13,6 +14,11 @@ interface ParseBodiesOptions {
   limitBytes: number;
   /** All bodies together that are still coming in, in bytes. Default 64 MB. */
   budgetBytes?: number;
+  /**
+   * Leaves the body of a client that waits for `100 Continue` to the handlers of `readBodyFirst`, behind the guards. Default
+   * false: it is read here.
+   */
+  deferExpected?: boolean;
 }
 
 /**
@@ -21,7 +27,8 @@ interface ParseBodiesOptions {
  * `__proto__`, 413 for one that is too large, 415 for POST, PUT and PATCH with a type, character set or encoding that the
  * service does not read, and 503 for the oldest that are coming in while all together hold more than the budget.
  */
-export function parseBodies({ limitBytes, budgetBytes = 67_108_864 }: ParseBodiesOptions): RequestHandler {
+export function parseBodies(options: ParseBodiesOptions): RequestHandler {
+  const { limitBytes, budgetBytes = 67_108_864, deferExpected = false } = options;
   const limits = { limitBytes, budget: new BodyBudget(budgetBytes) };
   async function read(req: Request, parse: (text: string) => unknown, charset: string): Promise<void> {
     req.body = parse(decodeText(await readBody(req, limits), charset));
@@ -36,7 +43,10 @@ export function parseBodies({ limitBytes, budgetBytes = 67_108_864 }: ParseBodie
     const charset = charsetOf(req.headers['content-type'] ?? '');
     // JSON is Unicode (RFC 8259, 8.1).
     if (reading === 'json' && !charset.startsWith('utf')) return next(unsupportedCharset(charset));
-    read(req, reading === 'json' ? parseJson : parseUrlEncoded, charset).then(() => next(), next);
+    const parse = reading === 'json' ? parseJson : parseUrlEncoded;
+    if (!deferExpected || !waitsForContinue(req)) return void read(req, parse, charset).then(() => next(), next);
+    deferBody(req, () => read(req, parse, charset));
+    next();
   };
 }
 

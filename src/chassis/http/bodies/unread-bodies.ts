@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { expectContinue, waitsForContinue } from './defer-body.ts';
 import { hasBody } from './read-bodies.ts';
 
 /** What of a body is read for nobody, so that the connection serves the next request, in bytes. */
@@ -8,19 +9,17 @@ const drainedBytes = 65_536;
 const lingerMs = 1000;
 
 const requestKey = Symbol('request that came last');
-const continueKey = Symbol('waits for 100 Continue');
 
 type KnownSocket = Socket & { [requestKey]?: IncomingMessage };
-type WaitingRequest = IncomingMessage & { [continueKey]?: boolean };
 
 /**
  * Whether an answer given now closes the connection: more of the body is to come than is worth reading, or it is not
  * known how much, or the client waits for a 100 Continue and may leave the body out.
  */
-export function closesUnread(req: WaitingRequest): boolean {
+export function closesUnread(req: IncomingMessage): boolean {
   if (req.complete || !hasBody(req)) return false;
   const length = req.headers['content-length'];
-  return length === undefined || Number(length) > drainedBytes || req[continueKey] === true;
+  return length === undefined || Number(length) > drainedBytes || waitsForContinue(req);
 }
 
 /**
@@ -42,13 +41,13 @@ export function closeUnreadConnections(server: Server): void {
  * something begins to read the body, so that none is sent for a request that is refused.
  */
 export function continueWhenRead(server: Server): RequestListener {
-  return function handleExpectation(req: WaitingRequest, res) {
+  return function handleExpectation(req: IncomingMessage, res) {
     const read = req._read;
-    req[continueKey] = true;
+    expectContinue(req, true);
     req._read = function readOn(size) {
       req._read = read;
       if (!res.headersSent) {
-        req[continueKey] = false;
+        expectContinue(req, false);
         res.writeContinue();
       }
       read.call(req, size);

@@ -51,7 +51,7 @@ export function asyncHandler(handler: (req: Request, res: Response, next: NextFu
 }
 
 /** Hands a thrown value on as an error, which Express would take `undefined` and some strings not for. */
-function passError(error: unknown, next: NextFunction): void {
+export function passError(error: unknown, next: NextFunction): void {
   next(error instanceof Error ? error : toException(error));
 }
 

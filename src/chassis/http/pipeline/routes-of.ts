@@ -1,4 +1,4 @@
-import type { IRoute, Router } from 'express';
+import type { IRoute, RequestHandler, Router } from 'express';
 
 /** One method of a route, and where it stands in its route file. */
 export interface DeclaredRoute {
@@ -40,6 +40,14 @@ export function routersOf(router: Router, prefix: string): { router: Router; pat
   return [{ router, path: prefix }, ...inside];
 }
 
+/** Puts another handler in the place of each, in `use` and in routes, also of routers inside. Those for errors stay. */
+export function replaceHandlers(router: Router, replace: (handler: RequestHandler) => RequestHandler): void {
+  for (const layer of layersOf(router)) {
+    if (isRouter(layer.handle)) replaceHandlers(layer.handle, replace);
+    else for (const step of layer.route?.stack ?? [layer]) replaceHandle(step, replace);
+  }
+}
+
 /** A router is itself a function; only a router has a stack. */
 export function isRouter(value: unknown): value is Router {
   return typeof value === 'function' && Array.isArray((value as { stack?: unknown }).stack);
@@ -58,6 +66,11 @@ function declaredIn(router: Router, prefix: string, steps: Step[]): DeclaredRout
     steps.push(...paths.map((path) => ({ path, handle })));
     return [];
   });
+}
+
+function replaceHandle(step: { handle: unknown }, replace: (handler: RequestHandler) => RequestHandler): void {
+  const handler = step.handle as RequestHandler;
+  if (handler.length < 4) step.handle = replace(handler);
 }
 
 function layersOf(router: Router): Layer[] {

@@ -2,10 +2,16 @@ const exifName = Buffer.from('Exif\0\0');
 const orientationTag = 0x0112;
 const entryLength = 12;
 
-/** The orientation in the data of an Exif segment, 1 to 8; undefined without one. */
+/** The orientation in the data of an Exif segment of a JPEG, 1 to 8; undefined without one. */
 export function exifOrientation(data: Buffer): number | undefined {
-  if (!data.subarray(0, exifName.length).equals(exifName)) return undefined;
-  const tiff = data.subarray(exifName.length);
+  return data.subarray(0, exifName.length).equals(exifName)
+    ? tiffOrientation(data.subarray(exifName.length))
+    : undefined;
+}
+
+/** The same of an Exif chunk of a PNG or WebP; some programs write the name of the segment into these too. */
+export function tiffOrientation(data: Buffer): number | undefined {
+  const tiff = data.subarray(0, exifName.length).equals(exifName) ? data.subarray(exifName.length) : data;
   if (tiff.length < 8) return undefined;
   const little = tiff.toString('latin1', 0, 2) === 'II';
   const short = (at: number) => (little ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
@@ -21,11 +27,16 @@ export function exifOrientation(data: Buffer): number | undefined {
   return undefined;
 }
 
-/** A segment of a JPEG that says how it is turned, and nothing else. */
-export function orientationSegment(orientation: number): Buffer {
+/** An Exif directory that says how a picture is turned, and nothing else; 26 bytes. */
+export function orientationDirectory(orientation: number): Buffer {
   const directory = Buffer.from('0001' + '0112' + '0003' + '00000001' + '0000' + '0000' + '00000000', 'hex');
   directory.writeUInt16BE(orientation, 10);
-  const tiff = Buffer.concat([Buffer.from('4d4d002a00000008', 'hex'), directory]);
+  return Buffer.concat([Buffer.from('4d4d002a00000008', 'hex'), directory]);
+}
+
+/** The same as a segment of a JPEG. */
+export function orientationSegment(orientation: number): Buffer {
+  const tiff = orientationDirectory(orientation);
   const head = Buffer.from([0xff, 0xe1, 0, 2 + exifName.length + tiff.length]);
   return Buffer.concat([head, exifName, tiff]);
 }
