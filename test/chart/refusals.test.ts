@@ -68,6 +68,11 @@ const contradictions: [what: string, values: Values, sentence: string][] = [
     'redis.url and redis.existingSecret are both set; keep one.',
   ],
   [
+    'two sources of the internal token',
+    { internal: { token: 'a-token-of-sixteen-bytes', existingSecret: 'orders-internal' } },
+    'internal.token and internal.existingSecret are both set; keep one.',
+  ],
+  [
     'a Redis without a scheme',
     { redis: { url: 'redis:6379' } },
     'redis.url is not a Redis URL; write redis://:password@host:6379 or, with TLS, rediss://…, or leave it empty.',

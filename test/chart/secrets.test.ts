@@ -11,6 +11,7 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
     const values = {
       database: { existingSecret: 'orders-database', existingSecretKey: 'uri' },
       redis: { existingSecret: 'orders-redis', existingSecretKey: 'uri' },
+      internal: { existingSecret: 'orders-internal', existingSecretKey: 'token' },
       sentry: { existingSecret: 'orders-sentry' },
       envFrom: [{ secretRef: { name: 'orders-env' } }],
     };
@@ -19,6 +20,7 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
     expect(variables(container)).toMatchObject({
       DATABASE_URL: secretOf('orders-database', 'uri'),
       REDIS_URL: secretOf('orders-redis', 'uri'),
+      INTERNAL_TOKEN: secretOf('orders-internal', 'token'),
       SENTRY_DSN: secretOf('orders-sentry', 'SENTRY_DSN'),
     });
     expect(container.envFrom).toEqual([{ secretRef: { name: 'orders-env' } }]);
@@ -28,17 +30,19 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
     const values = {
       database: { url },
       redis: { url: 'redis://:secret@redis:6379' },
+      internal: { token: 'a-token-of-sixteen-bytes' },
       sentry: { dsn: 'https://key@sentry/1' },
       secretEnv: { AUTH_JWT_SECRET: 12345678 },
     };
     expect(decoded(only('Secret', values, 'orders'))).toEqual({
       DATABASE_URL: url,
       REDIS_URL: 'redis://:secret@redis:6379',
+      INTERNAL_TOKEN: 'a-token-of-sixteen-bytes',
       SENTRY_DSN: 'https://key@sentry/1',
       AUTH_JWT_SECRET: '12345678',
     });
     const { container } = servicePod(values);
-    for (const name of ['DATABASE_URL', 'REDIS_URL', 'SENTRY_DSN'])
+    for (const name of ['DATABASE_URL', 'REDIS_URL', 'INTERNAL_TOKEN', 'SENTRY_DSN'])
       expect(variables(container)[name]).toEqual(secretOf('orders', name));
     expect(container.envFrom).toEqual([{ secretRef: { name: 'orders' } }]);
   });

@@ -122,10 +122,17 @@ describe.skipIf(skipped('helm'))(`the network policy${skipped('helm')}`, () => {
     expect(egress.slice(2)).toEqual([rule(6432), rule(6380), extra]);
   });
 
-  it('lets everybody call the service, and the cluster read metrics', () => {
-    const [http, internal] = policy({}).ingress;
+  it('lets everybody call the service, and only Prometheus and the release read metrics', () => {
+    const { ingress, podSelector } = policy({});
+    const [http, internal] = ingress;
     expect(http).toEqual({ ports: [{ protocol: 'TCP', port: 'http' }] });
-    expect(internal.from).toEqual([{ namespaceSelector: {} }]);
+    const prometheus = { matchLabels: { 'app.kubernetes.io/name': 'prometheus' } };
+    expect(internal.from).toEqual([{ namespaceSelector: {}, podSelector: prometheus }, { podSelector }]);
+  });
+
+  it('lets nobody but the release read metrics when internalFrom is empty', () => {
+    const { ingress, podSelector } = policy({ networkPolicy: { enabled: true, internalFrom: [] } });
+    expect(ingress[1].from).toEqual([{ podSelector }]);
   });
 
   it('lets helm test in when it lets only others in', () => {

@@ -248,6 +248,10 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
 {{ include "slipway.fromSecret" (dict "name" "REDIS_URL" "own" (include "slipway.fullname" .)
   "existing" .Values.redis.existingSecret "key" .Values.redis.existingSecretKey) }}
 {{- end }}
+{{- if or .Values.internal.token .Values.internal.existingSecret }}
+{{ include "slipway.fromSecret" (dict "name" "INTERNAL_TOKEN" "own" (include "slipway.fullname" .)
+  "existing" .Values.internal.existingSecret "key" .Values.internal.existingSecretKey) }}
+{{- end }}
 - name: OTEL_SERVICE_NAME
   value: {{ include "slipway.fullname" . | quote }}
 {{- with .Values.telemetry.otlpEndpoint }}
@@ -298,6 +302,9 @@ DATABASE_URL: {{ . | quote }}
 {{- end }}
 {{- with .Values.redis.url }}
 REDIS_URL: {{ . | quote }}
+{{- end }}
+{{- with .Values.internal.token }}
+INTERNAL_TOKEN: {{ . | quote }}
 {{- end }}
 {{- with .Values.sentry.dsn }}
 SENTRY_DSN: {{ . | quote }}
