@@ -1,7 +1,7 @@
 import type { FieldFilter } from './policy-rules.ts';
 import { countComparison, type ParseContext, type Path, Refusal, refuseName, show } from './query-refusal.ts';
 
-/** Steps into a JSON value: the key of an object, or the place in a list, from 0. */
+/** Steps into a JSON value: the key of an object, or the place in a list, from 0, or from -1 backwards. */
 export type JsonPath = readonly (string | number)[];
 
 /** A comparison of a Json field, which only the database layer can say to the ORM: each database has its own form. */
@@ -19,6 +19,13 @@ export class JsonComparison {
 }
 
 const mostSteps = 10;
+/** SQLite compares twice as often with each of them. */
+const mostPlaces = 3;
+
+/** Whether a step may mean a place in a list, as PostgreSQL reads it. */
+export function isPlace(step: string | number): boolean {
+  return typeof step === 'number' || /^\s*[+-]?\d{1,6}$/.test(step);
+}
 
 /**
  * Reads what is asked of a Json field: `{ equals, not }`, with `path` of a value inside of it, as in
@@ -45,10 +52,9 @@ export function readJsonComparison(
 // A quotation mark cannot be said in a path of SQLite.
 function readPath(value: unknown, at: Path): JsonPath {
   const isStep = (step: unknown) =>
-    typeof step === 'string'
-      ? !/["\\]/.test(step)
-      : Number.isInteger(step) && (step as number) >= 0 && (step as number) < 1e6;
-  if (Array.isArray(value) && value.length > 0 && value.length <= mostSteps && value.every(isStep)) return value;
-  const expected = `an array of 1 to ${mostSteps} keys, without quotation marks and backslashes, or places in a list`;
+    typeof step === 'string' ? !/["\\]/.test(step) : Number.isInteger(step) && Math.abs(step as number) < 1e6;
+  const fits = Array.isArray(value) && value.length > 0 && value.length <= mostSteps && value.every(isStep);
+  if (fits && value.filter(isPlace).length <= mostPlaces) return value;
+  const expected = `an array of 1 to ${mostSteps} keys, without quotation marks and backslashes, at most ${mostPlaces} of them whole numbers, which are places in a list too`;
   throw new Refusal(at, `expected ${expected}, got ${show(value)}`);
 }

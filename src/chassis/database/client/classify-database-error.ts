@@ -128,6 +128,7 @@ const byErrorName: Record<string, FaultKind> = {
   PrismaClientValidationError: 'mistake',
   NulCharacterError: 'invalid',
   LongDecimalError: 'invalid',
+  ColumnValueError: 'invalid',
 };
 
 /** What an error of the database means; undefined when it is not recognised as one. */

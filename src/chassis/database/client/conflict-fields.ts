@@ -29,3 +29,23 @@ export function declaredFields(
   const declared = Object.entries(dataModel?.models[model ?? '']?.fields ?? {});
   return fields?.map((column) => declared.find(([, field]) => field.column === column)?.[0] ?? column);
 }
+
+/**
+ * The fields by which a write refers to other records, where they belong to one key alone: that is the broken one then,
+ * which SQLite does not name.
+ */
+export function referringFields(
+  dataModel: DataModel | undefined,
+  model: string | undefined,
+  args: unknown,
+): readonly string[] | undefined {
+  const { table, fields = {} } = dataModel?.models[model ?? ''] ?? {};
+  const { data } = (args ?? {}) as { data?: Record<string, unknown> };
+  if (!dataModel || !data || Array.isArray(data)) return undefined;
+  const isForeignKey = (name: string) => name.startsWith(`${table}_`) && name.endsWith('_fkey');
+  const isWritten = (key: string) => key in fields && data[key] !== undefined && data[key] !== null;
+  const written = Object.entries(dataModel.constraints).filter(
+    ([name, keys]) => isForeignKey(name) && keys.some(isWritten),
+  );
+  return written.length === 1 ? written[0]?.[1] : undefined;
+}

@@ -32,14 +32,22 @@ interface Extensible {
   $extends(extension: object): object;
 }
 
+/** What the errors and counts of a client are made of. */
+export interface ConversionOptions {
+  readonly counts?: DatabaseCounts | undefined;
+  readonly dataModel?: DataModel | undefined;
+  /** Raises what the database does not refuse by itself. */
+  readonly check?: ((model: string | undefined, args: unknown) => void) | undefined;
+}
+
 /**
  * The same client, whose every operation raises the exceptions of the chassis instead of the database's own errors
  * (spec.md: Errors, body rule 7): in repositories, in methods that a module adds, in raw SQL and in transactions. The time
  * of every operation is measured. A request that nobody waits for stops before its next operation. Those of a unit of
  * work take turns.
  */
-export function convertingErrors(client: object, counts?: DatabaseCounts, dataModel?: DataModel): OrmClient {
-  const convertErrors = errorConverter(counts, dataModel);
+export function convertingErrors(client: object, options: ConversionOptions = {}): OrmClient {
+  const convertErrors = errorConverter(options);
   const run = async (operation: Operation) => {
     const unit = currentUnit(extended);
     const inTransaction = operation.__internalParams.transaction !== undefined;
@@ -52,7 +60,7 @@ export function convertingErrors(client: object, counts?: DatabaseCounts, dataMo
 }
 
 /** Runs operations, measures their time and converts their errors. */
-export function errorConverter(counts: DatabaseCounts | undefined, dataModel: DataModel | undefined) {
+export function errorConverter({ counts, dataModel, check }: ConversionOptions) {
   return async function convertErrors(
     { model, operation, args, query }: MeasuredOperation,
     unit?: Unit,
@@ -60,9 +68,10 @@ export function errorConverter(counts: DatabaseCounts | undefined, dataModel: Da
     stopAbandoned();
     const started = performance.now();
     try {
+      check?.(model, args);
       return await query(args);
     } catch (error) {
-      const exception = toDatabaseException(error, { model, operation, dataModel }) ?? error;
+      const exception = toDatabaseException(error, { model, operation, args, dataModel }) ?? error;
       // A read that was cancelled because nobody waits for it any more is no failure of the database.
       if (exception instanceof DatabaseUnavailableException && !unit) stopAbandoned();
       if (unit && !leavesTransactionIntact(error, args)) unit.fail(exception);

@@ -10,12 +10,14 @@ import {
 import { modelWords, notFoundMessage } from '../../errors/not-found-message.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { classifyDatabaseError, type Fault, type FaultKind } from './classify-database-error.ts';
-import { declaredFields } from './conflict-fields.ts';
+import { declaredFields, referringFields } from './conflict-fields.ts';
 
 /** The operation that raised an error; it makes the message name the model. */
 export interface FailedOperation {
   readonly model?: string | undefined;
   readonly operation: string;
+  /** What it was called with. */
+  readonly args?: unknown;
   /** Tells the fields of a broken constraint; without it they are guessed of its name. */
   readonly dataModel?: DataModel | undefined;
 }
@@ -61,7 +63,10 @@ export function toDatabaseException(error: unknown, operation?: FailedOperation)
   if (!found) return undefined;
   const model = operation?.model ?? found.model;
   const fault = model === undefined ? found : { ...found, model };
-  const fields = declaredFields(operation?.dataModel, fault);
+  const unnamed = fault.kind === 'reference' && fault.index === undefined;
+  const fields = unnamed
+    ? referringFields(operation?.dataModel, model, operation?.args)
+    : declaredFields(operation?.dataModel, fault);
   return conversions[found.kind](fields ? { ...fault, fields } : fault, operation);
 }
 

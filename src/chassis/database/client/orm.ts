@@ -4,7 +4,7 @@ import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { JsonReader } from '../reader/json-reader.ts';
 import { cannotBeReached, classifyDatabaseError } from './classify-database-error.ts';
-import { convertingErrors, errorConverter } from './convert-orm-errors.ts';
+import { type ConversionOptions, convertingErrors, errorConverter } from './convert-orm-errors.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
 import type { OrmClient } from './orm-types.ts';
@@ -91,7 +91,7 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const { counts, clients } = options;
   const target = parseDatabaseUrl(settings.DATABASE_URL);
   const { Client, dataModel } = await loadGeneratedClient(target.provider, clients);
-  const { adapter, pool, requests, isBusy = () => false } = await connect(target, settings, dataModel);
+  const { adapter, pool, requests, check, isBusy = () => false } = await connect(target, settings, dataModel);
   const { shared, factory } = sharedConnection(adapter);
   // Its messages would hold the values that it was called with, and go to logs and monitors.
   const bare = new Client({ adapter: factory, errorFormat: 'minimal' });
@@ -101,10 +101,11 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
     await bare.$disconnect();
     throw await noAnswer(target, error);
   }
-  const client = convertingErrors(bare, counts, dataModel);
+  const conversion = { counts, dataModel, check };
+  const client = convertingErrors(bare, conversion);
   const { provider, writable } = target;
   const schema = target.provider === 'postgresql' ? (target.schema ?? 'public') : 'main';
-  const measured = errorConverter(counts, dataModel);
+  const measured = errorConverter(conversion);
   const reader = settings.DATABASE_JSON_READS
     ? new JsonReader({ provider, dataModel, schema, connection: shared(), measured, counts })
     : undefined;
@@ -112,17 +113,22 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   return { client, provider, writable, pool, requests, isBusy, close: () => bare.$disconnect() };
 }
 
+interface Connected extends Pick<ConversionOptions, 'check'> {
+  readonly adapter: SqlDriverAdapterFactory;
+  readonly pool?: Pool;
+  readonly requests: RequestQueue;
+  readonly isBusy?: () => boolean;
+}
+
 /** Loads the driver of one database and not that of the other. */
-async function connect(
-  target: DatabaseTarget,
-  settings: DatabaseSettings,
-  dataModel: DataModel,
-): Promise<{ adapter: SqlDriverAdapterFactory; pool?: Pool; requests: RequestQueue; isBusy?: () => boolean }> {
+async function connect(target: DatabaseTarget, settings: DatabaseSettings, dataModel: DataModel): Promise<Connected> {
   if (target.provider === 'sqlite') {
     const { connectSqlite, sqliteQueue } = await import('../sqlite/connect-sqlite.ts');
+    const { refuseUnstorable } = await import('../sqlite/refuse-unstorable.ts');
     const requests = sqliteQueue();
     const adapter = connectSqlite(target.path, settings.DATABASE_STATEMENT_TIMEOUT_MS, dataModel, requests);
-    return { adapter, requests, isBusy: adapter.isBusy };
+    const check: Connected['check'] = (model, args) => refuseUnstorable(dataModel, model, args);
+    return { adapter, requests, check, isBusy: adapter.isBusy };
   }
   const { connectPostgresql } = await import('./connect-postgresql.ts');
   return connectPostgresql(target, {

@@ -16,7 +16,14 @@ export interface DataField {
     readonly fields?: readonly string[];
     readonly references?: readonly string[];
   };
+  /** The numbers that its column holds, where PostgreSQL takes fewer than the type tells. */
+  readonly holds?: NumberBounds;
 }
+
+/** Digits before and behind the point of a Decimal, or the limits of an integer. */
+export type NumberBounds =
+  | { readonly whole: number; readonly fraction: number }
+  | { readonly least: number; readonly most: number };
 
 /** What the generated client does not tell of its models; `npm run generate` writes it beside the clients. */
 export interface DataModel {
@@ -38,7 +45,11 @@ export function dataModelOf(text: string): DataModel {
       const column = mappedName(attributes) ?? field;
       const native = /@db\.(\w+)/.exec(attributes)?.[1];
       const relation = models.has(type) && relationOf(attributes);
-      return [field, { type, list, column, ...(native && { native }), ...(relation && { relation }) }] as const;
+      const holds = boundsOf(attributes);
+      return [
+        field,
+        { type, list, column, ...(native && { native }), ...(relation && { relation }), ...(holds && { holds }) },
+      ] as const;
     });
     return [name, { table: tables.get(name) ?? name, fields: Object.fromEntries(fieldEntries) }] as const;
   });
@@ -60,6 +71,12 @@ function relationOf(attributes: string): NonNullable<DataField['relation']> {
     ...(fields !== undefined && { fields: namesIn(fields) }),
     ...(references !== undefined && { references: namesIn(references) }),
   };
+}
+
+function boundsOf(attributes: string): NumberBounds | undefined {
+  if (/@db\.SmallInt\b/.test(attributes)) return { least: -32_768, most: 32_767 };
+  const [, precision, scale = 0] = /@db\.Decimal\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)/.exec(attributes) ?? [];
+  return precision === undefined ? undefined : { whole: Number(precision) - Number(scale), fraction: Number(scale) };
 }
 
 /** The field that a path of relations leads to from a model; undefined where there is none. */

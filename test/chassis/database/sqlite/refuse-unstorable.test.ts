@@ -1,0 +1,91 @@
+import request from 'supertest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { databaseProviders } from '../../../support/empty-database.ts';
+import { aGadget } from '../../resource/a-gadget.ts';
+import { type EveryTypeApp, everyTypeModels } from '../../resource/every-type.ts';
+
+const models = await everyTypeModels();
+afterAll(models.remove);
+
+describe.each(databaseProviders)('values at the edge of their columns on %s', (provider) => {
+  let open: EveryTypeApp & { close(): Promise<void> };
+  const get = (path: string, { where }: { where: unknown }) =>
+    request(open.app)
+      .get(path)
+      .query({ where: JSON.stringify(where) });
+  const numbers = async (where: unknown) => {
+    const { body, status } = await get('/gadgets', { where });
+    expect(status).toBe(200);
+    return body.data.map(({ number }: { number: number }) => number).sort();
+  };
+
+  beforeAll(async () => {
+    open = await models.open(provider);
+    const { status } = await request(open.app)
+      .post('/gadgets')
+      .send({ ...aGadget(1), makerId: null });
+    expect(status).toBe(201);
+  });
+  afterAll(() => open.close());
+
+  it.each([
+    ['number beyond SmallInt', { number: 40_000 }],
+    ['number below SmallInt', { number: -32_769 }],
+    ['decimal with more digits before the point than its column', { price: '12345678901.5' }],
+    ['decimal that becomes too long when it is rounded', { price: '9999999999.99995' }],
+    ['NUL in Json', { data: { a: ['x\u0000y'] } }],
+    ['NUL in a key of Json', { data: { 'x\u0000y': 1 } }],
+    ['half a surrogate pair in Json', { data: { a: '\ud800' } }],
+    ['NUL in a text', { name: 'x\u0000y' }],
+  ])('answer 400 to what its column cannot hold, in the same words on both databases: %s', async (_what, more) => {
+    const sent = { ...aGadget(300), makerId: null, ...more };
+    const created = await request(open.app).post('/gadgets').send(sent);
+    const [gadget] = (await get('/gadgets', { where: { number: 1 } })).body.data;
+    const updated = await request(open.app).put(`/gadgets/${gadget.id}`).send(more);
+    for (const { status, body } of [created, updated]) {
+      expect([status, body.message, body.details]).toEqual([400, 'Invalid request data', undefined]);
+    }
+    expect(await open.client.gadget.count({ where: { number: 300 } })).toBe(0);
+  });
+
+  it('answer 400 to a comparison with what a SmallInt cannot be', async () => {
+    for (const number of [40_000, { gt: 40_000 }, { in: [1, -40_000] }]) {
+      const { status, body } = await get('/gadgets', { where: { AND: [{ number }] } });
+      expect([status, body.message]).toEqual([400, 'Invalid request data']);
+    }
+  });
+
+  it('answer 409 to a reference to no record, and name its field', async () => {
+    const { status, body } = await request(open.app)
+      .post('/gadgets')
+      .send({ ...aGadget(300), makerId: 999 });
+    expect([status, body.details]).toEqual([409, { fields: ['makerId'] }]);
+  });
+
+  it.each([
+    [[0], 'a', [301, 302]],
+    [['0'], 'a', [301, 302]],
+    [['-1'], 'b', [301, 302]],
+    [[-1], 'b', [301, 302]],
+    [['01'], 'b', [301]],
+    [[' +1'], 'b', [301]],
+    [['2024', 0, 'x'], 1, [303]],
+    [['2024', '0', 'x'], 1, [303]],
+    [['2024', -1, 'x'], 1, [303]],
+    [['x'], 1, []],
+  ])('lead by a step that is a whole number into lists and objects: %j', async (path, equals, found) => {
+    const stored = [['a', 'b'], { '0': 'a', '-1': 'b' }, { '2024': [{ x: 1 }] }];
+    for (const [index, data] of stored.entries()) {
+      await request(open.app)
+        .post('/gadgets')
+        .send({ ...aGadget(301 + index), makerId: null, data });
+    }
+    expect(await numbers({ data: { path, equals } })).toEqual(found);
+    await open.client.gadget.deleteMany({ where: { number: { gt: 300 } } });
+  });
+
+  it('refuse a path with more whole numbers than SQLite can be asked for', async () => {
+    const { status, body } = await get('/gadgets', { where: { data: { path: [0, 0, 0, 0], equals: 1 } } });
+    expect([status, body.details.issues[0].path]).toEqual([400, 'where.data.path']);
+  });
+});
