@@ -14,6 +14,9 @@ import { categoryRecords, productRecords, profileRecords, userRecords } from './
 /** Password of every seeded account, among them admin@example.com and user@example.com. Public knowledge. */
 export const demoPassword = 'slipway-demo-password';
 
+/** What a start in development tells of the accounts. */
+export const demoAccount = `admin@example.com, ${demoPassword}`;
+
 /** How many products each size has. Both have 50 categories and 200 users with profiles. */
 export const productCounts = { small: 1_000, full: 100_000 } as const;
 

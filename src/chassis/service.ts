@@ -64,7 +64,7 @@ export class Service {
   readonly rateLimits: RateLimits;
   /** See every request; one that is added later sees those that come after. */
   readonly observers: RequestObserver[] = [];
-  readonly startUpReport = new StartUpReport();
+  readonly startUpReport: StartUpReport;
   readonly health: Health;
   /** Whoever opens something adds how to close it; the end closes it all, last opened first. */
   readonly closers: Closers;
@@ -81,7 +81,9 @@ export class Service {
     this.modulesDirectory = existing(modulesDirectory ?? defaultModulesDirectory, modulesDirectory);
     this.reporters = reporters;
     const { settings } = this.configuration;
-    this.logger = logger ?? createLogger({ level: settings.LOG_LEVEL, pretty: settings.NODE_ENV === 'development' });
+    const forPeople = settings.NODE_ENV === 'development';
+    this.logger = logger ?? createLogger({ level: settings.LOG_LEVEL, pretty: forPeople });
+    this.startUpReport = new StartUpReport(this.logger, { forPeople });
     this.masks = masksOf(this.logger);
     this.metrics = new Metrics({
       seriesLimit: settings.METRICS_SERIES_LIMIT,

@@ -53,7 +53,7 @@ export async function startUp(service: Service): Promise<Started> {
     stopping.throwIfAborted();
     const began = performance.now();
     await load(service);
-    logger.info({ loader: name, ms: Math.round(performance.now() - began) }, `${name} done`);
+    service.startUpReport.step({ loader: name, ms: Math.round(performance.now() - began) }, `${name} done`);
   }
   finishApp(service, telemetry);
   stopping.throwIfAborted();
@@ -68,11 +68,32 @@ export async function startUp(service: Service): Promise<Started> {
   closers.add('HTTP server', () => drain.run(settings), Drain.longestMs(settings));
   stopping.throwIfAborted();
   health.enter('serving');
-  service.startUpReport.log(logger, service.configuration.sources, [address.url], {
+  service.startUpReport.log({
+    urls: [address.url],
     internalUrl: internal.address.url,
     telemetry: telemetry.describe(),
+    settings: service.configuration.sources,
+    summary: summaryOf(service, address.url, internal.address.url),
   });
   return { addresses: [address], internalAddress: internal.address, drain };
+}
+
+/** What somebody who starts the service to try it wants to know. */
+function summaryOf({ config, configuration, database, settings }: Service, url: string, internalUrl: string) {
+  const databaseUrl = configuration.sources.find(({ name }) => name === 'DATABASE_URL')?.value;
+  const off = [
+    ...(settings.ENABLE_OPENAPI ? [] : ['API page']),
+    ...(database.isOpen ? [] : ['database']),
+    ...(settings.OTEL_EXPORTER_OTLP_ENDPOINT || settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ? [] : ['tracing']),
+    ...(settings.SENTRY_DSN ? [] : ['Sentry']),
+    ...config.modules.filter(({ enabled }) => !enabled).map(({ name }) => `module ${name}`),
+  ];
+  return {
+    ...(settings.ENABLE_OPENAPI && { apiPage: `${url}/api-docs` }),
+    internal: `${internalUrl}/readyz, /metrics, /info`,
+    ...(database.isOpen && { database: `${database.provider}, ${databaseUrl}` }),
+    ...(off.length > 0 && { off: off.join(', ') }),
+  };
 }
 
 async function openTelemetry(service: Service): Promise<Telemetry> {

@@ -41,9 +41,12 @@ describe('the process', () => {
     expect(total).toBe(1000);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     expect((await service.end()).code).toBe(0);
-    for (const loader of ['connectOrm', 'loadDI', 'loadExpressApp', 'loadRoutes', 'loadOpenApi']) {
-      expect(service.stdout).toContain(`${loader} done`);
+    const [started = ''] = /[\s\S]*\boff: .*/.exec(service.stdout) ?? [];
+    expect(started.split('\n').length).toBeLessThanOrEqual(16);
+    for (const name of ['apiPage: "http://', 'internal: "http://', 'demoAccount: "admin@example.com, slipway-demo']) {
+      expect(started).toContain(name);
     }
+    expect(started).toMatch(/off: "tracing, Sentry"/);
     expect(service.stdout).toMatch(/shut down in \d+ ms: \d+ requests finished, 0 cut/);
     expect(service.stderr).toBe('');
   });
@@ -59,6 +62,9 @@ describe('the process', () => {
     const service = new SpawnedService({ env });
     const { internalUrl } = await service.ready();
     expect((await fetch(`${internalUrl}/readyz`)).status).toBe(200);
+    for (const loader of ['connectOrm', 'loadDI', 'loadExpressApp', 'loadRoutes', 'loadOpenApi']) {
+      await service.line(`${loader} done`);
+    }
     service.child.kill('SIGTERM');
     await service.line('shutting down');
     expect((await fetch(`${internalUrl}/readyz`)).status).toBe(503);

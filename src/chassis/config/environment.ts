@@ -133,7 +133,7 @@ function readSettings(moduleSettings: z.ZodRawShape, variables: Variables, reade
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ({
       name,
-      value: isSecret(schema, name) ? '[redacted]' : value,
+      value: isSecret(schema, name) && !isPublicDefault(schema, name, given) ? '[redacted]' : value,
       from: files.has(name) ? ('file' as const) : given.has(name) ? ('environment' as const) : ('default' as const),
     }));
   return { settings: parsed.data as unknown as Environment, sources };
@@ -180,6 +180,11 @@ function foundText(schema: z.ZodObject, name: string, value: string | undefined)
 
 function meta(schema: z.ZodObject, name: string): Record<string, unknown> {
   return (schema.shape[name] as z.ZodType | undefined)?.meta() ?? {};
+}
+
+/** A default that stands in the sources; others are made anew at each start. */
+function isPublicDefault(schema: z.ZodObject, name: string, given: ReadonlySet<string>): boolean {
+  return meta(schema, name).publicDefault === true && !given.has(name);
 }
 
 function isSecret(schema: z.ZodObject, name: string): boolean {

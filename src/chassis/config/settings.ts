@@ -33,7 +33,7 @@ export const chassisSettings = {
     })
     .default('file:./data/slipway.db')
     .describe('PostgreSQL URL or SQLite `file:` path; `none` for a service without a database')
-    .meta({ secret: true, requiredInProduction: true }),
+    .meta({ secret: true, publicDefault: true, requiredInProduction: true }),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000, 10).describe('Connections to PostgreSQL at most'),
   DATABASE_ACQUIRE_TIMEOUT_MS: wholeNumber(1, 600_000, 2000).describe(
     'How long a query waits for a connection, in milliseconds',

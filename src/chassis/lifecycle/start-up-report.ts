@@ -1,6 +1,7 @@
 import type { SettingSource } from '../config/environment.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { maskText } from '../telemetry/redact.ts';
+import { secretField } from '../telemetry/secret-names.ts';
 
 /** A part of a module that could not be loaded; the service runs without it and is not ready. */
 export interface LoadFailure {
@@ -17,11 +18,36 @@ export interface SkippedRoute {
   reason: 'disabled' | 'not in includeRoutes' | 'in excludeRoutes';
 }
 
+/** What the closing line of a start is made of. */
+interface StartUpParts {
+  urls: readonly string[];
+  internalUrl: string;
+  telemetry: object;
+  settings: readonly SettingSource[];
+  /** What a person at a terminal wants to know. */
+  summary: Readonly<Record<string, string>>;
+}
+
 /** What the loaders of a service did, and could not do. */
 export class StartUpReport {
+  readonly #logger: Logger;
+  readonly #forPeople: boolean;
   readonly #failures: LoadFailure[] = [];
   readonly #skipped: SkippedRoute[] = [];
   #routes: readonly string[] = [];
+  /** What a loader has to say to a person, such as the accounts that it made. */
+  readonly notes: Record<string, string> = {};
+
+  /** @param options.forPeople whether a person reads the log, as in development: a few lines then, the rest at debug */
+  constructor(logger: Logger, { forPeople }: { forPeople: boolean }) {
+    this.#logger = logger;
+    this.#forPeople = forPeople;
+  }
+
+  /** Logs a step of the start. */
+  step(fields: object, message: string): void {
+    this.#logger[this.#forPeople ? 'debug' : 'info'](fields, message);
+  }
 
   /** The parts of modules that could not be loaded; readiness fails while there are any. */
   get failures(): readonly LoadFailure[] {
@@ -41,14 +67,10 @@ export class StartUpReport {
 
   /**
    * Writes the closing line of a start: addresses, telemetry, routes mounted and left out, failures, and where each
-   * setting came from.
+   * setting came from. For people it is a few lines, and the rest at debug.
    */
-  log(
-    logger: Logger,
-    settings: readonly SettingSource[],
-    urls: readonly string[],
-    parts: { internalUrl: string; telemetry: object },
-  ): void {
+  log({ urls, settings, summary, ...parts }: StartUpParts): void {
+    const logger = this.#logger;
     const failures = this.#failures;
     const report = {
       urls,
@@ -56,11 +78,14 @@ export class StartUpReport {
       routes: this.#routes,
       leftOut: this.#skipped,
       failures: failures.map(({ loader, module, file, error }) => ({ loader, module, file, error: messageOf(error) })),
-      settings: Object.fromEntries(settings.map(({ name, value, from }) => [name, { value: shown(value), from }])),
+      // A list: as names of fields AUTH_ACCESS_TOKEN_TTL_SECONDS and its like would be masked, whatever they hold.
+      settings: settings.map((setting) => ({ ...setting, value: shown(setting) })),
     };
     if (failures.length > 0)
       logger.error(report, `started, not ready: ${failures.length} files of modules failed to load`);
+    else if (this.#forPeople) logger.info({ ...this.notes, ...summary }, `ready at ${urls.join(', ')}`);
     else logger.info(report, `ready at ${urls.join(', ')}`);
+    if (this.#forPeople) logger.debug(report, 'start-up report');
   }
 }
 
@@ -68,7 +93,8 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A module may forget to name a setting secret whose URL holds a password. */
-function shown(value: unknown): unknown {
-  return typeof value === 'string' ? maskText(value) : value;
+/** A module may forget to name a setting secret. Numbers and switches are none, nor is what stands in the sources. */
+function shown({ name, value, from }: SettingSource): unknown {
+  if (typeof value !== 'string' || from === 'default') return value;
+  return secretField.test(name) ? '[redacted]' : maskText(value);
 }

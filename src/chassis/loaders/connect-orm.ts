@@ -32,7 +32,7 @@ export async function connectOrm(): Promise<void> {
     closers.add('connectOrm', () => database.close());
     if (settings.DATABASE_MIGRATE) await migrate(settings, logger);
     await seedDatabase(service);
-    logger.info({ provider: database.provider }, 'database connected');
+    service.startUpReport.step({ provider: database.provider }, 'database connected');
   } catch (error) {
     if (!stopping.aborted) logger.fatal({ err: error }, 'database connection failed');
     noteLogged(error);
@@ -75,9 +75,11 @@ async function pauseFor(ms: number, stopping: AbortSignal): Promise<void> {
 }
 
 /** Sample data belongs to the service, not to the chassis: it is found by its place, like a module. */
-async function seedDatabase({ database, settings }: Service): Promise<void> {
+async function seedDatabase({ database, settings, startUpReport }: Service): Promise<void> {
   const { DATABASE_SEED: size, NODE_ENV } = settings;
   if (size === 'none') return;
-  const { seed } = await import(pathToFileURL(databaseProgram('seed')).href);
-  await seed(database.client, { size, accounts: NODE_ENV !== 'production', onlyWhenEmpty: true });
+  const { seed, demoAccount } = await import(pathToFileURL(databaseProgram('seed')).href);
+  const accounts = NODE_ENV !== 'production';
+  await seed(database.client, { size, accounts, onlyWhenEmpty: true });
+  if (accounts && demoAccount !== undefined) startUpReport.notes.demoAccount = demoAccount;
 }

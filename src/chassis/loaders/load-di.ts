@@ -42,14 +42,14 @@ export async function loadDI(modulesToLoad: string[]): Promise<void> {
   for (const name of modulesToLoad) {
     const file = ['di.ts', 'di.js'].find((candidate) => existsSync(join(modulesDirectory, name, candidate)));
     if (file === undefined) {
-      logger.info({ module: name }, 'module has no di file');
+      startUpReport.step({ module: name }, 'module has no di file');
       continue;
     }
     try {
       await addSettings(configuration, join(modulesDirectory, name, `${name}.config${sourceExtension}`), name);
       const { registerDependencies } = await import(pathToFileURL(join(modulesDirectory, name, file)).href);
       if (typeof registerDependencies === 'function') await registerDependencies(container);
-      logger.info({ module: name }, 'dependencies registered');
+      startUpReport.step({ module: name }, 'dependencies registered');
     } catch (caught) {
       const error = explainMissingDependency(caught, container);
       startUpReport.addFailure({ loader: 'loadDI', module: name, file, error });

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { StartUpReport } from '../../../src/chassis/lifecycle/start-up-report.ts';
+import { memoryLog } from '../http/bare-app.ts';
+
+const settings = [
+  { name: 'AUTH_ACCESS_TOKEN_TTL_SECONDS', value: 900, from: 'environment' as const },
+  { name: 'DATABASE_URL', value: 'file:./data/slipway.db', from: 'default' as const },
+  { name: 'PAGER_TOKEN', value: 'hunter2', from: 'environment' as const },
+  { name: 'PAGER_URL', value: 'https://me:hunter2@pager.test', from: 'file' as const },
+];
+const summary = { apiPage: 'http://a/api-docs' };
+const parts = { urls: ['http://a'], internalUrl: 'http://b', telemetry: {}, settings, summary };
+
+describe('the closing line of a start', () => {
+  it('shows numbers and defaults whatever their names, and no text that a module forgot to name secret', () => {
+    const { logger, lines } = memoryLog();
+    new StartUpReport(logger, { forPeople: false }).log(parts);
+    expect(lines).toMatchObject([
+      {
+        settings: [
+          { value: 900 },
+          { value: 'file:./data/slipway.db' },
+          { value: '[redacted]' },
+          { value: 'https://[redacted]@pager.test' },
+        ],
+      },
+    ]);
+  });
+
+  it('tells a person what to open, and the rest at debug', () => {
+    const { logger, lines } = memoryLog();
+    const report = new StartUpReport(logger, { forPeople: true });
+    report.step({}, 'a step');
+    report.notes.demoAccount = 'someone';
+    report.log(parts);
+    const [line] = lines.filter(({ level }) => level === 'info');
+    expect(lines.map(({ level }) => level)).toEqual(['debug', 'info', 'debug']);
+    expect(line).toMatchObject({ msg: 'ready at http://a', demoAccount: 'someone', apiPage: 'http://a/api-docs' });
+    expect(line).not.toHaveProperty('settings');
+    expect(lines.filter(({ msg }) => msg === 'ready at http://a')).toHaveLength(1);
+  });
+});
