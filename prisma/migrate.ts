@@ -6,7 +6,7 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { readEnvironment, withEnvFile } from '../src/chassis/config/environment.ts';
-import { hasDatabase } from '../src/chassis/config/has-database.ts';
+import { hasDatabase } from '../src/chassis/config/settings/database-url-problem.ts';
 import { applyMigrations, markRolledBack } from '../src/chassis/database/migrations/apply-migrations.ts';
 import { endWithMessage } from './end-with-message.ts';
 

@@ -1,5 +1,4 @@
 /** The door: all that a module may use of the chassis. Importing it has no side effect. */
-import './di/types.ts';
 
 export { z } from 'zod';
 export { addressOf, type RateLimitPolicy, rateLimit } from './admission/rate-limit.ts';
@@ -38,25 +37,30 @@ export {
   ValidationException,
 } from './errors/exceptions.ts';
 export { logReporter } from './errors/reporters/log-reporter.ts';
-export { type Monitor, monitorReporter } from './errors/reporters/monitor-reporter.ts';
 export type { Reporter } from './errors/reporters/reporter.ts';
+export { type Monitor, monitorReporter } from './errors/reporters/reporter.ts';
 export { sendData, sendNoContent, sendPage } from './http/answers/responses.ts';
 export { parseBody } from './http/bodies/parse-body.ts';
 export { asyncHandler } from './http/pipeline/middleware.ts';
 export { type QueryParameters, queryParameters } from './http/pipeline/query-parameters.ts';
 export type { HealthCheck } from './lifecycle/health.ts';
 export { documented } from './openapi/documented.ts';
-export { buildFindOptions, buildSearchOptions, validateParam } from './query/build-options.ts';
-export { dateTime, decimal, int64 } from './query/field-types.ts';
-export { many } from './query/list-definition.ts';
-export { type AnyListPolicy, listPolicy } from './query/list-policy.ts';
-export { policyOf } from './query/policy-reference.ts';
-export { defaultQuerySchemas, type QuerySchemas } from './query/query-schemas.ts';
+export { dateTime, decimal, int64 } from './query/policy/field-types.ts';
+export { many } from './query/policy/list-definition.ts';
+export { type AnyListPolicy, listPolicy } from './query/policy/list-policy.ts';
+export { policyOf } from './query/policy/policy-reference.ts';
 export type { FindQuery, PageResult, SearchQuery, Selection } from './query/query-types.ts';
-export { type SearchOptions, sanitizeSearchOptions } from './query/search-options.ts';
-export { defineRoutes } from './resource/define-routes.ts';
+export {
+  buildFindOptions,
+  buildSearchOptions,
+  defaultQuerySchemas,
+  type QuerySchemas,
+  type SearchOptions,
+  sanitizeSearchOptions,
+  validateParam,
+} from './query/search-options.ts';
 export { ResourceController, type ResourceSchemas } from './resource/resource-controller.ts';
-export { handle, publicAccess, type ResourceAccess, resourceRouter } from './resource/resource-router.ts';
+export { defineRoutes, handle, publicAccess, type ResourceAccess, resourceRouter } from './resource/resource-router.ts';
 export { ResourceService } from './resource/resource-service.ts';
 export { createService, type Service, type ServiceOptions } from './service.ts';
 export type { Logger } from './telemetry/logger.ts';

@@ -6,8 +6,8 @@ import { migrationNames } from './database/migrations/migration-files.ts';
 import { pendingMigrations } from './database/migrations/pending-migrations.ts';
 import { answerHeadersOf } from './http/answers/answer-headers.ts';
 import { mountErrorHandling } from './http/answers/error-handling.ts';
-import type { TrustProxy } from './http/pipeline/client-address.ts';
-import { requestListener } from './http/pipeline/request-listener.ts';
+import type { TrustProxy } from './http/pipeline/request-context-of.ts';
+import { requestListener } from './http/pipeline/request-pipeline.ts';
 import { startInternalServer } from './internal/internal-server.ts';
 import { Drain } from './lifecycle/drain.ts';
 import { createHttpServer, type ListenAddress, limitClients, listen } from './lifecycle/listen.ts';
@@ -58,12 +58,13 @@ export async function startUp(service: Service): Promise<Started> {
   finishApp(service, telemetry);
   stopping.throwIfAborted();
   const server = createHttpServer(listenerOf(service), settings, { headers: answerHeadersOf(app), logger });
+  const drain = new Drain(server);
   limitClients(server, settings, {
     logger,
+    inFlight: drain.inFlight,
     metrics: service.metrics.connections,
     isProxy: (address) => (app.get('trust proxy fn') as TrustProxy)(address, 0),
   });
-  const drain = new Drain(server);
   const address = await listen(server, { host: settings.HOST, port: config.server.port });
   closers.add('HTTP server', () => drain.run(settings), Drain.longestMs(settings));
   stopping.throwIfAborted();
@@ -136,7 +137,7 @@ function listenerOf({ app, database, logger, metrics, observers, settings }: Ser
   const admission = openAdmission(settings, {
     logger,
     metrics: metrics.overload,
-    database: () => database.requests,
+    database: database.requests,
     isTrusted: app.get('trust proxy fn') as TrustProxy,
     headers: answerHeadersOf(app),
   });

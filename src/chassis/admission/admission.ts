@@ -6,9 +6,8 @@ import type { RequestObserver } from '../context/request-observer.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
 import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
 import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/read-bodies.ts';
-import { clientAddress, type TrustProxy } from '../http/pipeline/client-address.ts';
-import { isProbePath, readDeadline } from '../http/pipeline/request-context-of.ts';
-import type { Gate } from '../http/pipeline/request-listener.ts';
+import { clientAddress, probePath, readDeadline, type TrustProxy } from '../http/pipeline/request-context-of.ts';
+import type { Gate } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
 import { ClientShares } from './client-shares.ts';
@@ -29,8 +28,8 @@ type Settings = Pick<
 interface Surroundings {
   logger: Logger;
   metrics: OverloadMetrics;
-  /** Who waits for the database, asked when a request comes; undefined without one. */
-  database: () => DatabaseQueue | undefined;
+  /** Who waits for the database; undefined without one. */
+  database: DatabaseQueue | undefined;
   /** Who may tell the address of a client. */
   isTrusted: TrustProxy;
   /** What every answer carries. */
@@ -51,7 +50,7 @@ export function openAdmission(
   if (!settings.OVERLOAD_ENABLED) return undefined;
   // What waits for longer than this is answered 503 in any case.
   const targetMs = Math.min(settings.OVERLOAD_TARGET_MS, settings.REQUEST_TIMEOUT_MS);
-  const waits = new StandingWait([new LoopWait(), new DatabaseWait(database)], targetMs);
+  const waits = new StandingWait([new LoopWait(), ...(database ? [new DatabaseWait(database)] : [])], targetMs);
   metrics.watch(() => waits.asOf(performance.now()));
   const shares = new ClientShares();
   const { admit } = new AdmissionGate({
@@ -85,7 +84,7 @@ function chargeClients(
   const charge = (cost: number, context: RequestContext) => {
     const now = performance.now();
     shares.charge(clientKey(context.ipAddress), cost, now);
-    if ((database()?.heldBackMs(callerKey(context), now) ?? 0) <= targetMs) return;
+    if ((database?.heldBackMs(callerKey(context), now) ?? 0) <= targetMs) return;
     metrics.shed('share');
     throw new ServiceUnavailableException(
       'Requests of yours that take long are under way; try again in a moment',
@@ -197,7 +196,7 @@ export class AdmissionGate {
 
 /** Those who ask decide whether the service lives, which being busy must not end. */
 function isProbe({ method, url = '' }: IncomingMessage): boolean {
-  return (method === 'GET' || method === 'HEAD') && isProbePath(url);
+  return (method === 'GET' || method === 'HEAD') && probePath.test(url);
 }
 
 /** Whether the body is read before any route sees the request. Another may never be read, and so never end. */

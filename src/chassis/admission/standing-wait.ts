@@ -144,21 +144,19 @@ const ordinaryTurns = 2;
  * tenth of a second.
  */
 export class DatabaseWait {
-  readonly #queue: () => DatabaseQueue | undefined;
+  readonly #queue: DatabaseQueue;
   readonly #requests = new ServingRate();
   readonly #queries = new ServingRate();
   #since = Number.NEGATIVE_INFINITY;
   #fewestWaiting = 0;
 
-  /** @param queue the service's; undefined where it has no database */
-  constructor(queue: () => DatabaseQueue | undefined) {
+  constructor(queue: DatabaseQueue) {
     this.#queue = queue;
   }
 
   /** Milliseconds, as of now; to be asked when a request comes. */
   at(now: number): number {
-    const queue = this.#queue();
-    if (queue === undefined) return 0;
+    const queue = this.#queue;
     const queries = queue.waitingQueries - queue.heldBackQueries;
     this.#fewestWaiting = Math.min(this.#fewestWaiting, queries);
     if (now - this.#since >= intervalMs) this.#learn(now, queue);

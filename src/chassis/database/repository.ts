@@ -1,19 +1,16 @@
+import { notFoundMessage } from '../errors/error-body.ts';
 import { NotFoundException } from '../errors/exceptions.ts';
-import { notFoundMessage } from '../errors/not-found-message.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 import type { StoredJson } from '../query/stored-json.ts';
-import { isSurrounded } from './client/convert-orm-errors.ts';
+import { isSurrounded, stopAbandoned } from './client/convert-orm-errors.ts';
 import type { DatabaseProvider } from './client/database-url.ts';
 import { type DatabaseKind, databaseKindOf } from './client/orm.ts';
 import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
-import { stopAbandoned } from './client/stop-abandoned.ts';
-
 import type { JsonReader } from './reader/json-reader.ts';
 import { StoredRecords } from './reader/stored-records.ts';
 import type { ReadParameters } from './reader/write-statement.ts';
 import { Coalescer, freezeRecords, raiseOwn, readKey } from './reads/coalesce.ts';
 import { readPage, TotalHints } from './reads/page.ts';
-
 import { toProviderFilter, toProviderSelection } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
 import { currentUnit } from './work/unit.ts';

@@ -6,7 +6,7 @@ import { AnswerHeaders } from '../http/answers/answer-headers.ts';
 import { answerClientErrors, refuseTunnels } from '../http/answers/client-error.ts';
 import { sendFailure } from '../http/answers/send-failure.ts';
 import { requestIdOf } from '../http/pipeline/request-context-of.ts';
-import { refuseExpectations } from '../http/pipeline/request-listener.ts';
+import { refuseExpectations } from '../http/pipeline/request-pipeline.ts';
 import { type ListenAddress, listen } from '../lifecycle/listen.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type InternalAnswer, type InternalRoute, internalRoutes, type Operated } from './internal-routes.ts';

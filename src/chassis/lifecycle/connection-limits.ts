@@ -4,7 +4,7 @@ import type { Environment } from '../config/environment.ts';
 import { clientKey } from '../context/client-key.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts';
-import { OpenSet } from './open-set.ts';
+import { OpenSet } from './drain.ts';
 
 const remindMs = 10_000;
 const clientSymbol = Symbol('client that the connection counts for');

@@ -2,10 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '../config/environment.ts';
-import { OpenSet } from './open-set.ts';
 
 /** How long a server drains: how long it still accepts, and when it cuts, both from the start of the drain. */
-export type DrainTimes = Pick<Environment, 'SHUTDOWN_ACCEPT_MS' | 'SHUTDOWN_DEADLINE_MS'>;
+type DrainTimes = Pick<Environment, 'SHUTDOWN_ACCEPT_MS' | 'SHUTDOWN_DEADLINE_MS'>;
 
 /** How a drain went: requests answered since it began, and those cut at its deadline. */
 export interface DrainReport {
@@ -26,7 +25,8 @@ const undoMs = 250;
  */
 export class Drain {
   readonly #server: Server;
-  readonly #inFlight = new OpenSet<ServerResponse>();
+  /** Requests that have no complete answer yet, by their responses. */
+  readonly inFlight = new OpenSet<ServerResponse>();
   /** Open connections, by when they were opened. */
   readonly #opened = new Map<Socket, number>();
   /** Requests that were answered before all of their body came: nobody waits for the rest. */
@@ -44,7 +44,7 @@ export class Drain {
     }
     // First of all listeners: the app may answer before another is called.
     server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
-      this.#inFlight.add(response);
+      this.inFlight.add(response);
       response.on('close', leave);
       if (this.#draining) response.setHeader('Connection', 'close');
     });
@@ -67,7 +67,7 @@ export class Drain {
   /** Empties and closes the server, which must be listening. */
   async run({ SHUTDOWN_ACCEPT_MS: acceptMs, SHUTDOWN_DEADLINE_MS: deadlineMs }: DrainTimes): Promise<void> {
     this.#draining = true;
-    for (const response of this.#inFlight) {
+    for (const response of this.inFlight) {
       if (!response.headersSent) response.setHeader('Connection', 'close');
     }
     const { promise: accepted, resolve: stopAccepting } = Promise.withResolvers<void>();
@@ -113,12 +113,49 @@ export class Drain {
   }
 
   #leave(response: ServerResponse): void {
-    this.#inFlight.remove(response);
+    this.inFlight.remove(response);
     const { req } = response;
     if (!req.complete && !req.destroyed) {
       this.#halfRead.add(req);
       req.once('close', () => this.#halfRead.delete(req));
     }
     if (this.#draining && response.writableFinished) this.#finished += 1;
+  }
+}
+
+type Placed<T> = T & { [place: symbol]: number };
+
+/**
+ * What is open now, such as the connections of a server or the responses that it owes, in no order. Not a Set: each time
+ * that a Set makes room, what it leaves behind still leads to the next and to all that was in it, so that requests long
+ * answered would fill the old memory.
+ */
+export class OpenSet<T extends object> {
+  readonly #members: Placed<T>[] = [];
+  /** Of this set: a member may be in others too. */
+  readonly #place = Symbol('place among those that are open');
+
+  get size(): number {
+    return this.#members.length;
+  }
+
+  /** Those open now. */
+  [Symbol.iterator](): Iterator<T> {
+    return this.#members.values();
+  }
+
+  /** Adds one that is not in it. */
+  add(member: T): void {
+    (member as Record<symbol, number>)[this.#place] = this.#members.length;
+    this.#members.push(member as Placed<T>);
+  }
+
+  /** Takes one out that is in it; the last takes its place. */
+  remove(member: T): void {
+    const last = this.#members.pop() as Placed<T>;
+    if (last === member) return;
+    const place = (member as Placed<T>)[this.#place] as number;
+    (last as Record<symbol, number>)[this.#place] = place;
+    this.#members[place] = last;
   }
 }

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import type { Environment } from '../config/environment.ts';
 import { answerClientErrors, type RefusalOptions, refuseTunnels } from '../http/answers/client-error.ts';
 import { closeUnreadConnections, continueWhenRead } from '../http/bodies/unread-bodies.ts';
-import { refuseExpectations } from '../http/pipeline/request-listener.ts';
+import { refuseExpectations } from '../http/pipeline/request-pipeline.ts';
 import { type ConnectionLimits, type ConnectionWatch, limitConnections } from './connection-limits.ts';
-import { cutStalledAnswers, type SendLimits } from './stalled-answers.ts';
-import { StartUpError } from './start-up-error.ts';
+import { type AnswerWatch, cutStalledAnswers, type SendLimits } from './stalled-answers.ts';
+import { StartUpError } from './start-up-report.ts';
 
 const lateRequestCheckMs = 1000;
 
@@ -57,7 +57,7 @@ export function createHttpServer(listener: RequestListener, times: Times, refusa
  *
  * @param watch where what is refused and cut is told
  */
-export function limitClients(server: Server, limits: ServerLimits, watch: ConnectionWatch): void {
+export function limitClients(server: Server, limits: ServerLimits, watch: ConnectionWatch & AnswerWatch): void {
   cutStalledAnswers(server, limitConnections(server, limits, watch), limits, watch);
 }
 

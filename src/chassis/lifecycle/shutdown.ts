@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import type { Logger } from '../telemetry/logger.ts';
 import type { DrainReport } from './drain.ts';
 import { endSignals, exitAfter, exitAtOnce, exitProcess, processLogger } from './process-guards.ts';
-import { StartStoppedError } from './start-up-error.ts';
+import { StartStoppedError } from './start-up-report.ts';
 
 /** How a service ended: the requests answered and cut since the end began, and what could not be closed. */
 export interface ShutdownReport extends DrainReport {

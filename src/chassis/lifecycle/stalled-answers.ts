@@ -1,8 +1,7 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
 import type { ConnectionWatch } from './connection-limits.ts';
-import { OpenSet } from './open-set.ts';
 
 const checkMs = 100;
 const remindMs = 10_000;
@@ -28,6 +27,12 @@ interface WriteHandle {
 
 type Reason = 'stalled' | 'budget';
 
+/** The answers of a server, and where it tells of those that it cuts. */
+export interface AnswerWatch extends Pick<ConnectionWatch, 'logger' | 'metrics'> {
+  /** Those that are not complete yet, such as `Drain` knows. */
+  inFlight: Iterable<ServerResponse>;
+}
+
 /**
  * Cuts connections whose clients do not read their answers, which would be held in memory for as long as they like: one
  * that takes nothing for HTTP_SEND_TIMEOUT_MS, and those stalled longest while all answers together hold more than
@@ -40,16 +45,15 @@ export function cutStalledAnswers(
   server: Server,
   sockets: Iterable<Socket>,
   limits: SendLimits,
-  watch: Pick<ConnectionWatch, 'logger' | 'metrics'>,
+  watch: AnswerWatch,
 ): void {
-  const queued = queuedAnswers(server);
   const cut = cutter(watch);
 
   function check(): void {
     const now = performance.now();
     const waiting: WrittenSocket[] = [];
     let held = 0;
-    for (const response of queued) held += response.writableLength;
+    for (const response of watch.inFlight) if (isQueued(response)) held += response.writableLength;
     for (const socket of sockets) {
       const bytes = socket.writableLength;
       if (bytes === 0) {
@@ -75,7 +79,9 @@ export function cutStalledAnswers(
 
   function heldBy(socket: Socket): number {
     let bytes = socket.writableLength;
-    for (const response of queued) if (response.req.socket === socket) bytes += response.writableLength;
+    for (const response of watch.inFlight) {
+      if (isQueued(response) && response.req.socket === socket) bytes += response.writableLength;
+    }
     return bytes;
   }
 
@@ -85,19 +91,9 @@ export function cutStalledAnswers(
   });
 }
 
-/** Answers to requests that a client sent before it had the answer to the one before: Node holds them until their turn. */
-function queuedAnswers(server: Server): OpenSet<ServerResponse> {
-  const queued = new OpenSet<ServerResponse>();
-  function leave(this: ServerResponse): void {
-    queued.remove(this);
-  }
-  server.prependListener('request', (_req: IncomingMessage, res: ServerResponse) => {
-    if (res.socket !== null) return;
-    queued.add(res);
-    // Nothing more is to be held of it then, whichever of the two comes first.
-    res.once('close', leave);
-  });
-  return queued;
+/** Whether a request came before the one before it was answered: Node holds its answer until its turn. */
+function isQueued({ socket }: ServerResponse): boolean {
+  return socket === null;
 }
 
 function progressOf(socket: WrittenSocket, now: number): Progress {

@@ -3,6 +3,16 @@ import type { Logger } from '../telemetry/logger.ts';
 import { maskText } from '../telemetry/redact.ts';
 import { secretField } from '../telemetry/secret-names.ts';
 
+/** Raised when the service cannot start; the message says what was expected, what was found and what to do. */
+export class StartUpError extends Error {
+  override readonly name: string = 'StartUpError';
+}
+
+/** Raised by a start that was stopped by `close()`, after what it had opened is closed. */
+export class StartStoppedError extends StartUpError {
+  override readonly name = 'StartStoppedError';
+}
+
 /** A part of a module that could not be loaded; the service runs without it and is not ready. */
 export interface LoadFailure {
   loader: 'loadDI' | 'loadRoutes';

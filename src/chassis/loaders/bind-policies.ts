@@ -1,9 +1,9 @@
 import type { ModuleConfig } from '../config/app-config.ts';
-import { StartUpError } from '../lifecycle/start-up-error.ts';
 import type { LoadFailure, SkippedRoute } from '../lifecycle/start-up-report.ts';
-import type { AnyListPolicy } from '../query/list-policy.ts';
-import type { PolicyReference } from '../query/policy-reference.ts';
-import type { PolicyRules } from '../query/policy-rules.ts';
+import { StartUpError } from '../lifecycle/start-up-report.ts';
+import type { AnyListPolicy } from '../query/policy/list-policy.ts';
+import type { PolicyReference } from '../query/policy/policy-reference.ts';
+import type { PolicyRules } from '../query/policy/policy-rules.ts';
 import { type MountedRouter, policiesOf, type RegisteredPolicy } from './mounted-routers.ts';
 
 /** What is known of the modules that policies may refer to. */

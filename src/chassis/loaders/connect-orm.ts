@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Environment } from '../config/environment.ts';
-import { hasDatabase } from '../config/has-database.ts';
 import { databaseProgram } from '../config/layout.ts';
+import { hasDatabase } from '../config/settings/database-url-problem.ts';
 import { currentService } from '../context/current-service.ts';
 import { isUnreachable } from '../database/client/is-unreachable.ts';
 import { noteLogged } from '../lifecycle/process-guards.ts';

@@ -7,7 +7,7 @@ import { sourceExtension } from '../config/layout.ts';
 import { currentService } from '../context/current-service.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
 import { explainMissingDependency } from '../di/missing-dependency.ts';
-import { createCursorCodec } from '../query/cursor.ts';
+import { createCursorCodec } from '../query/paging/cursor.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 declare global {

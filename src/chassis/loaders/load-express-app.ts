@@ -11,7 +11,7 @@ import { ensureErrorHandling } from '../http/answers/error-handling.ts';
 import { parseBodies } from '../http/bodies/read-bodies.ts';
 import { logRequests } from '../http/pipeline/log-requests.ts';
 import { composeMiddleware, onlyAt } from '../http/pipeline/middleware.ts';
-import { isProbePath, probePaths, requestSignal } from '../http/pipeline/request-context-of.ts';
+import { probePath, probePaths, requestSignal } from '../http/pipeline/request-context-of.ts';
 import { requestPipeline } from '../http/pipeline/request-pipeline.ts';
 import { addKnownRoute, nameRoute } from '../http/pipeline/route-table.ts';
 import { healthRoutes } from '../lifecycle/health-routes.ts';
@@ -38,12 +38,12 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   useAnswerHeaders(app, headers);
   const steps: (RequestHandler | false)[] = [
     requestPipeline({ service, observers, masks, headers }),
-    onlyAt(isProbePath, healthRoutes(health)),
+    onlyAt(probePath, healthRoutes(health)),
     (config.enableCors ?? true) && answerPreflights(settings.CORS_ORIGINS),
     (config.enableCompression ?? true) && compressResponses(),
     settings.RATE_LIMIT_ENABLED && clientLimit(settings),
     parseBodies({ limitBytes: settings.BODY_LIMIT_BYTES, deferExpected: true }),
-    onlyAt((path) => uploadsPath.test(path), uploads(settings.LOCAL_UPLOAD_DIR)),
+    onlyAt(uploadsPath, uploads(settings.LOCAL_UPLOAD_DIR)),
   ];
   app.use(composeMiddleware(steps.filter((step) => step !== false)));
   for (const path of probePaths) addKnownRoute(app, { method: 'GET', path });

@@ -1,6 +1,6 @@
 import type { Express, Router } from 'express';
 import { routersOf } from '../http/pipeline/routes-of.ts';
-import type { AnyListPolicy } from '../query/list-policy.ts';
+import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import { describeRouter } from '../resource/resource-router.ts';
 
 /** A route file that is mounted: its router and where it stands. */

@@ -2,8 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ModuleConfig } from '../config/app-config.ts';
 import { sourceExtension } from '../config/layout.ts';
-import { StartUpError } from '../lifecycle/start-up-error.ts';
-import type { SkippedRoute } from '../lifecycle/start-up-report.ts';
+import { type SkippedRoute, StartUpError } from '../lifecycle/start-up-report.ts';
 
 const routeFile = new RegExp(`\\.routes\\${sourceExtension}$`);
 

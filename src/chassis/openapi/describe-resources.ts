@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Router } from 'express';
 import type { z } from 'zod';
 import { routersOf } from '../http/pipeline/routes-of.ts';
-import type { PolicyRules } from '../query/policy-rules.ts';
+import type { PolicyRules } from '../query/policy/policy-rules.ts';
 import { describeRouter, type ResourceDescription } from '../resource/resource-router.ts';
 import type { Json } from './deep-merge.ts';
 import type { RouteSource } from './route-source.ts';

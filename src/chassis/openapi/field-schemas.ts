@@ -1,7 +1,7 @@
-import type { FieldKind, FieldRule } from '../query/field-kind.ts';
 import { operatorNamed } from '../query/operators.ts';
-import type { FieldFilter } from '../query/policy-rules.ts';
-import type { QueryLimits } from '../query/query-limits.ts';
+import type { FieldKind, FieldRule } from '../query/policy/field-types.ts';
+import type { FieldFilter } from '../query/policy/policy-rules.ts';
+import type { QueryLimits } from '../query/policy/query-limits.ts';
 import type { Json } from './deep-merge.ts';
 
 const kinds: Record<FieldKind, Json> = {

@@ -1,5 +1,5 @@
 import { operatorNamed, operators } from '../query/operators.ts';
-import type { FieldFilter, PolicyRules } from '../query/policy-rules.ts';
+import type { FieldFilter, PolicyRules } from '../query/policy/policy-rules.ts';
 import type { Json } from './deep-merge.ts';
 import { exampleValue } from './field-schemas.ts';
 import type { QueryComponents } from './query-components.ts';

@@ -1,4 +1,4 @@
-import type { FieldFilter, PolicyRules, RelationRule } from '../query/policy-rules.ts';
+import type { FieldFilter, PolicyRules, RelationRule } from '../query/policy/policy-rules.ts';
 import type { Json } from './deep-merge.ts';
 import { operatorSchema, valueSchema } from './field-schemas.ts';
 import { schemaReference } from './schema-components.ts';

@@ -1,4 +1,4 @@
-import type { FieldKind } from './field-kind.ts';
+import type { FieldKind } from './policy/field-types.ts';
 import type { Filter } from './query-types.ts';
 
 /** What one comparison asks of the database: to find records by an index, to walk a part of it, or to read every text. */

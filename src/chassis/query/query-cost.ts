@@ -1,8 +1,9 @@
 import { type ComparisonCost, operatorNamed, relationForms } from './operators.ts';
-import type { OrderTerm } from './parse-order.ts';
-import type { PolicyRules } from './policy-rules.ts';
-import { badParameter } from './query-refusal.ts';
-import { type Filter, isToMany, type Selection } from './query-types.ts';
+import type { OrderTerm } from './parse/parse-order.ts';
+import { badParameter } from './parse/query-refusal.ts';
+import { isToMany } from './parse/read-parts.ts';
+import type { PolicyRules } from './policy/policy-rules.ts';
+import type { Filter, Selection } from './query-types.ts';
 
 /**
  * What parts of a query cost the database, in units of finding one record by an index, which takes PostgreSQL somewhat

@@ -4,11 +4,6 @@ export type Filter = Record<string, unknown>;
 /** What to read of each record: fields and relations. Nothing that it does not name leaves the database. */
 export type Selection = Record<string, unknown>;
 
-/** Whether a part of a selection is a relation to many: those are always bounded. */
-export function isToMany(part: unknown): boolean {
-  return typeof part === 'object' && part !== null && 'take' in part;
-}
-
 /** The order of a list in the ORM's form; it always ends with the primary key. */
 export type Order = Record<string, unknown>[];
 

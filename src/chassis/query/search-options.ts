@@ -1,8 +1,9 @@
-import type { z } from 'zod';
-import { defaultPaging } from './paging.ts';
-import type { SortDirection } from './parse-order.ts';
-import { defaultQueryLimits, maxSkip } from './query-limits.ts';
-import type { defaultQuerySchemas, QuerySchemas } from './query-schemas.ts';
+import { z } from 'zod';
+import { defaultPaging, paginationSchemaFor, type QueryInput, readPaging } from './paging/paging.ts';
+import { parseJson } from './parse/parse-json.ts';
+import type { SortDirection } from './parse/parse-order.ts';
+import { badParameter, inParameter } from './parse/query-refusal.ts';
+import { defaultQueryLimits, maxSkip } from './policy/query-limits.ts';
 
 type Defaults = typeof defaultQuerySchemas;
 type Output<Q extends Partial<QuerySchemas>, K extends keyof QuerySchemas> = z.output<
@@ -10,7 +11,7 @@ type Output<Q extends Partial<QuerySchemas>, K extends keyof QuerySchemas> = z.o
 >;
 
 /** What a find request asked for, each part in the type of its schema (spec.md: Query parameters, rule 1). */
-export interface FindOptions<Q extends Partial<QuerySchemas> = Defaults> {
+interface FindOptions<Q extends Partial<QuerySchemas> = Defaults> {
   include: Output<Q, 'includeSchema'>;
   orderBy: Output<Q, 'orderBySchema'>;
   where: Output<Q, 'whereSchema'>;
@@ -47,3 +48,91 @@ function clamp(value: unknown, fallback: number, max: number): number {
 function isDirection(value: unknown): value is SortDirection {
   return value === 'asc' || value === 'desc';
 }
+
+const jsonParameters = ['include', 'orderBy', 'where'] as const;
+
+/**
+ * Reads one JSON parameter by a schema (spec.md: Query parameters of list requests, rules 3 and 4).
+ *
+ * @param json the parameter's text; undefined is given to the schema as it is
+ * @param name what the error calls the parameter
+ * @throws BadRequestException when the text is not JSON, exceeds `defaultQueryLimits`, or fails the schema
+ */
+export function validateParam<S extends z.ZodType>(
+  json: string | undefined,
+  schema: S,
+  name = 'parameter',
+): z.output<S> {
+  const value = json === undefined ? undefined : inParameter(name, () => parseJson(json, defaultQueryLimits));
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
+  throw badParameter(name, issues, result.error);
+}
+
+/**
+ * Reads the parameters of a find request (spec.md: Query parameters of list requests, rule 1).
+ *
+ * @param schemas replaces any of the default schemas
+ * @throws BadRequestException for a parameter that fails its schema, and for any other parameter
+ */
+export function buildFindOptions<Q extends Partial<QuerySchemas> = typeof defaultQuerySchemas>(
+  query: QueryInput,
+  schemas?: Q,
+): FindOptions<Q> {
+  for (const name of Object.keys(query)) {
+    if ((jsonParameters as readonly string[]).includes(name) || query[name] === undefined) continue;
+    throw badParameter(name, [
+      { path: '', message: `not a parameter of this list; expected ${jsonParameters.join(', ')}` },
+    ]);
+  }
+  return jsonOptions(query, schemas);
+}
+
+/**
+ * Reads the parameters of a paginated request (spec.md: Query parameters of list requests, rule 2). `page` and
+ * `pageSize` take their defaults 1 and 10 before the schema is applied; it is also given every parameter that is none
+ * of the five, which the default schema refuses.
+ *
+ * @param schemas replaces any of the default schemas
+ * @throws BadRequestException for a parameter that fails its schema
+ */
+export function buildSearchOptions<Q extends Partial<QuerySchemas> = typeof defaultQuerySchemas>(
+  query: QueryInput,
+  schemas?: Q,
+): FindOptions<Q> & { page: number; pageSize: number } {
+  const { include, orderBy, where, ...rest } = query;
+  const paging = readPaging(rest, schemas?.paginationSchema ?? defaultQuerySchemas.paginationSchema);
+  return { ...paging, ...jsonOptions<Q>({ include, orderBy, where }, schemas) };
+}
+
+function jsonOptions<Q extends Partial<QuerySchemas>>(query: QueryInput, schemas: Q | undefined): FindOptions<Q> {
+  const read = (name: (typeof jsonParameters)[number]) => {
+    const schema: z.ZodType = schemas?.[`${name}Schema`] ?? defaultQuerySchemas[`${name}Schema`];
+    return validateParam(query[name] as string | undefined, schema, name);
+  };
+  return { include: read('include'), orderBy: read('orderBy'), where: read('where') } as FindOptions<Q>;
+}
+
+/** The four schemas that check query parameters; each can be replaced (spec.md: QuerySchemas). */
+export interface QuerySchemas {
+  includeSchema: z.ZodType;
+  orderBySchema: z.ZodType;
+  whereSchema: z.ZodType;
+  paginationSchema: z.ZodType;
+}
+
+/** Any map of relation names; permissive, so a list policy is the better choice for what strangers send. */
+export const includeSchema = z.record(z.string(), z.any()).optional();
+
+/** Any map of field names to 'asc' or 'desc'. */
+export const orderBySchema = z.record(z.string(), z.enum(['asc', 'desc'])).optional();
+
+/** Any map of conditions; permissive, so a list policy is the better choice for what strangers send. */
+export const whereSchema = z.record(z.string(), z.any()).optional();
+
+/** `page` a positive integer, `pageSize` a positive integer of at most 100, nothing else (spec.md: Limits). */
+export const paginationSchema = paginationSchemaFor({ pageSize: 100 });
+
+/** The schemas that hold when none are given. */
+export const defaultQuerySchemas = Object.freeze({ includeSchema, orderBySchema, whereSchema, paginationSchema });

@@ -4,9 +4,9 @@ import { chargeRequest } from '../context/request-context.ts';
 import { sendData, sendNoContent, sendPage } from '../http/answers/responses.ts';
 import { parseBody } from '../http/bodies/parse-body.ts';
 import { queryParameters } from '../http/pipeline/query-parameters.ts';
-import type { CursorCodec } from '../query/cursor.ts';
-import type { AnyListPolicy } from '../query/list-policy.ts';
-import { readId } from '../query/read-id.ts';
+import type { CursorCodec } from '../query/paging/cursor.ts';
+import { readId } from '../query/parse/read-id.ts';
+import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import type { ResourceService } from './resource-service.ts';
 
 /** A schema by what it gives, so that the compiler's message names the field that does not fit. */

@@ -2,6 +2,17 @@ import { type RequestHandler, Router } from 'express';
 import { asyncHandler } from '../http/pipeline/middleware.ts';
 import type { ResourceController, ResourceSchemas } from './resource-controller.ts';
 
+/** A route file's default export: makes the file's router from the container's cradle. */
+export type RouteFactory = (cradle: Slipway.Cradle) => Router;
+
+/**
+ * Declares the routes of a route file; paths are relative to the module's prefix (spec.md: Route layout of a module).
+ * The cradle is typed, so that a misspelt dependency is a type error.
+ */
+export function defineRoutes(factory: RouteFactory): RouteFactory {
+  return factory;
+}
+
 /** Who may call the routes of a resource. A group that is left out is not mounted at all. */
 export interface ResourceAccess {
   /** list, paginated, get. */
@@ -28,9 +39,7 @@ export const publicAccess: RequestHandler = (_request, _response, next) => next(
 
 /** One method of a controller as a route handler; what it raises or rejects with reaches the error handler. */
 export function handle<C extends object>(controller: C, method: HandlerName<C>): RequestHandler {
-  return asyncHandler((request, response, next) =>
-    (controller[method] as unknown as RequestHandler).call(controller, request, response, next),
-  );
+  return asyncHandler((controller[method] as unknown as RequestHandler).bind(controller));
 }
 
 /**
@@ -41,18 +50,25 @@ export function handle<C extends object>(controller: C, method: HandlerName<C>):
  */
 export function resourceRouter(path: string, controller: ResourceController, access: ResourceAccess): Router {
   const router = Router();
-  if (access.read) {
-    router.get(path, access.read, handle(controller, 'list'));
-    router.get(`${path}/paginated`, access.read, handle(controller, 'paginated'));
-    router.get(`${path}/:id`, access.read, handle(controller, 'get'));
+  const read = guards(access.read);
+  const write = guards(access.write);
+  if (read) {
+    router.get(path, ...read, handle(controller, 'list'));
+    router.get(`${path}/paginated`, ...read, handle(controller, 'paginated'));
+    router.get(`${path}/:id`, ...read, handle(controller, 'get'));
   }
-  if (access.write) {
-    router.post(path, access.write, handle(controller, 'create'));
-    router.put(`${path}/:id`, access.write, handle(controller, 'update'));
-    router.delete(`${path}/:id`, access.write, handle(controller, 'delete'));
+  if (write) {
+    router.post(path, ...write, handle(controller, 'create'));
+    router.put(`${path}/:id`, ...write, handle(controller, 'update'));
+    router.delete(`${path}/:id`, ...write, handle(controller, 'delete'));
   }
   descriptions.set(router, { path, schemas: controller.schemas, access });
   return router;
+}
+
+/** The steps before the handlers of a group; none where everybody is let in. */
+function guards(access: RequestHandler | undefined): RequestHandler[] | undefined {
+  return access === publicAccess ? [] : access && [access];
 }
 
 /** What `resourceRouter` made this router of; undefined for any other router. */

@@ -7,11 +7,10 @@ import {
   pino,
 } from 'pino';
 import { getRequestContext } from '../context/request-context.ts';
-import { boundText, maximumText } from './bound-text.ts';
 import { describeError } from './describe-error.ts';
 import { LogMasks } from './log-masks.ts';
 import { bufferedOutput, prettyOutput } from './log-output.ts';
-import { describeRequest, describeResponse, maskText, redact } from './redact.ts';
+import { boundText, describeRequest, describeResponse, maskText, maximumText, redact } from './redact.ts';
 import { suspicious } from './secret-names.ts';
 
 export type { Logger } from 'pino';

@@ -1,9 +1,14 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Stream } from 'node:stream';
-import { boundText, maximumText, stackFrames } from './bound-text.ts';
 import { describeError } from './describe-error.ts';
 import { LogMasks } from './log-masks.ts';
 import { secretAssignment, secretInValue, suspicious, suspiciousInUrl } from './secret-names.ts';
+
+/** Characters of one text that a log, a span or a monitor gets at most. */
+export const maximumText = 8_192;
+
+/** Where the frames of a stack begin, behind its message. */
+export const stackFrames = /\n {4}at /;
 
 /** A JSON Web Token, wherever it stands, and what follows the name of an authorization scheme. */
 const bareCredentials = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
@@ -79,6 +84,12 @@ export function maskText(text: string, masks = commonMasks): string {
 export function maskStack(stack: string, masks = commonMasks): string {
   const at = stack.length <= maximumText ? -1 : stack.search(stackFrames);
   return at === -1 ? maskText(stack, masks) : maskText(stack.slice(0, at), masks) + maskText(stack.slice(at), masks);
+}
+
+/** A text cut to its beginning, with a note of what it lacks; one that is short enough is returned as it is. */
+export function boundText(text: string, maximum = maximumText): string {
+  if (text.length <= maximum) return text;
+  return `${text.slice(0, maximum)}… (${text.length - maximum} characters left out)`;
 }
 
 /** A word without any of these is no URL with a secret in it. */

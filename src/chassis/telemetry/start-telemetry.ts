@@ -1,7 +1,6 @@
 import type { Environment } from '../config/environment.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
-import { monitorReporter } from '../errors/reporters/monitor-reporter.ts';
-import type { Reporter } from '../errors/reporters/reporter.ts';
+import { monitorReporter, type Reporter } from '../errors/reporters/reporter.ts';
 import type { Logger } from './logger.ts';
 import type { SentryDescription, SentryTelemetry } from './sentry/start-sentry.ts';
 import { startTracing, type TelemetryOptions } from './tracing/start-tracing.ts';

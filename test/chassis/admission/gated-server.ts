@@ -3,8 +3,7 @@ import type { Express, Response } from 'express';
 import { AdmissionGate } from '../../../src/chassis/admission/admission.ts';
 import type { Standing } from '../../../src/chassis/admission/client-shares.ts';
 import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
-import { requestListener } from '../../../src/chassis/http/pipeline/request-listener.ts';
-import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { requestListener, requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, memoryLog } from '../http/bare-app.ts';
 import { listening } from '../http/listening.ts';
 

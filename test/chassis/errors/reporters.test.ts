@@ -7,7 +7,7 @@ import {
   InternalServerErrorException,
 } from '../../../src/chassis/errors/exceptions.ts';
 import { logReporter } from '../../../src/chassis/errors/reporters/log-reporter.ts';
-import { monitorReporter } from '../../../src/chassis/errors/reporters/monitor-reporter.ts';
+import { monitorReporter } from '../../../src/chassis/errors/reporters/reporter.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
 const context: RequestContext = { requestId: 'r1', method: 'GET', url: '/x', startTime: new Date(), userId: 'u1' };

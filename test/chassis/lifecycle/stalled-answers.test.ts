@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
+import { Drain } from '../../../src/chassis/lifecycle/drain.ts';
 import { createHttpServer, limitClients } from '../../../src/chassis/lifecycle/listen.ts';
 import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
 import { memoryLog } from '../http/bare-app.ts';
@@ -23,7 +24,11 @@ const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 async function serve(limits: Partial<typeof plenty>, listener: RequestListener = (_req, res) => void res.end(large)) {
   const { logger } = memoryLog();
   const server = createHttpServer(listener, times, { headers: noAnswerHeaders, logger });
-  limitClients(server, { ...plenty, ...limits }, { logger, metrics: new ConnectionMetrics(), isProxy: () => false });
+  limitClients(
+    server,
+    { ...plenty, ...limits },
+    { logger, metrics: new ConnectionMetrics(), isProxy: () => false, inFlight: new Drain(server).inFlight },
+  );
   const address = await listening(server);
   onTestFinished(() => address[Symbol.asyncDispose]());
   return address.port;

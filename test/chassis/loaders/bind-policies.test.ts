@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AppConfig, ModuleConfig } from '../../../src/chassis/config/app-config.ts';
 import { registeredPolicies } from '../../../src/chassis/loaders/mounted-routers.ts';
-import type { AnyListPolicy } from '../../../src/chassis/query/list-policy.ts';
+import type { AnyListPolicy } from '../../../src/chassis/query/policy/list-policy.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 import { linkedConfig, linkedModules } from '../../support/linked-modules.ts';
 import { routesOn } from '../../support/routes-on.ts';

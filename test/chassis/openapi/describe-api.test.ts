@@ -53,7 +53,9 @@ describe('the document', () => {
     const { describeRouter, resourceRouter } = await import('../../../src/chassis/resource/resource-router.ts');
     const { default: items } = await import(shopFile('item'));
     const { schemas } = describeRouter(items)!;
-    const router = resourceRouter('/items', { schemas } as never, { read: (_request, _response, next) => next() });
+    const answer = () => undefined;
+    const controller = { schemas, list: answer, paginated: answer, get: answer } as never;
+    const router = resourceRouter('/items', controller, { read: (_request, _response, next) => next() });
     const { document } = describeApi([{ module: 'shop', file: shopFile('item'), prefix: '', router }], info);
     expect(Object.values(document.paths as object).flatMap((item) => Object.keys(item))).toEqual(['get', 'get', 'get']);
   });

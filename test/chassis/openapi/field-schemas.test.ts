@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { findParameters } from '../../../src/chassis/openapi/list-parameters.ts';
 import { QueryComponents } from '../../../src/chassis/openapi/query-components.ts';
 import { schemaComponents } from '../../../src/chassis/openapi/schema-components.ts';
-import { dateTime, decimal, int64 } from '../../../src/chassis/query/field-types.ts';
-import { type AnyListPolicy, ListPolicy } from '../../../src/chassis/query/list-policy.ts';
+import { dateTime, decimal, int64 } from '../../../src/chassis/query/policy/field-types.ts';
+import { type AnyListPolicy, ListPolicy } from '../../../src/chassis/query/policy/list-policy.ts';
 
 const thing = z
   .object({

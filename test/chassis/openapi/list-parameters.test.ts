@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findParameters } from '../../../src/chassis/openapi/list-parameters.ts';
 import { QueryComponents } from '../../../src/chassis/openapi/query-components.ts';
-import { createCursorCodec } from '../../../src/chassis/query/cursor.ts';
+import { createCursorCodec } from '../../../src/chassis/query/paging/cursor.ts';
 import { itemList, shelfList } from '../../fixtures/modules-openapi/shop/item.schema.ts';
 import { describeShop, operation, schemasOf } from './shop.ts';
 

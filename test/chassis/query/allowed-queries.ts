@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { FieldRule } from '../../../src/chassis/query/field-kind.ts';
 import { type Operator, operatorNamed } from '../../../src/chassis/query/operators.ts';
-import type { PolicyRules, RelationRule } from '../../../src/chassis/query/policy-rules.ts';
+import type { FieldRule } from '../../../src/chassis/query/policy/field-types.ts';
+import type { PolicyRules, RelationRule } from '../../../src/chassis/query/policy/policy-rules.ts';
 
 type Json = Record<string, unknown>;
 

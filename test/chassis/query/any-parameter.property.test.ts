@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BadRequestException } from '../../../src/chassis/errors/exceptions.ts';
-import { buildFindOptions, buildSearchOptions } from '../../../src/chassis/query/build-options.ts';
+import { buildFindOptions, buildSearchOptions } from '../../../src/chassis/query/search-options.ts';
 import { cursors, productList, userList } from './policies.ts';
 
 const names = ['include', 'orderBy', 'where', 'page', 'pageSize', 'cursor', 'count'];

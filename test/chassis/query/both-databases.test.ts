@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenOrm } from '../../../src/chassis/database/client/orm.ts';
 import { Repository } from '../../../src/chassis/database/repository.ts';
-import type { AnyListPolicy } from '../../../src/chassis/query/list-policy.ts';
+import type { AnyListPolicy } from '../../../src/chassis/query/policy/list-policy.ts';
 import { databaseProviders, openEmptyDatabase } from '../../support/empty-database.ts';
 import { allowedQueries } from './allowed-queries.ts';
 import { categoryList, cursors, productList, profileList, userList } from './policies.ts';

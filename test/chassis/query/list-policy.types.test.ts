@@ -1,8 +1,8 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { many } from '../../../src/chassis/query/list-definition.ts';
-import { type ListPolicy, listPolicy } from '../../../src/chassis/query/list-policy.ts';
-import { policyOf } from '../../../src/chassis/query/policy-reference.ts';
+import { many } from '../../../src/chassis/query/policy/list-definition.ts';
+import { type ListPolicy, listPolicy } from '../../../src/chassis/query/policy/list-policy.ts';
+import { policyOf } from '../../../src/chassis/query/policy/policy-reference.ts';
 import { category, categoryList, product, productList, user } from './policies.ts';
 
 const id = z.uuid();

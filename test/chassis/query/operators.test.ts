@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { operatorSchema } from '../../../src/chassis/openapi/field-schemas.ts';
-import type { FieldKind } from '../../../src/chassis/query/field-kind.ts';
-import { ListPolicy } from '../../../src/chassis/query/list-policy.ts';
 import { type Operator, operators } from '../../../src/chassis/query/operators.ts';
-import type { FieldFilter } from '../../../src/chassis/query/policy-rules.ts';
+import type { FieldKind } from '../../../src/chassis/query/policy/field-types.ts';
+import { ListPolicy } from '../../../src/chassis/query/policy/list-policy.ts';
+import type { FieldFilter } from '../../../src/chassis/query/policy/policy-rules.ts';
 import { reasonOf } from './refusal-of.ts';
 
 /** A field of each kind, and a value of it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type CursorCodec, createCursorCodec } from '../../../src/chassis/query/cursor.ts';
-import { many } from '../../../src/chassis/query/list-definition.ts';
-import { listPolicy } from '../../../src/chassis/query/list-policy.ts';
+import { type CursorCodec, createCursorCodec } from '../../../src/chassis/query/paging/cursor.ts';
+import { many } from '../../../src/chassis/query/policy/list-definition.ts';
+import { listPolicy } from '../../../src/chassis/query/policy/list-policy.ts';
 
 const id = z.uuid();
 

@@ -9,10 +9,10 @@ import { applyMigrations } from '../../../src/chassis/database/migrations/apply-
 import { createMigration } from '../../../src/chassis/database/migrations/create-migration.ts';
 import { Repository } from '../../../src/chassis/database/repository.ts';
 import { errorHandler } from '../../../src/chassis/http/answers/error-handler.ts';
-import { createCursorCodec } from '../../../src/chassis/query/cursor.ts';
-import { dateTime, decimal, int64 } from '../../../src/chassis/query/field-types.ts';
-import { many } from '../../../src/chassis/query/list-definition.ts';
-import { type AnyListPolicy, ListPolicy } from '../../../src/chassis/query/list-policy.ts';
+import { createCursorCodec } from '../../../src/chassis/query/paging/cursor.ts';
+import { dateTime, decimal, int64 } from '../../../src/chassis/query/policy/field-types.ts';
+import { many } from '../../../src/chassis/query/policy/list-definition.ts';
+import { type AnyListPolicy, ListPolicy } from '../../../src/chassis/query/policy/list-policy.ts';
 import { ResourceController, type ResourceSchemas } from '../../../src/chassis/resource/resource-controller.ts';
 import { publicAccess, resourceRouter } from '../../../src/chassis/resource/resource-router.ts';
 import { ResourceService } from '../../../src/chassis/resource/resource-service.ts';

@@ -3,7 +3,7 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorHandler } from '../../../src/chassis/http/answers/error-handler.ts';
-import { createCursorCodec } from '../../../src/chassis/query/cursor.ts';
+import { createCursorCodec } from '../../../src/chassis/query/paging/cursor.ts';
 import { ResourceController } from '../../../src/chassis/resource/resource-controller.ts';
 import { publicAccess, type ResourceAccess, resourceRouter } from '../../../src/chassis/resource/resource-router.ts';
 import { ResourceService } from '../../../src/chassis/resource/resource-service.ts';

@@ -1,6 +1,6 @@
 import type { Environment } from '../environment.ts';
-import { hasDatabase } from '../has-database.ts';
 import { isPostgresqlOnly } from '../layout.ts';
+import { hasDatabase } from './database-url-problem.ts';
 
 /** Settings that hold each by itself and contradict each other or the service, one sentence each. */
 export function settingContradictions(settings: Environment, postgresqlOnly = isPostgresqlOnly()): string[] {

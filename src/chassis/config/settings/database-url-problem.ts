@@ -1,4 +1,3 @@
-import { hasDatabase } from '../has-database.ts';
 import { isUrlOf } from './setting-types.ts';
 
 /** What is wrong with a `DATABASE_URL`, as a sentence that repeats nothing of it; undefined when nothing is. */
@@ -15,3 +14,8 @@ export function databaseUrlProblem(text: string): string | undefined {
 
 /** On this machine, not in memory, and percent-encoded where it is encoded at all. */
 const filePath = /^file:(?:\/\/(?=\/))?(?!\/\/|:memory:$|[?#])(?:[^%?#]|%[\da-f]{2})+(?:[?#].*)?$/is;
+
+/** Whether a service with this `DATABASE_URL` has a database; one of `none` has not. */
+export function hasDatabase(url: string): boolean {
+  return url !== 'none';
+}

@@ -1,11 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
+import { getRequestContext } from '../../context/request-context.ts';
+import { currentWaiters, isAbandoned } from '../../context/uninterrupted.ts';
+import {
+  DatabaseUnavailableException,
+  InternalServerErrorException,
+  RequestAbandonedException,
+  ServiceUnavailableException,
+} from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { currentUnit, type Unit } from '../work/unit.ts';
 import { toDatabaseException } from './database-errors.ts';
 import type { DatabaseCounts } from './orm.ts';
 import type { OrmClient } from './orm-types.ts';
-import { stopAbandoned } from './stop-abandoned.ts';
 import { leavesTransactionIntact } from './transaction-errors.ts';
 
 /** An operation whose time is measured and whose errors are converted. */
@@ -105,4 +111,21 @@ function convertTransactionErrors(client: object): (...args: unknown[]) => Promi
       throw toDatabaseException(error) ?? error;
     }
   };
+}
+
+/**
+ * Ends a request for which no further query makes sense. Does nothing outside a request, within `uninterrupted`, and in
+ * a shared read while another request waits for it.
+ *
+ * @throws RequestAbandonedException when its client has gone or it was answered already, ServiceUnavailableException when
+ * its deadline has passed
+ */
+export function stopAbandoned(): void {
+  const context = getRequestContext();
+  if (context === undefined) return;
+  const { abortReason, deadline } = context;
+  if (abortReason === undefined && (deadline === undefined || Date.now() < deadline)) return;
+  if (!isAbandoned(currentWaiters())) return;
+  if (abortReason !== undefined) throw new RequestAbandonedException(abortReason);
+  throw new ServiceUnavailableException('The deadline of the request has passed');
 }

@@ -1,3 +1,4 @@
+import { modelWords, notFoundMessage } from '../../errors/error-body.ts';
 import {
   BadRequestException,
   BaseException,
@@ -7,7 +8,6 @@ import {
   InternalServerErrorException,
   NotFoundException,
 } from '../../errors/exceptions.ts';
-import { modelWords, notFoundMessage } from '../../errors/not-found-message.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { classifyDatabaseError, type Fault, type FaultKind } from './classify-database-error.ts';
 import { declaredFields, referringFields } from './conflict-fields.ts';

@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import { hasDatabase } from '../../config/has-database.ts';
+import { hasDatabase } from '../../config/settings/database-url-problem.ts';
 
 /** Names of the databases that a service can run on. */
 export type DatabaseProvider = 'postgresql' | 'sqlite';

@@ -1,4 +1,4 @@
-import type { IsJson, ModelName, Scalars } from '../../query/model-types.ts';
+import type { IsJson, ModelName, Scalars } from '../../query/policy/model-types.ts';
 
 /** The ORM client of this service, typed by what `npm run generate` declared in `Slipway.Orm`. */
 export type OrmClient = Slipway.Orm extends { client: infer Client extends object } ? Client : UntypedClient;

@@ -9,7 +9,6 @@ import {
 import type { DatabaseError, Pool } from 'pg';
 import { connectPostgresql } from '../client/connect-postgresql.ts';
 import type { DatabaseTarget } from '../client/database-url.ts';
-import { sqliteUrl } from '../sqlite/sqlite-url.ts';
 import { type SqliteClient, untilFree, untilWritable } from '../sqlite/sqlite-waiting.ts';
 
 type Factory = SqlMigrationAwareDriverAdapterFactory;
@@ -125,4 +124,9 @@ class SameConnection extends PrismaLibSql {
       close: () => undefined,
     } as unknown as SqliteClient;
   }
+}
+
+/** The path of a file as the driver takes it in a URL. */
+function sqliteUrl(path: string): string {
+  return `file:${path.split('/').map(encodeURIComponent).join('/')}`;
 }

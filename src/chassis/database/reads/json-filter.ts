@@ -1,5 +1,5 @@
 import { AnyNull } from '@prisma/client/runtime/client';
-import { isPlace, type JsonComparison, type JsonPath } from '../../query/json-comparison.ts';
+import { isPlace, type JsonComparison, type JsonPath } from '../../query/parse/json-comparison.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { DatabaseProvider } from '../client/database-url.ts';
 

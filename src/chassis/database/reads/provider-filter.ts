@@ -1,7 +1,7 @@
 import { BadRequestException } from '../../errors/exceptions.ts';
-import { JsonComparison } from '../../query/json-comparison.ts';
-import { EnumBeyond } from '../../query/keyset-filter.ts';
 import { type Comparison, operatorNamed } from '../../query/operators.ts';
+import { EnumBeyond } from '../../query/paging/keyset.ts';
+import { JsonComparison } from '../../query/parse/json-comparison.ts';
 import type { Filter, Selection } from '../../query/query-types.ts';
 import type { DatabaseProvider } from '../client/database-url.ts';
 import { type DataModel, enumValuesAt } from '../models/data-model.ts';

@@ -1,4 +1,5 @@
-import { isToMany, type Selection } from '../../query/query-types.ts';
+import { isToMany } from '../../query/parse/read-parts.ts';
+import type { Selection } from '../../query/query-types.ts';
 import { type DataModel, fieldAt } from '../models/data-model.ts';
 
 /** How many records of a list have their related records read at the same time. */

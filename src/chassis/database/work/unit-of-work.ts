@@ -1,9 +1,9 @@
 import { currentService } from '../../context/current-service.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import { type Borrower, borrowing } from '../client/borrower.ts';
+import { stopAbandoned } from '../client/convert-orm-errors.ts';
 import { providerOf } from '../client/orm.ts';
 import type { OrmClient } from '../client/orm-types.ts';
-import { stopAbandoned } from '../client/stop-abandoned.ts';
 import { isTransactionConflict } from '../client/transaction-errors.ts';
 import { runAfterCommit } from './after-commit.ts';
 import { Expiry } from './expiry.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
-import { paginationLinks } from '../../query/paging.ts';
+import { paginationLinks } from '../../query/paging/paging.ts';
 import type { PageResult } from '../../query/query-types.ts';
 import { StoredJson, unreadData } from '../../query/stored-json.ts';
 

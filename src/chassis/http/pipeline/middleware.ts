@@ -17,10 +17,10 @@ export function composeMiddleware(steps: readonly RequestHandler[]): RequestHand
 /**
  * Takes a step for some paths only, e.g. a router that would compare all others with each of its routes.
  *
- * @param isPath gets the path in lower case, because to Express capitals make no difference
+ * @param paths is asked about the path in lower case, because to Express capitals make no difference
  */
-export function onlyAt(isPath: (path: string) => boolean, step: RequestHandler): RequestHandler {
-  return (req, res, next) => (isPath(req.path.toLowerCase()) ? step(req, res, next) : next());
+export function onlyAt(paths: RegExp, step: RequestHandler): RequestHandler {
+  return (req, res, next) => (paths.test(req.path.toLowerCase()) ? step(req, res, next) : next());
 }
 
 function run(step: RequestHandler, req: Request, res: Response, next: NextFunction): void {

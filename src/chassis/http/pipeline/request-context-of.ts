@@ -48,7 +48,7 @@ function createContext(req: Request, masks: LogMasks | undefined): OpenRequest {
     userAgent: safeUserAgent(req.headers['user-agent']),
     // Express would parse what nobody forwarded.
     ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : req.ip,
-    isProbe: isProbePath(req.originalUrl ?? req.url),
+    isProbe: probePath.test(req.originalUrl ?? req.url),
     deadline: readDeadline(req.headers['x-request-deadline']),
   });
 }
@@ -71,9 +71,24 @@ function safeUserAgent(text: string | undefined): string | undefined {
 /** What those ask for, every few seconds, who decide whether the service lives and gets requests. */
 export const probePaths = ['/livez', '/readyz'] as const;
 
-const probe = /^\/(?:livez|readyz)\/?(?:\?|$)/;
+/** One of them, with its query or without; `/` at its end is the same path, capitals are not. */
+export const probePath = /^\/(?:livez|readyz)\/?(?:\?|$)/;
 
-/** Whether a path, with its query or without, is one of them; `/` at its end is the same path, capitals are not. */
-export function isProbePath(path: string): boolean {
-  return probe.test(path);
+/** Whether the address of a hop, 0 being the one that is connected, belongs to a proxy that is trusted. */
+export type TrustProxy = (address: string, hop: number) => boolean;
+
+/**
+ * The address that a request comes from, as far as trusted proxies tell it: the same as `req.ip` of Express, for what sees
+ * requests before Express does.
+ */
+export function clientAddress({ headers, socket }: IncomingMessage, isTrusted: TrustProxy): string | undefined {
+  const forwarded = headers['x-forwarded-for'];
+  let address = socket.remoteAddress;
+  if (forwarded === undefined || address === undefined || !isTrusted(address, 0)) return address;
+  const senders = String(forwarded)
+    .split(',')
+    .map((sender) => sender.trim())
+    .filter((sender) => sender !== '');
+  for (let hop = 0; senders.length > 0 && isTrusted(address, hop); hop += 1) address = senders.pop() as string;
+  return address;
 }

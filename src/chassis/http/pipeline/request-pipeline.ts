@@ -1,12 +1,15 @@
-import type { ServerResponse } from 'node:http';
-import type { Request, RequestHandler, Response } from 'express';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import { runWithRequestContext, type Scope } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import { malformedUrl } from '../../errors/convert-http-error.ts';
-import { BadRequestException } from '../../errors/exceptions.ts';
+import { BadRequestException, BaseException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { LogMasks } from '../../telemetry/log-masks.ts';
-import { type AnswerHeaders, noAnswerHeaders } from '../answers/answer-headers.ts';
-import { requestContextOf } from './request-context-of.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { type AnswerHeaders, answerHeadersOf, noAnswerHeaders } from '../answers/answer-headers.ts';
+import type { RefusalOptions } from '../answers/client-error.ts';
+import { sendFailure } from '../answers/send-failure.ts';
+import { requestContextOf, requestIdOf } from './request-context-of.ts';
 import { routeTemplate } from './route-table.ts';
 
 const observersKey = Symbol('request observers');
@@ -73,4 +76,74 @@ const clientClosedRequest = 499;
 /** The status that a request ended with, for logs and metrics; to be asked once it is over. */
 export function answerStatus(res: ServerResponse): number {
   return res.headersSent ? res.statusCode : clientClosedRequest;
+}
+
+/** Whether a request is let in; one that is not has been answered. */
+export type Gate = (req: IncomingMessage, res: ServerResponse) => boolean;
+
+/** What stands between a server and an app. */
+interface ListenerOptions {
+  logger: Logger;
+  /** Sees each request before the app does; by default all are let in. */
+  admits?: Gate | undefined;
+}
+
+const wholeTarget = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * An app as a listener of `createServer`. Express hands a request whose target it cannot parse, such as `http://[`, to
+ * no step at all and would answer it with an HTML page; here it gets a 400 in the one error body, and what the error
+ * handler of the app passed on gets a 500. Of a target with scheme and host, as sent to proxies, the path counts, so
+ * that no link of an answer leads to a host that the client made up.
+ */
+export function requestListener(app: Express, { logger, admits = () => true }: ListenerOptions): RequestListener {
+  const handle = app as unknown as (req: IncomingMessage, res: ServerResponse, next: NextFunction) => void;
+  const refusal = { headers: answerHeadersOf(app), logger };
+  return (req, res) => {
+    const next = (error?: unknown) => answer(res, refusal, error);
+    if (req.headers.host === undefined && req.httpVersion === '1.1') return next();
+    if (hasSecondHost(req)) return next();
+    if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
+    if (admits(req, res)) handle(req, res, next);
+  };
+}
+
+/** For `server.on('checkExpectation', …)`: an expectation that nobody fulfils is a 417 in the one error body. */
+export function refuseExpectations(options: RefusalOptions): RequestListener {
+  return function refuseExpectation(_req, res) {
+    refuse(res, options, new BaseException('Only the expectation 100-continue is met', 417));
+  };
+}
+
+/** Whom a request is for must not depend on which of two a proxy reads (RFC 9112, 3.2). Node keeps the first. */
+function hasSecondHost({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
+}
+
+function pathOf(target: string): string {
+  const rest = target.replace(wholeTarget, '');
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+function answer(res: ServerResponse, options: RefusalOptions, error: unknown): void {
+  const exception: BaseException = error
+    ? new InternalServerErrorException(undefined, undefined, { cause: error })
+    : new BadRequestException('The request has no Host header or two, or its target is not a valid URL');
+  refuse(res, options, exception, error);
+}
+
+function refuse(res: ServerResponse, { headers, logger }: RefusalOptions, exception: BaseException, error?: unknown) {
+  const { req } = res;
+  const requestId = res.getHeader('x-request-id') ?? requestIdOf(req);
+  logger[error ? 'error' : 'warn']({ requestId, method: req.method, err: error }, exception.message);
+  if (res.headersSent) return void res.destroy();
+  headers.apply(res);
+  res.setHeader('x-request-id', requestId);
+  res.setHeader('connection', 'close');
+  sendFailure(res, exception, true);
 }

@@ -16,7 +16,7 @@ import { buildInfo } from '../../config/build-info.ts';
 import type { Environment } from '../../config/environment.ts';
 import { getRequestContext, runOutsideRequest } from '../../context/request-context.ts';
 import { toException } from '../../errors/convert-error.ts';
-import type { Monitor } from '../../errors/reporters/monitor-reporter.ts';
+import type { Monitor } from '../../errors/reporters/reporter.ts';
 import { type Logger, masksOf } from '../logger.ts';
 import { maskText } from '../redact.ts';
 import { boundedTransport } from './bounded-transport.ts';

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
 import { BaseException } from '../../../../src/chassis/errors/exceptions.ts';
-import { createCursorCodec } from '../../../../src/chassis/query/cursor.ts';
-import type { AnyListPolicy } from '../../../../src/chassis/query/list-policy.ts';
+import { createCursorCodec } from '../../../../src/chassis/query/paging/cursor.ts';
+import type { AnyListPolicy } from '../../../../src/chassis/query/policy/list-policy.ts';
 import { ResourceController, type ResourceSchemas } from '../../../../src/chassis/resource/resource-controller.ts';
 import { ResourceService } from '../../../../src/chassis/resource/resource-service.ts';
 

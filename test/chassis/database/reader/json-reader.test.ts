@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenOrm, openDatabase } from '../../../../src/chassis/database/client/orm.ts';
-import { type AnyListPolicy, ListPolicy } from '../../../../src/chassis/query/list-policy.ts';
+import { type AnyListPolicy, ListPolicy } from '../../../../src/chassis/query/policy/list-policy.ts';
 import { databaseProviders, openEmptyDatabase } from '../../../support/empty-database.ts';
 import {
   type EveryTypeApp,

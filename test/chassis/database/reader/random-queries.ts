@@ -1,6 +1,6 @@
-import type { FieldRule } from '../../../../src/chassis/query/field-kind.ts';
 import { operatorNamed, relationOperators, takesMode } from '../../../../src/chassis/query/operators.ts';
-import type { PolicyRules, RelationRule } from '../../../../src/chassis/query/policy-rules.ts';
+import type { FieldRule } from '../../../../src/chassis/query/policy/field-types.ts';
+import type { PolicyRules, RelationRule } from '../../../../src/chassis/query/policy/policy-rules.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import express from 'express';
 import { describe, expect, it } from 'vitest';
-import { clientAddress, type TrustProxy } from '../../../../src/chassis/http/pipeline/client-address.ts';
+import { clientAddress, type TrustProxy } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 import { listening } from '../listening.ts';
 
 const proxies = [false, 1, 2, true, ['loopback'], ['loopback', '10.0.0.0/8']];

@@ -1,0 +1,139 @@
+import type { z } from 'zod';
+import type { CursorCodec } from '../paging/cursor.ts';
+import { KeysetPage } from '../paging/keyset.ts';
+import { defaultPaging, type QueryInput, readPaging } from '../paging/paging.ts';
+import { toOrder } from '../parse/parse-order.ts';
+import { badParameter } from '../parse/query-refusal.ts';
+import { isToMany, type QueryParts, readCount, readParts, readSelect, refuseUnknown } from '../parse/read-parts.ts';
+import { queryCost, recordCost } from '../query-cost.ts';
+import type { FindQuery, GetQuery, SearchQuery, Selection } from '../query-types.ts';
+import { type QuerySchemas, type SearchOptions, sanitizeSearchOptions } from '../search-options.ts';
+import type { ListDefinition } from './list-definition.ts';
+import type { ModelName } from './model-types.ts';
+import { describePolicy, type PolicyDescription, policySchemas } from './policy-description.ts';
+import { type LooseDefinition, PolicyRules } from './policy-rules.ts';
+
+const getParameters = new Set(['include']);
+const findParameters = new Set(['include', 'orderBy', 'where']);
+const searchParameters = new Set(['page', 'pageSize', 'include', 'orderBy', 'where', 'cursor', 'count']);
+
+/**
+ * What may be asked of the lists of one model, and what may leave. Everything that is not declared
+ * is refused with the answer that a name gets which does not exist.
+ */
+export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = z.core.$ZodShape> {
+  readonly model: M;
+  readonly record: z.ZodObject<S, z.core.$ZodObjectConfig>;
+  /** Selects the fields of the record and nothing else. */
+  readonly select: Selection;
+  /** Strict schemas of the parameters, made of this policy (spec.md: QuerySchemas). */
+  readonly schemas: QuerySchemas;
+  /** The declaration as the parsers read it. */
+  readonly rules: PolicyRules;
+
+  constructor(model: M, definition: LooseDefinition & { readonly record: z.ZodObject<S, z.core.$ZodObjectConfig> }) {
+    this.model = model;
+    this.record = definition.record;
+    this.rules = new PolicyRules(model, definition);
+    this.select = this.rules.select;
+    this.schemas = policySchemas(this.rules);
+  }
+
+  /** Reads the parameters of a request for one record: `include` only. @throws BadRequestException when it asks for what is not allowed */
+  parseGet(query: QueryInput): GetQuery {
+    refuseUnknown(query, getParameters);
+    const select = readSelect(this.rules, query.include, 1, 'request');
+    return { model: this.model, select, cost: recordCost(this.rules, select) };
+  }
+
+  /** Reads the parameters of a find request: include, orderBy, where. @throws BadRequestException when they ask for what is not allowed */
+  parseFind(query: QueryInput): FindQuery {
+    refuseUnknown(query, findParameters);
+    const { findLimit, parents } = this.rules.limits;
+    const parts = readParts(this.rules, query, Math.min(findLimit, parents), 'request');
+    const { where, terms, select } = parts;
+    const take = Object.values(select).some(isToMany) ? Math.min(findLimit, parents) : findLimit;
+    const cost = queryCost(this.rules, { ...parts, take, skip: 0, counts: false });
+    return { model: this.model, select, ...(where && { where }), orderBy: toOrder(terms), take, cost };
+  }
+
+  /**
+   * Reads the parameters of a paginated request: those of a find request, and page and pageSize or cursor and pageSize,
+   * and count.
+   *
+   * @throws BadRequestException when they ask for what is not allowed
+   */
+  parseSearch(query: QueryInput, cursors: CursorCodec): SearchQuery {
+    refuseUnknown(query, searchParameters);
+    const { page, pageSize, cursor } = query;
+    const defaults = {
+      page: defaultPaging.page,
+      pageSize: Math.min(defaultPaging.pageSize, this.rules.limits.pageSize),
+    };
+    const window = readPaging({ page, pageSize }, this.schemas.paginationSchema, defaults);
+    const parts = readParts(this.rules, query, window.pageSize, 'request');
+    const search = this.#page(parts, window, readCount(query.count));
+    if (cursor === undefined) return search;
+    if (page !== undefined)
+      throw badParameter('page', [{ path: '', message: 'cannot stand beside cursor; leave one of them out' }]);
+    if (typeof cursor !== 'string') throw badParameter('cursor', [{ path: '', message: 'expected one text' }]);
+    return fromCursor(search, new KeysetPage(this.model, parts, cursors, cursor));
+  }
+
+  /**
+   * The query of a program's own options: the page is clamped rather than refused, `where`, `orderBy` and `include` hold
+   * to the policy like a request's.
+   *
+   * @throws BadRequestException when they ask for what is not allowed
+   */
+  parseSearchOptions(options: SearchOptions): SearchQuery {
+    const window = sanitizeSearchOptions(options, this.rules.limits.pageSize);
+    return this.#page(readParts(this.rules, options as QueryInput, window.pageSize, 'program'), window, 'exact');
+  }
+
+  #page(parts: QueryParts, window: { page: number; pageSize: number }, count: SearchQuery['count']): SearchQuery {
+    const { where, terms, select } = parts;
+    const { page, pageSize } = window;
+    const skip = (page - 1) * pageSize;
+    return {
+      model: this.model,
+      select,
+      ...(where && { where, countWhere: where }),
+      orderBy: toOrder(terms),
+      take: pageSize,
+      page,
+      pageSize,
+      skip,
+      count,
+      cost: queryCost(this.rules, { ...parts, take: pageSize, skip, counts: count === 'exact' }),
+    };
+  }
+
+  /** The names that may be used, for documents and tests. Looks up the policies that this one refers to. */
+  describe(): PolicyDescription {
+    return describePolicy(this.rules);
+  }
+}
+
+function fromCursor(search: SearchQuery, cursor: KeysetPage): SearchQuery {
+  const { after, page, select } = cursor;
+  const filter = after && (search.where ? { AND: [search.where, after] } : after);
+  return { ...search, ...(filter && { where: filter }), select, page, skip: 0, take: search.pageSize + 1, cursor };
+}
+
+/** Any list policy, for code that serves all models. */
+// biome-ignore lint/suspicious/noExplicitAny: a record of any shape
+export type AnyListPolicy = ListPolicy<string, any>;
+
+/**
+ * Declares what may be asked of the lists of a model. Fields, relations, operators and sort keys that the model or the
+ * record does not have are type errors; parts that are left out allow nothing.
+ *
+ * @throws Error when the definition cannot work; what depends on other policies is checked at first use
+ */
+export function listPolicy<const M extends ModelName, S extends z.core.$ZodShape>(
+  model: M,
+  definition: ListDefinition<M, S>,
+): ListPolicy<M, S> {
+  return new ListPolicy(model, definition as unknown as LooseDefinition & typeof definition);
+}

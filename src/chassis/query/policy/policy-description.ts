@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { paginationSchemaFor } from '../paging/paging.ts';
+import { parseInclude } from '../parse/parse-include.ts';
+import { checkBounds } from '../parse/parse-json.ts';
+import { parseOrder } from '../parse/parse-order.ts';
+import { parseWhere } from '../parse/parse-where.ts';
+import { type ParseContext, parseContext, Refusal } from '../parse/query-refusal.ts';
+import type { QuerySchemas } from '../search-options.ts';
+import type { FieldKind } from './field-types.ts';
+import type { PolicyRules, RelationRule } from './policy-rules.ts';
+import type { QueryLimits } from './query-limits.ts';
+
+/** A relation that may be used, and the policy that it leads to. */
+interface RelationDescription {
+  model: string;
+  many: boolean;
+  /** The policy's own names; a function, since policies may refer to each other. */
+  describe(): PolicyDescription;
+}
+
+/** The names that a list policy allows. */
+export interface PolicyDescription {
+  model: string;
+  /** Fields that leave, and that `select` may choose among. */
+  fields: string[];
+  filters: Record<string, { kind: FieldKind; nullable: boolean; operators: string[] } | RelationDescription>;
+  sorts: string[];
+  includes: Record<string, RelationDescription>;
+  limits: Readonly<QueryLimits>;
+}
+
+/** Lists what a policy allows. */
+export function describePolicy(rules: PolicyRules): PolicyDescription {
+  const filters = [...rules.filters].map(([name, rule]) => {
+    if ('many' in rule) return [name, describeRelation(rule)] as const;
+    const { kind, nullable } = rule.field;
+    return [name, { kind, nullable, operators: [...rule.operators] }] as const;
+  });
+  return {
+    model: rules.model,
+    fields: [...rules.fields.keys()],
+    filters: Object.fromEntries(filters),
+    sorts: [...rules.sorts.keys()],
+    includes: Object.fromEntries([...rules.includes].map(([name, rule]) => [name, describeRelation(rule)])),
+    limits: rules.limits,
+  };
+}
+
+function describeRelation({ target, many }: RelationRule): RelationDescription {
+  return { model: target.model, many, describe: () => describePolicy(target) };
+}
+
+/**
+ * The schemas of a policy. They accept and refuse what its parsers do, with values of `where` in the type of their field;
+ * how many related records an include may ask for in all depends on the page, so only the parsers check that.
+ */
+export function policySchemas(rules: PolicyRules): QuerySchemas {
+  return {
+    whereSchema: schemaOf(rules, (value, context) => parseWhere(rules, value, context)),
+    orderBySchema: schemaOf(rules, (value, context) => {
+      parseOrder(rules, value, context);
+      return value;
+    }),
+    includeSchema: schemaOf(rules, (value, context) => {
+      parseInclude(rules, value, context);
+      return value;
+    }),
+    paginationSchema: paginationSchemaFor(rules.limits),
+  };
+}
+
+function schemaOf(rules: PolicyRules, parse: (value: unknown, context: ParseContext) => unknown): z.ZodType {
+  const schema = z.unknown().transform((value, context) => {
+    try {
+      checkBounds(value, rules.limits);
+      return parse(value, parseContext(rules.limits));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      context.addIssue({ code: 'custom', message: error.message, path: error.path });
+      return z.NEVER;
+    }
+  });
+  return schema.optional();
+}

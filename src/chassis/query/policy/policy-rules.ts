@@ -1,0 +1,175 @@
+import type { z } from 'zod';
+import { operatorsOf, takesMode } from '../operators.ts';
+import { type SortRule, sortRule } from '../parse/parse-order.ts';
+import { type FieldRule, fieldRule } from './field-types.ts';
+import { type PolicyThunk, ToMany } from './list-definition.ts';
+import { PolicyReference } from './policy-reference.ts';
+import { defaultQueryLimits, maxSkip, type QueryLimits } from './query-limits.ts';
+
+/** What a relation of a definition leads to. */
+type RelationTarget = PolicyThunk | PolicyReference | ToMany;
+
+/** A definition without its compile-time checks. */
+export interface LooseDefinition {
+  readonly record: z.ZodObject;
+  readonly filter?: Readonly<Record<string, readonly string[] | RelationTarget>>;
+  readonly sort?: readonly string[];
+  readonly include?: Readonly<Record<string, RelationTarget>>;
+  readonly limits?: Partial<QueryLimits>;
+}
+
+/** A field that may be filtered. */
+export interface FieldFilter {
+  readonly field: FieldRule;
+  readonly operators: ReadonlySet<string>;
+  /** The operators, and `mode` where it may stand beside them. */
+  readonly words: readonly string[];
+}
+
+/** A relation that may be filtered or included; `target` is looked up at first use. */
+export interface RelationRule {
+  readonly name: string;
+  readonly many: boolean;
+  /** Set where it leads to a resource of another module. */
+  readonly reference: PolicyReference | undefined;
+  readonly target: PolicyRules;
+}
+
+let made = 0;
+
+/** A list policy as the walks through the parameters read it: every lookup is a map, so that no name is special. */
+export class PolicyRules {
+  readonly model: string;
+  /** Tells policies apart, also two of one model. */
+  readonly id: string;
+  readonly limits: Readonly<QueryLimits>;
+  readonly fields: ReadonlyMap<string, FieldRule>;
+  /** Selects every field of the record. */
+  readonly select: Readonly<Record<string, true>>;
+  readonly filters: ReadonlyMap<string, FieldFilter | RelationRule>;
+  readonly includes: ReadonlyMap<string, RelationRule>;
+  /** How the primary key sorts, which ends every order. */
+  readonly idSort: SortRule;
+  readonly #sortKeys: readonly string[];
+  #sorts: ReadonlyMap<string, SortRule> | undefined;
+
+  constructor(model: string, definition: LooseDefinition) {
+    this.model = model;
+    this.id = `${model}#${++made}`;
+    this.limits = Object.freeze(withLimits(model, definition.limits));
+    this.fields = new Map(Object.entries(definition.record.shape).map(([name, type]) => [name, fieldRule(name, type)]));
+    this.select = Object.freeze(Object.fromEntries([...this.fields.keys()].map((name) => [name, true as const])));
+    this.filters = new Map(
+      Object.entries(definition.filter ?? {}).map(([name, rule]) => [name, this.#filter(name, rule)]),
+    );
+    this.includes = new Map(
+      Object.entries(definition.include ?? {}).map(([name, rule]) => [name, relation(model, name, rule)]),
+    );
+    this.idSort = sortRule(
+      [],
+      this.fields.get('id') ?? { name: 'id', kind: 'text', nullable: false, values: undefined },
+    );
+    this.#sortKeys = definition.sort ?? [];
+    for (const key of this.#sortKeys) if (!key.includes('.')) this.#ownSort(key);
+  }
+
+  /** Every relation that may be filtered or included, once for each of both. */
+  get relations(): RelationRule[] {
+    const filtered = [...this.filters.values()].filter((rule) => 'many' in rule);
+    return [...filtered, ...this.includes.values()];
+  }
+
+  /** Keys that may sort. Dotted ones need the other policies, so the map is made at first use. */
+  get sorts(): ReadonlyMap<string, SortRule> {
+    this.#sorts ??= new Map(
+      this.#sortKeys.map((key) => [key, key.includes('.') ? this.#relatedSort(key) : this.#ownSort(key)]),
+    );
+    return this.#sorts;
+  }
+
+  #filter(name: string, rule: readonly string[] | RelationTarget): FieldFilter | RelationRule {
+    if (!Array.isArray(rule)) return relation(this.model, name, rule as RelationTarget);
+    const field = this.#field(name, 'filter');
+    const possible = operatorsOf(field.kind);
+    const impossible = rule.find((operator) => !possible.includes(operator));
+    if (impossible !== undefined) {
+      const taken = possible.join(', ') || 'none';
+      throw broken(this.model, `filter.${name}: a field of kind ${field.kind} takes ${taken}; got ${impossible}`);
+    }
+    const words = [
+      ...rule,
+      ...(takesMode(field.kind, rule) ? ['mode'] : []),
+      ...(field.kind === 'json' ? ['path'] : []),
+    ];
+    return { field, operators: new Set(rule), words };
+  }
+
+  #ownSort(key: string): SortRule {
+    const field = this.#field(key, 'sort');
+    if (!hasOrder(field)) throw broken(this.model, `sort: ${key} has no order; expected text, a number or a date`);
+    return sortRule([], field);
+  }
+
+  #relatedSort(key: string): SortRule {
+    const [name, fieldName] = key.split('.') as [string, string];
+    const rule = this.includes.get(name) ?? this.filters.get(name);
+    if (!rule || !('many' in rule) || rule.many) {
+      throw broken(this.model, `sort: ${key} needs the relation ${name}, to one record, in filter or include`);
+    }
+    const field = rule.target.fields.get(fieldName);
+    if (field && hasOrder(field)) return sortRule([name], field);
+    throw broken(this.model, `sort: ${key} is no sortable field of the record of ${rule.target.model}`);
+  }
+
+  #field(name: string, part: string): FieldRule {
+    const field = this.fields.get(name);
+    if (field) return field;
+    throw broken(
+      this.model,
+      `${part}: ${name} is not in the record; expected one of ${[...this.fields.keys()].join(', ')}`,
+    );
+  }
+}
+
+function relation(model: string, name: string, rule: RelationTarget): RelationRule {
+  const leadsTo = rule instanceof ToMany ? rule.policy : rule;
+  const reference = leadsTo instanceof PolicyReference ? leadsTo : undefined;
+  let target: PolicyRules | undefined;
+  return {
+    name,
+    many: rule instanceof ToMany,
+    reference,
+    get target() {
+      target ??= rulesOf(reference ? reference.policy : (leadsTo as () => unknown)(), model, name, reference);
+      return target;
+    },
+  };
+}
+
+function rulesOf(policy: unknown, model: string, name: string, reference: PolicyReference | undefined): PolicyRules {
+  const rules = (policy as { rules?: unknown } | undefined)?.rules;
+  if (rules instanceof PolicyRules) return rules;
+  if (reference) {
+    const why = `${name} leads to ${reference}, which is bound when the routes of a resource with this policy are loaded`;
+    throw broken(model, `${why}; mount it by resourceRouter, or name it in otherLists of a controller's schemas`);
+  }
+  throw broken(model, `${name} leads to ${String(policy)}; expected a function that returns a list policy`);
+}
+
+function withLimits(model: string, changed: Partial<QueryLimits> = {}): QueryLimits {
+  const limits = { ...defaultQueryLimits, ...changed };
+  for (const [name, limit] of Object.entries(limits)) {
+    if (Number.isInteger(limit) && limit >= 0 && limit <= maxSkip) continue;
+    throw broken(model, `limits.${name}: expected an integer from 0 to ${maxSkip}, got ${limit}`);
+  }
+  return limits;
+}
+
+/** The error of a policy that cannot work; it is the program's fault, never a client's. */
+export function broken(model: string, problem: string): Error {
+  return new Error(`The list policy of ${model} cannot work: ${problem}. Correct its listPolicy() definition.`);
+}
+
+function hasOrder({ kind }: FieldRule): boolean {
+  return kind !== 'json' && kind !== 'other';
+}
