@@ -12,7 +12,7 @@ import type { DataModel } from '../models/data-model.ts';
 import { classifyDatabaseError, type Fault, type FaultKind } from './classify-database-error.ts';
 import { declaredFields, referringFields } from './conflict-fields.ts';
 
-/** The operation that raised an error; it makes the message name the model. */
+/** The operation that raised an error; it makes the message name both, and is in the context of the exception. */
 export interface FailedOperation {
   readonly model?: string | undefined;
   readonly operation: string;
@@ -47,7 +47,8 @@ const conversions: Record<FaultKind, Conversion> = {
     new InternalServerErrorException(`A query does not fit the models: ${hint(error)}`, undefined, { cause: error }),
   unavailable: ({ error, reason }) =>
     new DatabaseUnavailableException(reason && `Database Unavailable: ${reason}`, undefined, { cause: error }),
-  failed: ({ error }) => new DatabaseException(undefined, undefined, { cause: error }),
+  failed: ({ error, model }, operation) =>
+    new DatabaseException(failureText(model, operation), undefined, { cause: error }),
 };
 
 /**
@@ -67,7 +68,15 @@ export function toDatabaseException(error: unknown, operation?: FailedOperation)
   const fields = unnamed
     ? referringFields(operation?.dataModel, model, operation?.args)
     : declaredFields(operation?.dataModel, fault);
-  return conversions[found.kind](fields ? { ...fault, fields } : fault, operation);
+  const exception = conversions[found.kind](fields ? { ...fault, fields } : fault, operation);
+  if (operation) exception.context = { ...exception.context, operation: operation.operation, ...(model && { model }) };
+  return exception;
+}
+
+/** Whoever reads it in a log has to find the query. */
+function failureText(model: string | undefined, operation: FailedOperation | undefined): string | undefined {
+  if (operation === undefined) return undefined;
+  return `Database Operation Failed: ${operation.operation}${model === undefined ? '' : ` of ${model}`}`;
 }
 
 /** What the client says of arguments that it refuses. Only the last line of its text holds no values. */

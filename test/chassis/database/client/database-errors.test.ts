@@ -123,8 +123,17 @@ describe.each(databaseProviders)('errors of %s', (provider) => {
   it('turns a failed statement into a DatabaseException with the error as its cause', async () => {
     const error = await raised(() => open.client.$queryRawUnsafe('SELECT * FROM nowhere'));
     expect(error).toMatchObject({ name: 'DatabaseException', statusCode: 500, isOperational: true });
-    expect(error.message).toBe('Database Operation Failed');
+    expect(error.message).toBe('Database Operation Failed: $queryRawUnsafe');
+    expect(error).toMatchObject({ context: { operation: '$queryRawUnsafe' } });
     expect(error.cause).toMatchObject({ code: 'P2010' });
+  });
+
+  it('says which operation of which model failed', () => {
+    const error = toDatabaseException(new Error('disk I/O error'), { model: 'Product', operation: 'findMany' });
+    expect(error).toMatchObject({
+      message: 'Database Operation Failed: findMany of Product',
+      context: { model: 'Product', operation: 'findMany' },
+    });
   });
 
   it('leaves what the program itself raises in a transaction as it is', async () => {
