@@ -45,6 +45,10 @@ const containers = new Set(['Map', 'Set', 'Array']);
 /** Classes whose values change by calls that are seen here, or not at all, or with the objects that they belong to. */
 const seenThrough = new Set([...containers, 'WeakMap', 'WeakSet', 'RegExp', 'URL', 'Date']);
 
+/** Calls whose result nobody changes: symbols, schemas, paths, frozen values, declarations of a module. */
+const makesConstants =
+  /^(Symbol|z|join|promisify|provide|listPolicy|paginationSchemaFor|moment|Object\.freeze|Buffer\.from|\[.*\]\.map)$/s;
+
 const files = repositoryFiles(/^src\/(chassis|modules)\/.*\.ts$/).filter((file) => !workers.test(file));
 const found = files.flatMap((file) => mutableState(parse(file)).map((name) => `${file.replace('src/', '')}: ${name}`));
 
@@ -67,6 +71,14 @@ describe('state that lives as long as a module', () => {
     ['const storage = new AsyncLocalStorage<number>();', ['storage']],
     ['const box = { value: 1 }; export const f = () => Object.assign(box, { value: 2 });', ['box']],
     ["import { Store } from './store.ts'; export const store = new Store();", ['store']],
+    ['export class Counter { static count = 0; }', ['Counter.count']],
+    ['class Known { static readonly #names = new Map(); }', ['Known.#names']],
+    ['export class Limits { static readonly most = 10; static readonly form = /a/; }', []],
+    ['const cache = createCache(); export const get = (n: string) => cache.get(n);', ['cache']],
+    ['export const id = (() => { let last = 0; return () => (last += 1); })();', ['id']],
+    ['const state = { known: new Map() }; export const f = () => state.known.set("a", 1);', ['state']],
+    ['export const f = () => { globalThis.started = true; };', ['globalThis']],
+    ['const key = Symbol("key"); const word = z.string(); const words = word.optional();', []],
     ['const names = new Set(["a"]); export const f = (n: string) => names.has(n);', []],
     ['const parts = new WeakMap<object, number>(); export const f = (o: object) => parts.set(o, 1);', []],
     ['const form = /a/; const times = { a: 1 } as const; export const f = () => times.a;', []],
@@ -76,9 +88,16 @@ describe('state that lives as long as a module', () => {
   });
 });
 
+interface Declared {
+  name: string;
+  isLet: boolean;
+  value: ts.Expression | undefined;
+}
+
 /**
- * Names of top-level `let`, of values of classes, and of containers and objects that the file itself writes to. An
- * association of objects in a WeakMap or WeakSet lives as long as the objects do, which are a service's.
+ * Names of top-level `let` and static fields that may change, of values of classes and factories, of containers and
+ * objects that the file itself writes to, and of the global object where it is written to. An association of objects in
+ * a WeakMap or WeakSet lives as long as the objects do, which are a service's.
  */
 function mutableState(file: ts.SourceFile): string[] {
   const declared = file.statements.filter(ts.isVariableStatement).flatMap(({ declarationList }) =>
@@ -89,9 +108,41 @@ function mutableState(file: ts.SourceFile): string[] {
     })),
   );
   const written = writtenNames(file);
-  return declared
-    .filter(({ name, isLet, value }) => isLet || isInstance(value) || (isWritable(value) && written.has(name)))
-    .map(({ name }) => name);
+  const constants = new Set<string>();
+  const found = declared.filter(({ name, isLet, value }) => {
+    const isState = isLet || isInstance(value) || isMade(value, constants) || (isWritable(value) && written.has(name));
+    if (!isState) constants.add(name);
+    return isState;
+  });
+  const ofClasses = file.statements.filter(ts.isClassDeclaration).flatMap(staticFields);
+  const changing = ofClasses.filter(({ isLet, value }) => isLet || isInstance(value) || isWritable(value));
+  return [...[...found, ...changing].map(({ name }) => name), ...(written.has('globalThis') ? ['globalThis'] : [])];
+}
+
+/** The static fields of a class; one that is not `readonly` may change like a `let`. */
+function staticFields({ name, members }: ts.ClassDeclaration): Declared[] {
+  const has = (member: ts.PropertyDeclaration, kind: ts.SyntaxKind) =>
+    member.modifiers?.some((modifier) => modifier.kind === kind) === true;
+  return members
+    .filter(ts.isPropertyDeclaration)
+    .filter((member) => has(member, ts.SyntaxKind.StaticKeyword))
+    .map((member) => ({
+      name: `${name?.text}.${member.name.getText()}`,
+      isLet: !has(member, ts.SyntaxKind.ReadonlyKeyword),
+      value: member.initializer,
+    }));
+}
+
+/** What a function gave may hold anything, except where it is known to make constants, or makes one of a constant. */
+function isMade(value: ts.Expression | undefined, constants: ReadonlySet<string>): boolean {
+  if (value === undefined || !ts.isCallExpression(value) || isWritable(value)) return false;
+  let owner: ts.Expression = value.expression;
+  while (!makesConstants.test(owner.getText())) {
+    if (ts.isIdentifier(owner)) return !constants.has(owner.text);
+    if (!ts.isPropertyAccessExpression(owner) && !ts.isCallExpression(owner)) return true;
+    owner = owner.expression;
+  }
+  return false;
 }
 
 /** A value that its own methods may change without this file's seeing it. */
@@ -128,12 +179,17 @@ function noteCall(names: Set<string>, { expression, arguments: values }: ts.Call
   if (/^(Object\.assign|Reflect\.set|randomFillSync)$/.test(expression.getText()))
     names.add(values[0]?.getText() ?? '');
   if (!ts.isPropertyAccessExpression(expression)) return;
-  if (changing.has(expression.name.text)) names.add(expression.expression.getText());
+  if (changing.has(expression.name.text)) names.add(rootOf(expression).getText());
 }
 
 /** Of `a.b.c = 1` and `a['b'] = 1` the name is a. */
 function note(names: Set<string>, target: ts.Expression): void {
+  const owner = rootOf(target);
+  if (owner !== target) names.add(owner.getText());
+}
+
+function rootOf(target: ts.Expression): ts.Expression {
   let owner = target;
   while (ts.isPropertyAccessExpression(owner) || ts.isElementAccessExpression(owner)) owner = owner.expression;
-  if (owner !== target) names.add(owner.getText());
+  return owner;
 }
