@@ -10,7 +10,7 @@ import type { TrustProxy } from './http/pipeline/request-context-of.ts';
 import { requestListener } from './http/pipeline/request-pipeline.ts';
 import { startInternalServer } from './internal/internal-server.ts';
 import { Drain } from './lifecycle/drain.ts';
-import { createHttpServer, type ListenAddress, limitClients, listen } from './lifecycle/listen.ts';
+import { createHttpServer, type ListenAddress, limitClients, listen, runListeners } from './lifecycle/listen.ts';
 import { connectOrm } from './loaders/connect-orm.ts';
 import { loadDI } from './loaders/load-di.ts';
 import { loadExpressApp } from './loaders/load-express-app.ts';
@@ -59,6 +59,7 @@ export async function startUp(service: Service): Promise<Started> {
   stopping.throwIfAborted();
   const server = createHttpServer(listenerOf(service), settings, { headers: answerHeadersOf(app), logger });
   const drain = new Drain(server);
+  runListeners(server, (work) => service.run(work));
   limitClients(server, settings, {
     logger,
     inFlight: drain.inFlight,

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -106,6 +108,24 @@ describe('two services of one process, on SQLite and on PostgreSQL', () => {
         checks: { ambient: 'ok', database: 'ok' },
       });
       await expect.poll(() => app.get(path).expectData()).toEqual({ start: name, timer: name, 'health check': name });
+    }
+  });
+
+  it.each([
+    ['its client ends', (socket: Socket) => socket.end()],
+    ['its client breaks', (socket: Socket) => socket.resetAndDestroy()],
+  ])('are each the current one for listeners of a connection that %s', async (_what, close) => {
+    for (const [app, prefix, name] of [
+      [one, '', 'one'],
+      [two, '/v2', 'two'],
+    ] as const) {
+      const { hostname, port } = new URL(app.url);
+      const socket = connect(Number(port), hostname);
+      socket.write(`GET ${prefix}/watched HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await once(socket, 'data');
+      close(socket);
+      await expect.poll(() => app.get(`${prefix}/heard`).expectData()).toMatchObject({ closed: name });
+      await app.get(`${prefix}/forget`).expectData();
     }
   });
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
+import { getRequestContext } from '../context/request-context.ts';
 import { answerClientErrors, type RefusalOptions, refuseTunnels } from '../http/answers/client-error.ts';
 import { closeUnreadConnections, continueWhenRead } from '../http/bodies/unread-bodies.ts';
 import { refuseExpectations } from '../http/pipeline/request-pipeline.ts';
@@ -87,4 +88,18 @@ export async function listen(
   const bound = (server.address() as AddressInfo).port;
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   return { host, port: bound, url: `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${bound}` };
+}
+
+/**
+ * Has the listeners of a server's connections, such as those that a module adds to `req.socket`, run within `run`: Node
+ * calls them outside of any request, where nothing else says which service is meant.
+ */
+export function runListeners(server: Server, run: <T>(work: () => T) => T): void {
+  function emit(this: Socket, ...event: unknown[]): boolean {
+    const heard = () => Reflect.apply(Socket.prototype.emit, this, event) as boolean;
+    return getRequestContext() ? heard() : run(heard);
+  }
+  server.prependListener('connection', (socket: Socket) => {
+    socket.emit = emit as Socket['emit'];
+  });
 }
