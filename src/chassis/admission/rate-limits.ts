@@ -22,7 +22,7 @@ export interface Quota {
   seconds: number;
 }
 
-/** What a service counts requests with, and whom it tells of those beyond a limit. */
+/** Where a service logs and counts the requests beyond a limit. */
 export interface RateLimitsOptions {
   logger: Logger;
   metrics: Pick<OverloadMetrics, 'limited'>;

@@ -19,7 +19,7 @@ export function clientKey(address: string | undefined): string {
   return `${all.slice(0, 4).join(':')}::/64`;
 }
 
-/** Whom the work of a request counts for: the authenticated caller, else its address. Work outside of requests is one client. */
+/** The caller that the work of a request is charged to: the authenticated user, else the address. Work outside of requests is one client. */
 export function callerKey(context: RequestContext | undefined): string {
   return context ? (context.userId ?? clientKey(context.ipAddress)) : 'service';
 }

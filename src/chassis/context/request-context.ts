@@ -29,11 +29,11 @@ export interface RequestContext {
   spanId?: string;
   /** Whether somebody records the trace, so that its id leads somewhere. */
   sampled?: boolean;
-  /** When the caller stops waiting, in milliseconds since 1970; passed on to whom `fetch` calls. */
+  /** When the caller stops waiting, in milliseconds since 1970; passed on to the services that the request calls. */
   deadline?: number;
   /** Aborted when the client went away before the answer was complete. Made on first use. */
   readonly signal?: AbortSignal;
-  /** Why nobody waits for the answer any more; undefined while somebody does. Cheaper to ask than `signal`. */
+  /** Why the request was abandoned; undefined while its client waits. Cheaper to read than `signal`. */
   readonly abortReason?: string | undefined;
   /** Has the work for this request end at its next step, with `signal` and `abortReason`. */
   abort?(reason: string): void;

@@ -137,7 +137,7 @@ export class TooManyRequestsException extends BaseException {
   }
 }
 
-/** 499: nobody waits for the answer any more, so the work ends here. The status is for logs only. */
+/** 499: the request was abandoned, so its work ends here. The status is for logs only. */
 export class RequestAbandonedException extends BaseException {
   constructor(message = 'Client Closed Request', details?: unknown, options?: ExceptionOptions) {
     super(message, 499, details, options);

@@ -29,7 +29,7 @@ export class Drain {
   readonly inFlight = new OpenSet<ServerResponse>();
   /** Open connections, by when they were opened. */
   readonly #opened = new Map<Socket, number>();
-  /** Requests that were answered before all of their body came: nobody waits for the rest. */
+  /** Requests that were answered before all of their body came; the rest of it is not needed. */
   readonly #halfRead = new Set<IncomingMessage>();
   #draining = false;
   #finished = 0;

@@ -137,7 +137,7 @@ const maximumLine = 65_536;
 const maximumFields = 16_384;
 
 /**
- * A line of the log with its message masked and cut, which often is that of a library that tells whom it could not reach,
+ * A line of the log with its message masked and cut, which often is that of a library that names the host it could not reach,
  * and how. Of a line above 64 KB the beginning of its fields is left, as text. Most lines cost a look at their message.
  *
  * @param masks what is masked beside what always is

@@ -11,8 +11,11 @@ export interface ServeUploadsOptions {
 
 /**
  * Serves uploaded files (spec.md: Other fixed endpoints); to be mounted at `/uploads`. What users uploaded cannot run
- * anything in a browser: types are not guessed and the content is sandboxed. Raises 404 for a missing file, for names
- * that begin with a dot and for paths that leave the directory, by a symbolic link too; 405 for methods other than GET and HEAD.
+ * anything in a browser: types are not guessed and the content is sandboxed.
+ *
+ * @throws NotFoundException for a missing file, for names that begin with a dot and for paths that leave the directory,
+ * by a symbolic link too
+ * @throws MethodNotAllowedException for methods other than GET and HEAD
  */
 export function serveUploads({ directory }: ServeUploadsOptions): RequestHandler {
   const serve = express.static(directory, {

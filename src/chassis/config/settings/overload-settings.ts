@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { flag, isUrlOf, wholeNumber } from './setting-types.ts';
 
-/** How much the service takes on at once, for how long, and from whom. */
+/** Limits on concurrent work, on its duration and on each client. */
 export const overloadSettings = {
   OVERLOAD_ENABLED: flag(true).describe('Answer 503 at once to requests that would wait too long'),
   OVERLOAD_TARGET_MS: wholeNumber(10, 60_000, 500).describe(

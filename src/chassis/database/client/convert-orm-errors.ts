@@ -49,7 +49,7 @@ export interface ConversionOptions {
 /**
  * The same client, whose every operation raises the exceptions of the chassis instead of the database's own errors
  * (spec.md: Errors, body rule 7): in repositories, in methods that a module adds, in raw SQL and in transactions. The time
- * of every operation is measured. A request that nobody waits for stops before its next operation. Those of a unit of
+ * of every operation is measured. An abandoned request stops before its next operation. Those of a unit of
  * work take turns.
  */
 export function convertingErrors(client: object, options: ConversionOptions = {}): OrmClient {
@@ -78,7 +78,7 @@ export function errorConverter({ counts, dataModel, check }: ConversionOptions) 
       return await query(args);
     } catch (error) {
       const exception = toDatabaseException(error, { model, operation, args, dataModel }) ?? error;
-      // A read that was cancelled because nobody waits for it any more is no failure of the database.
+      // A read that was cancelled because its request was abandoned is no failure of the database.
       if (exception instanceof DatabaseUnavailableException && !unit) stopAbandoned();
       if (unit && !leavesTransactionIntact(error, args)) unit.fail(exception);
       throw exception;

@@ -24,7 +24,7 @@ export async function readPage<T extends object>(
   const hintKey = readKey('', { where: query.countWhere });
   const likelyShown = startsAtFirst(query) && hints.endsWithin(hintKey, query.skip + query.take);
   const counting = likelyShown ? undefined : reads.count(query.countWhere);
-  // When the page shows the total, nobody waits for the count, so nobody else would hear of its failure.
+  // When the page shows the total, the count is not awaited, so its failure is handled here.
   counting?.catch(() => undefined);
   const rows = await reads.findMany(query);
   const shown = startsAtFirst(query) ? revealedTotal(query.skip, query.take, rows.length) : undefined;

@@ -46,7 +46,7 @@ function moment(date: Date): string {
   return date.toISOString().replace('Z', '+00:00');
 }
 
-/** Arguments as the driver takes them. Raises NulCharacterError for a text that it would cut off. */
+/** Arguments as the driver takes them. @throws NulCharacterError for a text that the driver would cut off */
 export function toDriverValues(args: readonly unknown[]): unknown[] {
   return args.map((value) => {
     if (typeof value === 'string' && value.includes('\0')) throw new NulCharacterError();

@@ -8,8 +8,10 @@ const longestPauseMs = 500;
 
 /**
  * Runs `attempt` again, `retries` times at most, after a conflict with another transaction. The pauses grow and are
- * random from nothing to their bound ("full jitter"), so that those who met do not meet again. Raises the conflict when a
- * pause would last until the deadline of the request, and what `stopAbandoned` raises when nobody waits any more.
+ * random from nothing to their bound ("full jitter"), so that those who met do not meet again.
+ *
+ * @throws the conflict, after the last retry or when a pause would last until the deadline of the request
+ * @throws RequestAbandonedException, ServiceUnavailableException as `stopAbandoned` does
  */
 export async function withRetries<T>(
   retries: number,

@@ -23,9 +23,12 @@ interface ParseBodiesOptions {
 
 /**
  * Parses JSON and URL-encoded bodies into `req.body` (spec.md: Endpoints). Multipart bodies pass through to the routes
- * that take uploads. Raises 400 for a body that is not valid JSON or UTF-8, nests too deep or holds a key such as
- * `__proto__`, 413 for one that is too large, 415 for POST, PUT and PATCH with a type, character set or encoding that the
- * service does not read, and 503 for the oldest that are coming in while all together hold more than the budget.
+ * that take uploads.
+ *
+ * @throws BadRequestException for a body that is not valid JSON or UTF-8, nests too deep or holds a key such as `__proto__`
+ * @throws PayloadTooLargeException for a body beyond the limit
+ * @throws UnsupportedMediaTypeException for POST, PUT and PATCH with a type, character set or encoding that is not read
+ * @throws ServiceUnavailableException for the oldest incoming bodies while all together hold more than the budget
  */
 export function parseBodies(options: ParseBodiesOptions): RequestHandler {
   const { limitBytes, budgetBytes = 67_108_864, deferExpected = false } = options;

@@ -115,7 +115,7 @@ export function refuseExpectations(options: RefusalOptions): RequestListener {
   };
 }
 
-/** Whom a request is for must not depend on which of two a proxy reads (RFC 9112, 3.2). Node keeps the first. */
+/** With two Host headers a proxy and the service may read different ones (RFC 9112, 3.2). Node keeps the first. */
 function hasSecondHost({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
