@@ -22,6 +22,8 @@ const units = {
   scan: 50,
   /** Filtering through a relation, which joins two tables. */
   relation: 50,
+  /** Searching the related records of one parent, for which the database may read those of others as well. */
+  relatedSearch: 10,
   /** Reading all records in the order of an index, to count or to compare. */
   pass: 50,
   /** Sorting all records by a field of another table. */
@@ -62,13 +64,14 @@ export function queryCost(rules: PolicyRules, query: CostedQuery): number {
   const filter = query.where ? filterCost(rules, query.where) : { cost: 0, narrow: false };
   const asked = {
     where: filter.cost * (counts ? 2 : 1),
-    orderBy: filter.narrow ? 0 : orderCost(query.terms),
+    // What an index finds is sorted and counted by itself: the more values, the more records.
+    orderBy: Math.min(orderCost(query.terms), filter.narrow ? filter.cost : tableSize),
     include: includeCost(rules, query.select, take),
     page: Math.min(skip, tableSize) * units.skippedRecord,
   };
   checkCost(rules, asked);
   const { where, orderBy, include, page } = asked;
-  const counting = counts ? (filter.narrow ? units.lookup : units.pass) : 0;
+  const counting = counts ? (filter.narrow ? Math.min(filter.cost, units.pass) : units.pass) : 0;
   return Math.ceil(where + orderBy + include + page + counting + units.lookup + take * units.record);
 }
 
@@ -149,12 +152,17 @@ function includeCost(rules: PolicyRules, select: Selection, parents: number): nu
     const { where, orderBy, take, select: inner } = part as IncludedPart;
     const records = isToMany(part) ? parents * take : parents;
     cost += records * units.record + (rule.many ? parents * units.lookup : units.lookup);
-    if (where) cost += filterCost(rule.target, where).cost;
+    if (where) cost += includedFilterCost(rule.target, where, parents);
     // Together they sort every related record once.
     if (orderBy && orderBy.length > 1) cost += units.pass;
     cost += includeCost(rule.target, inner, records);
   }
   return cost;
+}
+
+function includedFilterCost(rules: PolicyRules, where: Filter, parents: number): number {
+  const { cost } = filterCost(rules, where);
+  return cost < units.search ? cost : cost + parents * units.relatedSearch;
 }
 
 interface IncludedPart {

@@ -93,10 +93,28 @@ describe('the cost of a query', () => {
     const lots = cost({ include: { products: { take: 100 } } }, categories);
     expect(few).toBeGreaterThan(cost({ include: { category: true } }));
     expect(lots).toBeGreaterThan(few);
-    expect(cost({ include: { products: { take: 1, where: { sku: { contains: 'x' } } } } }, categories)).toBe(few + 50);
+    expect(cost({ include: { products: { take: 1, where: { sku: 'x' } } } }, categories)).toBe(few + 1);
     expect(cost({ include: { products: { include: { category: true } } } }, categories)).toBeGreaterThan(
       cost({ include: { products: true } }, categories),
     );
+  });
+
+  it('counts a search through related records once, and again for each of their parents', () => {
+    const searched = (pageSize: number, where: object) =>
+      cost({ pageSize, include: { products: { take: 1, where } } }, categories);
+    const extra = (pageSize: number) =>
+      searched(pageSize, { sku: { contains: 'x' } }) - searched(pageSize, { sku: 'x' });
+    expect([extra(1), extra(50)]).toEqual([59, 549]);
+  });
+
+  it('counts sorting and counting what an index finds by how much it looks for', () => {
+    const found = (skus: number) => ({
+      where: { sku: { in: Array.from({ length: skus }, (_, index) => `s${index}`) } },
+      orderBy: { 'category.name': 'asc' },
+      count: 'exact',
+    });
+    expect(cost(found(1))).toBeLessThan(10);
+    expect(cost(found(50)) - cost({ ...found(50), orderBy: {} })).toBe(100 / 2);
   });
 
   it('is one for a record by its id, and about one for a lookup', () => {
