@@ -28,7 +28,8 @@ async function create(name: string): Promise<void> {
   const files = await createMigration(name);
   console.log(
     files.length > 0
-      ? `Written, to be read before it is applied:\n${files.join('\n')}`
+      ? `Written, to be read before it is applied:\n${files.join('\n')}\n` +
+          'Changed to the models that it leads to, to be committed with it:\nprisma/migrations/models.prisma'
       : 'The models have not changed.',
   );
 }

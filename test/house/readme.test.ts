@@ -1,6 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { logicalOperators, operators } from '../../src/chassis/query/operators.ts';
@@ -65,6 +67,21 @@ describe.skipIf(!hasCurl)('a command of README.md (needs curl)', async () => {
       expect((await fetch(url + path)).status).toBe(200);
     }
   });
+});
+
+describe('the service embedded in README.md', () => {
+  it('starts, tells its addresses and ends', async () => {
+    const [, source = ''] = /## Embed a service[\s\S]*?```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+    const directory = mkdtempSync(join(tmpdir(), 'slipway-readme-'));
+    try {
+      const file = join(directory, 'embed.ts');
+      writeFileSync(file, source.replace("'./src/", `'${root}/src/`));
+      const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: directory, timeout: 60_000 });
+      expect(stdout).toMatch(/^http:\/\/\S+ http:\/\/\S+$/m);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }, 60_000);
 });
 
 /** An answer without the one thing that differs each time, the moment of a failure. */

@@ -4,6 +4,18 @@ import type { Container } from './container.ts';
 const form = /^Could not resolve '([^']+)'[\s\S]*Resolution path: (.*)$/;
 const mostChanges = 2;
 
+/** Says of a name that nobody provides what is known of it. */
+export class MissingDependencyError extends Error {
+  override readonly name = 'MissingDependencyError';
+  /** The name that nobody provides. */
+  readonly dependency: string;
+
+  constructor(dependency: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.dependency = dependency;
+  }
+}
+
 /**
  * What to say of an error of the container: of a name that nobody provides which one it is, who asks for it, and which
  * names are nearly the same. Other errors are given back as they are.
@@ -14,7 +26,8 @@ export function explainMissingDependency(error: unknown, container: Container): 
   if (name === undefined || container.hasRegistration(name)) return error;
   const askers = path.split(' -> ').slice(0, -1).reverse();
   const near = Object.keys(container.registrations).filter((known) => distance(name, known) <= mostChanges);
-  return new Error(
+  return new MissingDependencyError(
+    name,
     `Expected a dependency named ${name}${askers.map((asker) => `, asked for by ${asker}`).join('')}; found none` +
       `${near.length > 0 ? `, but ${near.join(' and ')}` : ''}. Correct the name, or provide it in the di.ts of an enabled module.`,
     { cause: error },

@@ -5,6 +5,7 @@ import { databaseProgram } from '../config/layout.ts';
 import { hasDatabase } from '../config/settings/database-url-problem.ts';
 import { currentService } from '../context/current-service.ts';
 import { isUnreachable } from '../database/client/is-unreachable.ts';
+import { modelsLackMigration } from '../database/migrations/migration-files.ts';
 import { noteLogged } from '../lifecycle/process-guards.ts';
 import type { Service } from '../service.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -30,6 +31,7 @@ export async function connectOrm(): Promise<void> {
   try {
     await openWhenReachable(service);
     closers.add('connectOrm', () => database.close());
+    if (settings.NODE_ENV !== 'production') warnOfModels(logger);
     if (settings.DATABASE_MIGRATE) await migrate(settings, logger);
     await seedDatabase(service);
     service.startUpReport.step({ provider: database.provider }, 'database connected');
@@ -39,6 +41,13 @@ export async function connectOrm(): Promise<void> {
     await database.close();
     throw error;
   }
+}
+
+/** Without its migration a changed model fails at the first query, far from the cause. */
+function warnOfModels(logger: Logger): void {
+  if (!modelsLackMigration()) return;
+  const run = 'npm run db:migrate -- --create <name>';
+  logger.warn({ run }, `prisma/models.prisma has changes that no migration makes: run ${run}`);
 }
 
 /** Loaded only where it is asked for, with the engine of five megabytes that it needs. */

@@ -6,9 +6,9 @@ import type { Configuration, Environment } from '../config/environment.ts';
 import { sourceExtension } from '../config/layout.ts';
 import { currentService } from '../context/current-service.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
-import { explainMissingDependency } from '../di/missing-dependency.ts';
 import { createCursorCodec } from '../query/paging/cursor.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { explainFailure } from './explain-failure.ts';
 
 declare global {
   namespace Slipway {
@@ -31,7 +31,8 @@ interface ChassisCradle {
  * @param modulesToLoad module names, which are directory names
  */
 export async function loadDI(modulesToLoad: string[]): Promise<void> {
-  const { closers, configuration, container, database, logger, modulesDirectory, startUpReport } = currentService();
+  const service = currentService();
+  const { closers, configuration, container, database, logger, modulesDirectory, startUpReport } = service;
   closers.add('loadDI', () => container.dispose());
   container.register({
     orm: asFunction(() => database.client).singleton(),
@@ -51,7 +52,7 @@ export async function loadDI(modulesToLoad: string[]): Promise<void> {
       if (typeof registerDependencies === 'function') await registerDependencies(container);
       startUpReport.step({ module: name }, 'dependencies registered');
     } catch (caught) {
-      const error = explainMissingDependency(caught, container);
+      const error = await explainFailure(caught, service);
       startUpReport.addFailure({ loader: 'loadDI', module: name, file, error });
       logger.error({ err: error, module: name }, 'registering dependencies failed');
     }

@@ -3,7 +3,6 @@ import { pathToFileURL } from 'node:url';
 import type { Express, Router } from 'express';
 import type { ModuleConfig } from '../config/app-config.ts';
 import { currentService } from '../context/current-service.ts';
-import { explainMissingDependency } from '../di/missing-dependency.ts';
 import { readBodyFirst } from '../http/bodies/defer-body.ts';
 import { wrapHandlers } from '../http/pipeline/middleware.ts';
 import { addKnownRoute, rememberTemplate } from '../http/pipeline/route-table.ts';
@@ -14,6 +13,7 @@ import { isGuard } from '../openapi/documented.ts';
 import type { RouteFactory } from '../resource/resource-router.ts';
 import type { Service } from '../service.ts';
 import { bindPolicies } from './bind-policies.ts';
+import { explainFailure } from './explain-failure.ts';
 import { keepRouters, type MountedRouter } from './mounted-routers.ts';
 import { selectRouteFiles } from './select-route-files.ts';
 
@@ -59,7 +59,7 @@ async function makeRouter(service: Service, module: string, file: string): Promi
         `found ${routes === undefined ? 'none' : typeof routes}; export one or rename the file.`,
     );
   } catch (caught) {
-    addFailure(service, module, file, explainMissingDependency(caught, container));
+    addFailure(service, module, file, await explainFailure(caught, service));
     return undefined;
   }
 }

@@ -125,6 +125,23 @@ describe('a relation to a module of which a part failed to load', () => {
   });
 });
 
+describe('a dependency of a disabled module', () => {
+  it('is reported with the module that provides it', async () => {
+    const { service } = await boot({
+      auth: { enabled: false },
+      logins: { enabled: false },
+      accounts: { enabled: false },
+    });
+    const messages = service.startUpReport.failures.map(({ error }) => (error as Error).message);
+    expect(messages.length).toBeGreaterThan(0);
+    for (const message of messages) {
+      expect(message).toMatch(
+        /Expected a dependency named \w+.*Module auth, which is disabled in AppConfig, provides it/,
+      );
+    }
+  });
+});
+
 describe('a list policy that says what another does not have', () => {
   it('keeps its route file from being mounted, with the reason', async () => {
     const { express, service } = await bootTestApp({

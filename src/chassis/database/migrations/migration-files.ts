@@ -1,10 +1,27 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { prismaDirectory } from '../../config/layout.ts';
 import type { DatabaseProvider } from '../client/database-url.ts';
 
 /** The folder with one folder of migrations per database, and the models as of the last migration. */
 export const migrationsDirectory = join(prismaDirectory, 'migrations');
+
+/**
+ * Whether the models say something that no migration leads to; comments and spaces count for nothing. False where the
+ * models are not there, as in the image.
+ *
+ * @param models the models as they are; default prisma/models.prisma
+ */
+export function modelsLackMigration(models = join(prismaDirectory, 'models.prisma'), directory = migrationsDirectory) {
+  const snapshot = join(directory, 'models.prisma');
+  if (!existsSync(models)) return false;
+  const meaning = (file: string) =>
+    readFileSync(file, 'utf8')
+      .replace(/\/\/.*$/gm, '')
+      .replace(/\s+/g, ' ')
+      .trim();
+  return meaning(models) !== (existsSync(snapshot) ? meaning(snapshot) : '');
+}
 
 /** Names of the migrations for a database, oldest first. @throws Error when there is no folder of them */
 export function migrationNames(provider: DatabaseProvider, directory = migrationsDirectory): string[] {
