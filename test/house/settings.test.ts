@@ -30,6 +30,8 @@ function defaultIn(name: string, NODE_ENV: string): string {
 
 function settingsTable(): string {
   const rows = Object.entries(shape).map(([name, type]) => {
+    const derived = type.meta()?.['derived'];
+    if (derived !== undefined) return `| \`${name}\` | ${derived} | ${type.description} |`;
     const [value, inProduction] = [defaultIn(name, 'development'), defaultIn(name, 'production')];
     const parts = [value && (value === 'random' ? value : `\`${value}\``)];
     if (type.meta()?.['requiredInProduction']) parts.push('required in production');
@@ -41,7 +43,8 @@ function settingsTable(): string {
 
 function environmentExample(): string {
   const settings = Object.entries(shape).map(([name, type]) => {
-    const value = defaultIn(name, 'development');
+    // What depends on the machine is told in README.md.
+    const value = type.meta()?.['derived'] === undefined ? defaultIn(name, 'development') : '';
     return `# ${type.description}\n# ${name}=${value === 'random' ? '' : value}\n`;
   });
   return `# Copy to .env and remove the # in front of what you change; npm start and npm run dev read it.\n\n${settings.join('\n')}`;

@@ -116,14 +116,19 @@ async function load(url: string, drive: (loop: OpenLoop) => Promise<void>): Prom
  * A service as in production, with its log in a file that nobody reads.
  *
  * @param products the size of its sample data: `small`, which is a thousand, or `full`, which is a hundred thousand
+ * @param env further variables
  */
-export async function boot(databaseUrl: string, products = 'small'): Promise<{ service: SpawnedService; url: string }> {
+export async function boot(
+  databaseUrl: string,
+  products = 'small',
+  env: Record<string, string> = {},
+): Promise<{ service: SpawnedService; url: string }> {
   const [port, internalPort] = [await freePort(), await freePort()];
   const service = new SpawnedService({
     stdout: openSync('/dev/null', 'w'),
     env: {
       ...{ DATABASE_URL: databaseUrl, DATABASE_MIGRATE: 'true', DATABASE_SEED: products, PORT: `${port}` },
-      ...{ INTERNAL_PORT: `${internalPort}`, SHUTDOWN_ACCEPT_MS: '0', ENABLE_OPENAPI: 'false' },
+      ...{ INTERNAL_PORT: `${internalPort}`, SHUTDOWN_ACCEPT_MS: '0', ENABLE_OPENAPI: 'false', ...env },
     },
   });
   while (!(await isReady(`http://127.0.0.1:${internalPort}/readyz`))) {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { databaseUrlProblem } from './settings/database-url-problem.ts';
 import { internalSettings } from './settings/internal-settings.ts';
 import { lifecycleSettings } from './settings/lifecycle-settings.ts';
+import { budgetIn, connectionsIn, memoryLimit } from './settings/memory-limit.ts';
 import { overloadSettings } from './settings/overload-settings.ts';
 import { sentrySettings } from './settings/sentry-settings.ts';
 import { flag, isOriginList, isProxyList, isPublicUrl, wholeNumber } from './settings/setting-types.ts';
@@ -106,5 +107,7 @@ export const derivedDefaults: Record<string, (raw: Readonly<Record<string, strin
   // Only into the embedded database: nobody wants sample accounts in a database that they named.
   DATABASE_SEED: ({ NODE_ENV = 'development', DATABASE_URL }) =>
     NODE_ENV === 'development' && DATABASE_URL === undefined ? 'small' : 'none',
+  HTTP_MAX_CONNECTIONS: () => String(connectionsIn(memoryLimit())),
+  HTTP_SEND_BUDGET_BYTES: () => String(budgetIn(memoryLimit())),
   SENTRY_ENVIRONMENT: ({ NODE_ENV }) => NODE_ENV || 'development',
 };

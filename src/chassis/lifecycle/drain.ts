@@ -29,8 +29,8 @@ export class Drain {
   readonly inFlight = new OpenSet<ServerResponse>();
   /** Open connections, by when they were opened. */
   readonly #opened = new Map<Socket, number>();
-  /** Requests that were answered before all of their body came; the rest of it is not needed. */
-  readonly #halfRead = new Set<IncomingMessage>();
+  /** Requests that were answered before all of their body came, by their connections; the rest of it is not needed. */
+  readonly #halfRead = new Map<Socket, IncomingMessage>();
   #draining = false;
   #finished = 0;
   #cut = 0;
@@ -50,7 +50,10 @@ export class Drain {
     });
     server.on('connection', (socket: Socket) => {
       this.#opened.set(socket, performance.now());
-      socket.on('close', () => this.#opened.delete(socket));
+      socket.on('close', () => {
+        this.#opened.delete(socket);
+        this.#halfRead.delete(socket);
+      });
     });
   }
 
@@ -97,7 +100,7 @@ export class Drain {
   /** Node takes a connection that never sent a byte for a busy one, and nothing else would end it before the deadline. */
   #closeIdle(): void {
     this.#server.closeIdleConnections();
-    for (const { complete, socket } of this.#halfRead) if (!complete) socket.destroy();
+    for (const [socket, { complete }] of this.#halfRead) if (!complete) socket.destroy();
     this.#halfRead.clear();
     const silentSince = performance.now() - silenceMs;
     for (const [socket, opened] of this.#opened) {
@@ -115,9 +118,11 @@ export class Drain {
   #leave(response: ServerResponse): void {
     this.inFlight.remove(response);
     const { req } = response;
-    if (!req.complete && !req.destroyed) {
-      this.#halfRead.add(req);
-      req.once('close', () => this.#halfRead.delete(req));
+    const { socket } = req;
+    // One whose connection closes is never told, because it was answered.
+    if (!req.complete && !req.destroyed && !socket.destroyed) {
+      this.#halfRead.set(socket, req);
+      req.once('close', () => this.#halfRead.get(socket) === req && this.#halfRead.delete(socket));
     }
     if (this.#draining && response.writableFinished) this.#finished += 1;
   }

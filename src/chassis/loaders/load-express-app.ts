@@ -3,6 +3,7 @@ import { rateLimit } from '../admission/rate-limit.ts';
 import { timeOutRequests } from '../admission/time-out-requests.ts';
 import type { ServerConfig } from '../config/app-config.ts';
 import type { Environment } from '../config/environment.ts';
+import { budgetIn, memoryLimit } from '../config/settings/memory-limit.ts';
 import { currentService } from '../context/current-service.ts';
 import { toDatabaseException } from '../database/client/database-errors.ts';
 import { answerHeaders, answerPreflights, useAnswerHeaders } from '../http/answers/answer-headers.ts';
@@ -42,7 +43,11 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
     (config.enableCors ?? true) && answerPreflights(settings.CORS_ORIGINS),
     (config.enableCompression ?? true) && compressResponses(),
     settings.RATE_LIMIT_ENABLED && clientLimit(settings),
-    parseBodies({ limitBytes: settings.BODY_LIMIT_BYTES, deferExpected: true }),
+    parseBodies({
+      limitBytes: settings.BODY_LIMIT_BYTES,
+      budgetBytes: Math.max(settings.BODY_LIMIT_BYTES, budgetIn(memoryLimit())),
+      deferExpected: true,
+    }),
     onlyAt(uploadsPath, uploads(settings.LOCAL_UPLOAD_DIR)),
   ];
   app.use(composeMiddleware(steps.filter((step) => step !== false)));

@@ -1,7 +1,36 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import { once } from 'node:events';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { connect, Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { OpenSet } from '../../../src/chassis/lifecycle/drain.ts';
+import { Drain, OpenSet } from '../../../src/chassis/lifecycle/drain.ts';
+import { listening } from '../http/listening.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+it('holds no request that was answered before its body came, once its connection has closed', async () => {
+  const seen: WeakRef<IncomingMessage>[] = [];
+  const server = createServer((req, res) => {
+    seen.push(new WeakRef(req));
+    res.writeHead(413, { connection: 'close' }).end();
+  });
+  const drain = new Drain(server);
+  await using open = await listening(server);
+  for (let index = 0; index < 20; index += 1) {
+    const socket = connect(open.port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx');
+    await once(socket.resume(), 'close');
+  }
+  await expect
+    .poll(() => {
+      collectGarbage();
+      return seen.filter((request) => request.deref() !== undefined).length;
+    })
+    .toBeLessThan(5);
+  expect(drain.report()).toEqual({ finished: 0, cut: 0 });
+});
 
 const responses = Array.from({ length: 4 }, () => new ServerResponse(new IncomingMessage(new Socket())));
 

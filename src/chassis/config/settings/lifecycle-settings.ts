@@ -28,12 +28,14 @@ export const lifecycleSettings = {
   HTTP_SEND_TIMEOUT_MS: wholeNumber(1, 3_600_000, 20_000).describe(
     'How long a client may stop reading its answer before it is disconnected, in milliseconds',
   ),
-  HTTP_SEND_BUDGET_BYTES: wholeNumber(1, 1_000_000_000_000, 67_108_864).describe(
-    'Unsent answers of all clients together, in bytes; the connections that stalled longest are cut first',
-  ),
-  HTTP_MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 5000).describe(
-    'Connections that may be open; each takes 6 to 25 KB of memory',
-  ),
+  HTTP_SEND_BUDGET_BYTES: wholeNumber(1, 1_000_000_000_000, 67_108_864)
+    .describe('Unsent answers of all clients together, in bytes; the connections that stalled longest are cut first')
+    .meta({ derived: 'an eighth of the memory limit, `67108864` at most' }),
+  HTTP_MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 5000)
+    .describe(
+      'Connections that may be open; each takes 6 to 25 KB of memory. The memory limit is that of the container, or 4/3 of the heap limit where that is less',
+    )
+    .meta({ derived: 'one for each 128 KiB of the memory limit, `5000` at most; 2048 in 256 MiB' }),
   HTTP_MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000, 1000).describe(
     'Connections that one client address, or one /64 of IPv6, may have open; those of proxies that TRUST_PROXY names count only in total',
   ),
