@@ -17,6 +17,7 @@ import { loadExpressApp } from './loaders/load-express-app.ts';
 import { loadOpenApi } from './loaders/load-open-api.ts';
 import { loadRoutes } from './loaders/load-routes.ts';
 import type { Service } from './service.ts';
+import { startLogTransport } from './telemetry/log-transport.ts';
 import { startTelemetry, type Telemetry } from './telemetry/start-telemetry.ts';
 
 /** A service that serves. */
@@ -99,6 +100,9 @@ function summaryOf({ config, configuration, database, settings }: Service, url: 
 }
 
 async function openTelemetry(service: Service): Promise<Telemetry> {
+  const { LOG_TRANSPORT: transport, LOG_TRANSPORT_OPTIONS: options = {} } = service.settings;
+  if (transport !== undefined)
+    service.closers.add('log transport', await startLogTransport(service.logger, transport, options));
   const telemetry = await startTelemetry({
     settings: service.settings,
     variables: service.configuration.variables,

@@ -78,6 +78,27 @@ export const chassisSettings = {
     })
     .default('info')
     .describe('Least severe log level that is written'),
+  LOG_FORMAT: z
+    .enum(['json', 'pretty', 'ecs', 'gcp', 'otel'], { error: 'expected json, pretty, ecs, gcp or otel' })
+    .default('json')
+    .describe(
+      'How log lines are written: `json`, `pretty` for people, or for collectors `ecs` (Elastic), `gcp` (Google Cloud), `otel` (OpenTelemetry); `pretty` in development',
+    ),
+  LOG_TRANSPORT: z
+    .string()
+    .optional()
+    .describe('Package or absolute path of a pino transport that gets every line beside standard output'),
+  LOG_TRANSPORT_OPTIONS: z
+    .string()
+    .transform((text, issues) => {
+      const options = optionsOf(text);
+      if (options) return options;
+      issues.addIssue({ code: 'custom', message: 'expected a JSON object' });
+      return z.NEVER;
+    })
+    .optional()
+    .describe('Its options, as a JSON object')
+    .meta({ secret: true }),
   OPENAPI_TITLE: z.string().default('Slipway').describe('Title of the API page'),
   OPENAPI_VERSION: z.string().default('1.0.0').describe('Version that the API description declares'),
   OPENAPI_DESCRIPTION: z
@@ -99,8 +120,18 @@ export const chassisSettings = {
   ...tracingSettings,
 };
 
+function optionsOf(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The settings that apply only where another setting leaves them open. */
 export const derivedDefaults: Record<string, (raw: Readonly<Record<string, string>>) => string> = {
+  LOG_FORMAT: ({ NODE_ENV }) => (NODE_ENV === 'development' || NODE_ENV === undefined ? 'pretty' : 'json'),
   DATABASE_MIGRATE: ({ NODE_ENV }) => String(NODE_ENV !== 'production'),
   SHUTDOWN_ACCEPT_MS: ({ NODE_ENV }) => (NODE_ENV === 'production' ? '5000' : '0'),
   DATABASE_CONNECT_TIMEOUT_MS: ({ NODE_ENV }) => (NODE_ENV === 'production' ? '30000' : '2000'),

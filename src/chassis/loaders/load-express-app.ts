@@ -10,7 +10,7 @@ import { answerHeaders, answerPreflights, useAnswerHeaders } from '../http/answe
 import { compressResponses } from '../http/answers/compress-responses.ts';
 import { ensureErrorHandling } from '../http/answers/error-handling.ts';
 import { parseBodies } from '../http/bodies/read-bodies.ts';
-import { logRequests } from '../http/pipeline/log-requests.ts';
+import { logRequests, requestLoggers } from '../http/pipeline/log-requests.ts';
 import { composeMiddleware, onlyAt } from '../http/pipeline/middleware.ts';
 import { probePath, probePaths, requestSignal } from '../http/pipeline/request-context-of.ts';
 import { requestPipeline } from '../http/pipeline/request-pipeline.ts';
@@ -35,6 +35,7 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   await rateLimits.open(settings);
   closers.add('loadExpressApp', () => rateLimits.close());
   requestSignal(app);
+  requestLoggers(app);
   const headers = answerHeaders(settings, config);
   useAnswerHeaders(app, headers);
   const steps: (RequestHandler | false)[] = [

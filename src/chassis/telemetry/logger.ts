@@ -8,6 +8,7 @@ import {
 } from 'pino';
 import { getRequestContext } from '../context/request-context.ts';
 import { describeError } from './describe-error.ts';
+import { type LogFormat, lineFormat } from './log-format.ts';
 import { LogMasks } from './log-masks.ts';
 import { bufferedOutput, prettyOutput } from './log-output.ts';
 import { boundText, describeRequest, describeResponse, maskText, maximumText, redact } from './redact.ts';
@@ -30,8 +31,10 @@ interface LoggerParts {
   masks: LogMasks;
   /** Held weakly, because modules may make one for each of many things. */
   children: WeakRef<Logger>[];
-  /** Gets every line that is written, beside its destination. */
-  tap?: ((line: string) => void) | undefined;
+  /** How many there may be until those that are gone are left out. */
+  nextLook: number;
+  /** Get every line that is written, beside its destination. */
+  taps: readonly ((line: string) => void)[];
 }
 
 const partsOf = new WeakMap<object, LoggerParts>();
@@ -48,11 +51,13 @@ const partsOf = new WeakMap<object, LoggerParts>();
 export function createLogger(options: {
   level: string;
   pretty: boolean;
+  /** How lines are written where they are not readable ones. Default: as pino does. */
+  format?: LogFormat;
   destination?: DestinationStream | undefined;
 }): Logger {
-  const parts: LoggerParts = { masks: new LogMasks(), children: [] };
+  const parts: LoggerParts = { masks: new LogMasks(), children: [], nextLook: 1_000, taps: [] };
   const made = pino(
-    loggerOptions(options.level, parts),
+    loggerOptions(options.level, parts, lineFormat(options.format ?? 'json')),
     options.destination ?? (options.pretty ? prettyOutput() : bufferedOutput()),
   );
   const child = made.child;
@@ -60,6 +65,10 @@ export function createLogger(options: {
   made.child = function maskBindings(this: Logger, bindings: Bindings, more?: ChildLoggerOptions) {
     return Reflect.apply(child, this, [redact(bindings, parts.masks), more]);
   } as unknown as typeof child;
+  const { setBindings } = made;
+  made.setBindings = function maskMoreBindings(this: Logger, bindings: Bindings) {
+    Reflect.apply(setBindings, this, [redact(bindings, parts.masks)]);
+  };
   partsOf.set(made, parts);
   return made;
 }
@@ -69,10 +78,17 @@ export function masksOf(logger: Logger): LogMasks {
   return partsOf.get(logger)?.masks ?? new LogMasks();
 }
 
-/** Has `tap` get every line of a logger and of those made of it, masked and bounded, until another is given or none. */
-export function tapLog(logger: Logger, tap: ((line: string) => void) | undefined): void {
+/**
+ * Has `tap` get every line of a logger and of those made of it, masked and bounded, as JSON.
+ *
+ * @returns what ends it
+ */
+export function tapLog(logger: Logger, tap: (line: string) => void): () => void {
   const parts = partsOf.get(logger);
-  if (parts) parts.tap = tap;
+  if (parts) parts.taps = [...parts.taps, tap];
+  return () => {
+    if (parts) parts.taps = parts.taps.filter((other) => other !== tap);
+  };
 }
 
 /** Changes the level of a logger and of those that were made of it, at once. */
@@ -84,7 +100,7 @@ export function setLogLevel(logger: Logger, level: string): void {
   }
 }
 
-function loggerOptions(level: string, parts: LoggerParts): LoggerOptions {
+function loggerOptions(level: string, parts: LoggerParts, format: ReturnType<typeof lineFormat>): LoggerOptions {
   const { masks } = parts;
   return {
     level,
@@ -96,8 +112,8 @@ function loggerOptions(level: string, parts: LoggerParts): LoggerOptions {
     hooks: {
       streamWrite(line) {
         const safe = escapeActing(safeLine(line, masks));
-        parts.tap?.(safe);
-        return safe;
+        for (const tap of parts.taps) tap(safe);
+        return format === undefined ? safe : escapeActing(format(safe));
       },
     },
     onChild: (child) => rememberChild(parts, child),
@@ -125,8 +141,12 @@ function escapeActing(line: string): string {
 /** Children take their level when they are made. */
 function rememberChild(parts: LoggerParts, child: Logger): void {
   partsOf.set(child, parts);
-  if (parts.children.length >= 1_000) parts.children = parts.children.filter((known) => known.deref() !== undefined);
-  if (parts.children.length < 1_000) parts.children.push(new WeakRef(child));
+  // Each look at all of them is paid for by as many new ones.
+  if (parts.children.length >= parts.nextLook) {
+    parts.children = parts.children.filter((known) => known.deref() !== undefined);
+    parts.nextLook = Math.max(1_000, parts.children.length * 2);
+  }
+  parts.children.push(new WeakRef(child));
 }
 
 /** What stands before the message of a line, which is its last field. */

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { Express, Request, Response } from 'express';
 import { pinoHttp } from 'pino-http';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -6,6 +6,8 @@ import { requestContextOf } from './request-context-of.ts';
 import { answerStatus } from './request-pipeline.ts';
 import { routeTemplate } from './route-table.ts';
 
+const logKey = Symbol('logger of the service');
+const ownLogKey = Symbol('logger of a request');
 const metricsPath = /^\/metrics\/?(?:\?|$)/;
 
 /** Where the lines go. */
@@ -28,12 +30,39 @@ export function logRequests({ logger }: LogRequestsOptions): RequestObserver {
     customSuccessMessage: outcome,
     customErrorMessage: outcome,
   });
-  // pino-http makes a logger for each request, which holds it; the line below says all that there is to say.
-  const made = middleware.logger.child.bind(middleware.logger);
-  Object.assign(middleware.logger, {
-    child: (bindings: object, options?: object) => ('req' in bindings ? middleware.logger : made(bindings, options)),
-  });
+  // pino-http makes a logger for each request, which holds it. Most requests need none: one is made when it is asked for.
+  const { child } = middleware.logger;
+  middleware.logger.child = function childOf(this: Logger, bindings: object, options?: object) {
+    return 'req' in bindings ? this : Reflect.apply(child, this, [bindings, options]);
+  } as unknown as typeof child;
   return { opened: (_context, req, res) => middleware(req as Request, res as Response) };
+}
+
+/**
+ * Makes `req.log` and `res.log` of an app's requests what authors know them to be: a logger of that request alone, whose
+ * `setBindings` and `child` change no other's lines. It is made when it is first asked for.
+ */
+export function requestLoggers(app: Express): void {
+  for (const prototype of [app.request, app.response]) {
+    Object.defineProperty(prototype, 'log', {
+      configurable: true,
+      get(this: WithLog) {
+        if (this[logKey] === undefined) return undefined;
+        this[ownLogKey] ??= this[logKey].child({});
+        return this[ownLogKey];
+      },
+      set(this: WithLog, logger: Logger) {
+        this[logKey] = logger;
+      },
+    });
+  }
+}
+
+interface WithLog {
+  /** What pino-http set: the logger of the service. */
+  [logKey]?: Logger;
+  /** What was made of it. */
+  [ownLogKey]?: Logger;
 }
 
 /** Asked for every few seconds, and of interest only when it fails. A router has cut the request's own path by now. */

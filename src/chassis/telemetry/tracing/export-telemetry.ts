@@ -47,7 +47,7 @@ export async function exportTelemetry(options: TelemetryOptions): Promise<Tracin
     return made;
   });
   const tracer = trace.getTracer('slipway');
-  if (signals.has('LOGS')) tapLog(logger, logExporter(logs.getLogger('slipway')));
+  const stopLog = signals.has('LOGS') ? tapLog(logger, logExporter(logs.getLogger('slipway'))) : undefined;
   return {
     observer: hasSpans ? serverSpans(tracer) : propagateTrace,
     reporters: hasSpans ? [spanReporter] : [],
@@ -55,7 +55,7 @@ export async function exportTelemetry(options: TelemetryOptions): Promise<Tracin
     describe: () => describe(options),
     async close() {
       prisma.disable();
-      tapLog(logger, undefined);
+      stopLog?.();
       await shutDown(sdk, logger);
       for (const api of [trace, metrics, logs, context, propagation, diag]) api.disable();
     },
