@@ -6,7 +6,12 @@ import { Client } from 'pg';
 import { inject } from 'vitest';
 import { isPostgresqlOnly } from '../../src/chassis/config/layout.ts';
 import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
-import { type DatabaseSettings, type OpenOrm, openDatabase } from '../../src/chassis/database/client/orm.ts';
+import {
+  type DatabaseSettings,
+  type OpenDatabaseOptions,
+  type OpenOrm,
+  openDatabase,
+} from '../../src/chassis/database/client/orm.ts';
 import { applyMigrations } from '../../src/chassis/database/migrations/apply-migrations.ts';
 
 /** The databases of the service, for `describe.each`: both, unless it is for PostgreSQL only. */
@@ -34,10 +39,11 @@ export async function emptyDatabase(
 export async function openEmptyDatabase(
   provider: DatabaseProvider,
   more?: Partial<DatabaseSettings>,
+  options?: OpenDatabaseOptions,
 ): Promise<OpenOrm & { settings: DatabaseSettings }> {
   const { settings, remove } = await emptyDatabase(provider, more);
   await applyMigrations(settings);
-  const open = await openDatabase(settings);
+  const open = await openDatabase(settings, options);
   const close = async () => {
     await open.close();
     await remove();
@@ -53,6 +59,7 @@ export function databaseSettings(url: string, more?: Partial<DatabaseSettings>):
     DATABASE_ACQUIRE_TIMEOUT_MS: 2000,
     DATABASE_STATEMENT_TIMEOUT_MS: 10_000,
     DATABASE_IDLE_TIMEOUT_MS: 30_000,
+    DATABASE_JSON_READS: true,
     ...more,
   };
 }

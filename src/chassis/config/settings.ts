@@ -45,7 +45,7 @@ export const chassisSettings = {
   DATABASE_IDLE_TIMEOUT_MS: wholeNumber(1, 3_600_000, 30_000).describe(
     'How long an unused connection stays open, in milliseconds',
   ),
-  DATABASE_JSON_READS: flag(false).describe('Let the database make the JSON of lists and single records'),
+  DATABASE_JSON_READS: flag(true).describe('Let the database make the JSON of lists and single records'),
   DATABASE_MIGRATE: flag(true).describe('Apply migrations at start; by default only outside production'),
   DATABASE_SEED: z
     .enum(['none', 'small', 'full'], { error: 'expected none, small or full' })

@@ -7,12 +7,12 @@ import type { DatabaseProvider } from './client/database-url.ts';
 import { type DatabaseKind, databaseKindOf } from './client/orm.ts';
 import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
 import type { JsonReader } from './reader/json-reader.ts';
-import { StoredRecords } from './reader/stored-records.ts';
 import type { ReadParameters } from './reader/write-statement.ts';
 import { Coalescer, freezeRecords, raiseOwn, readKey } from './reads/coalesce.ts';
 import { readPage, TotalHints } from './reads/page.ts';
 import { toProviderFilter, toProviderSelection } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
+import { StoredRecords } from './reads/stored-records.ts';
 import { currentUnit } from './work/unit.ts';
 import { type UnitOfWorkOptions, unitOfWorkOn } from './work/unit-of-work.ts';
 

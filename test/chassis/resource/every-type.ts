@@ -162,8 +162,11 @@ export async function everyTypeModels() {
   generate({ models, directory });
   await createMigration('all', { models, directory: join(directory, 'migrations') });
   return {
-    async open(provider: DatabaseProvider): Promise<EveryTypeApp & { close(): Promise<void> }> {
-      const { settings, remove } = await emptyDatabase(provider);
+    async open(
+      provider: DatabaseProvider,
+      reads: 'json' | 'orm' = 'json',
+    ): Promise<EveryTypeApp & { close(): Promise<void> }> {
+      const { settings, remove } = await emptyDatabase(provider, { DATABASE_JSON_READS: reads === 'json' });
       await applyMigrations(settings, join(directory, 'migrations'));
       const { client, close } = await openDatabase(settings, { clients: directory });
       const app = express().use(express.json());

@@ -1,4 +1,5 @@
 import type { SqlQueryable } from '@prisma/driver-adapter-utils';
+import { getRequestContext } from '../../context/request-context.ts';
 import {
   DatabaseUnavailableException,
   RequestAbandonedException,
@@ -8,13 +9,16 @@ import type { Filter, Selection } from '../../query/query-types.ts';
 import type { MeasuredOperation } from '../client/convert-orm-errors.ts';
 import type { DatabaseCounts } from '../client/orm.ts';
 import { UnknownField } from '../models/relation-link.ts';
+import { StoredRecords } from '../reads/stored-records.ts';
 import { shapeKey } from './shape-key.ts';
-import type { StatementTarget, ValuePath } from './statement-writer.ts';
-import { StoredRecords } from './stored-records.ts';
+import type { StatementTarget } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
 
 /** Statements that are kept; the first kept are the first forgotten. */
 const mostStatements = 500;
+
+const spans = () => import('../../telemetry/tracing/query-span.ts');
+const finalErrors = [DatabaseUnavailableException, RequestAbandonedException, ServiceUnavailableException];
 
 type Operation = 'findMany' | 'findUnique' | 'count';
 
@@ -53,8 +57,7 @@ export class JsonReader {
   /** How many records match. */
   async count(model: string, where: Filter | undefined): Promise<number | undefined> {
     const parameters = where ? { where } : {};
-    const statement = this.#statement('count', model, parameters);
-    const rows = await this.#run('count', model, parameters, statement);
+    const rows = await this.#run('count', model, parameters, this.#statement('count', model, parameters));
     return rows && Number(rows[0]?.[0]);
   }
 
@@ -84,7 +87,7 @@ export class JsonReader {
     parameters: ReadParameters,
     statement: ReadStatement | undefined,
   ): Promise<unknown[][] | undefined> {
-    const { connection, measured, counts } = this.#parts;
+    const { connection, measured, counts, provider } = this.#parts;
     const args = statement && ifKnown(() => argumentsOf(statement, parameters));
     if (!statement || !args) {
       counts?.leftToOrm('shape');
@@ -93,8 +96,11 @@ export class JsonReader {
     const { sql, bindings } = statement;
     const argTypes = bindings.map(({ argType }) => argType);
     const query = async () => (await connection.queryRaw({ sql, args, argTypes })).rows;
+    // Only a request whose trace is recorded loads what makes spans.
+    const traced = async () => (await spans()).inQuerySpan({ provider, model, operation, sql }, query);
     try {
-      return (await measured({ model, operation, args: undefined, query })) as unknown[][];
+      const run = getRequestContext()?.sampled ? traced : query;
+      return (await measured({ model, operation, args: undefined, query: run })) as unknown[][];
     } catch (error) {
       if (isFinal(error)) throw error;
       counts?.leftToOrm('failed');
@@ -105,21 +111,15 @@ export class JsonReader {
 
 /** The ORM would meet the same. */
 function isFinal(error: unknown): boolean {
-  return (
-    error instanceof DatabaseUnavailableException ||
-    error instanceof RequestAbandonedException ||
-    error instanceof ServiceUnavailableException
-  );
+  return finalErrors.some((Final) => error instanceof Final);
 }
 
 function argumentsOf({ bindings }: ReadStatement, parameters: ReadParameters): unknown[] {
-  return bindings.map(({ path, convert }) => convert(valueAt(parameters, path)));
+  return bindings.map(({ path, convert }) => convert(path.reduce<unknown>(stepInto, parameters)));
 }
 
-function valueAt(parameters: ReadParameters, path: ValuePath): unknown {
-  let value: unknown = parameters;
-  for (const step of path) value = (value as Record<string | number, unknown>)[step];
-  return value;
+function stepInto(value: unknown, step: string | number): unknown {
+  return (value as Record<string | number, unknown>)[step];
 }
 
 function ifKnown<T>(write: () => T): T | undefined {

@@ -63,22 +63,13 @@ export class StatementWriter {
 
   /** The place of the value at a path, which takes the type of a field. */
   value(path: ValuePath, field: DataField): string {
-    return this.place({ path, ...argumentOf(field, this.dataModel) });
-  }
-
-  /** The place of a number of records. */
-  count(path: ValuePath): string {
-    return this.place({ path, ...taking('bigint', ['number'], String) });
-  }
-
-  /** The place of a text, such as a step of a path. */
-  text(path: ValuePath): string {
-    return this.place({ path, ...taking('string', ['string']) });
-  }
-
-  place(binding: Binding): string {
-    this.#bindings.push(binding);
+    this.#bindings.push({ path, ...argumentOf(field, this.dataModel) });
     return `\0${this.#bindings.length - 1}\0`;
+  }
+
+  /** The place of a value of a type that no field has, such as a number of records. */
+  plain(path: ValuePath, type: 'String' | 'BigInt'): string {
+    return this.value(path, { type, list: false, column: '' });
   }
 
   /** The statement, and its arguments in the order of their places. */

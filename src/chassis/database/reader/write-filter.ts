@@ -104,7 +104,9 @@ function jsonConditions(
 ): string[] {
   const at = [...path, 'path'];
   const places = () =>
-    Array.isArray(steps) ? steps.map((_step, index) => writer.text([...at, index])) : writer.text(at);
+    Array.isArray(steps)
+      ? steps.map((_step, index) => writer.plain([...at, index], 'String'))
+      : writer.plain(at, 'String');
   const step = steps === undefined ? undefined : places();
   const inside = writer.dialect.jsonAt(column, step);
   return Object.entries(compared).map(([operator, operand]) => {

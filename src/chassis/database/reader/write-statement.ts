@@ -97,8 +97,8 @@ class Reading {
     return [
       `SELECT ${listed} FROM ${from} WHERE ${conditions.join(' AND ') || '1=1'}`,
       ...(order ? [`ORDER BY ${order}`] : []),
-      ...(take === undefined ? [] : [`LIMIT ${writer.count([...path, 'take'])}`]),
-      ...(skip ? [`OFFSET ${writer.count([...path, 'skip'])}`] : []),
+      ...(take === undefined ? [] : [`LIMIT ${writer.plain([...path, 'take'], 'BigInt')}`]),
+      ...(skip ? [`OFFSET ${writer.plain([...path, 'skip'], 'BigInt')}`] : []),
     ].join(' ');
   }
 

@@ -1,8 +1,8 @@
 import type { Filter, PageResult, SearchQuery } from '../../query/query-types.ts';
 
 import { storedPage } from '../../query/stored-json.ts';
-import { StoredRecords } from '../reader/stored-records.ts';
 import { readKey } from './coalesce.ts';
+import { StoredRecords } from './stored-records.ts';
 
 /** What reads a page and its total: a repository. */
 interface PageReads<T extends object> {

@@ -15,7 +15,8 @@ export type Reading = 'list' | 'paginated' | 'get';
 export class Answers {
   readonly #controller: ResourceController;
 
-  constructor(orm: object, list: AnyListPolicy) {
+  /** @param rules the service, by default one without rules of its own */
+  constructor(orm: object, list: AnyListPolicy, rules?: ResourceService) {
     const accessor = list.model.charAt(0).toLowerCase() + list.model.slice(1);
     class Records extends Repository<'product'> {
       protected readonly model = accessor as 'product';
@@ -24,7 +25,7 @@ export class Answers {
       readonly schemas = { record: list.record, list } as unknown as ResourceSchemas;
     }
     this.#controller = new Controller({
-      service: new ResourceService({ repository: new Records({ orm: orm as never }) }),
+      service: rules ?? new ResourceService({ repository: new Records({ orm: orm as never }) }),
       cursors,
     });
   }

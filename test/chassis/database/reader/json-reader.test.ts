@@ -117,7 +117,7 @@ describe.each(databaseProviders)(
       let subjects: Subject[];
 
       beforeAll(async () => {
-        open = await models.open(provider);
+        open = await models.open(provider, 'orm');
         await everyTypeRecords(open.client, seeded(1));
         reader = await open.openReader(counts);
         subjects = [gadgetList, makerList, tagList, partList].map((policy) => ({
@@ -143,7 +143,7 @@ describe.each(databaseProviders)(
       let subjects: Subject[];
 
       beforeAll(async () => {
-        open = await openEmptyDatabase(provider);
+        open = await openEmptyDatabase(provider, { DATABASE_JSON_READS: false });
         await shopRecords(open.client, seeded(2));
         reader = await openDatabase({ ...open.settings, DATABASE_JSON_READS: true }, { counts });
         subjects = modulePolicies.map((policy) => ({

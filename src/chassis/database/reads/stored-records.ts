@@ -1,7 +1,7 @@
 import { Decimal } from '@prisma/client/runtime/client';
 import { StoredJson } from '../../query/stored-json.ts';
-import { freezeRecords } from '../reads/coalesce.ts';
-import type { RecordKinds } from './write-statement.ts';
+import type { RecordKinds } from '../reader/write-statement.ts';
+import { freezeRecords } from './coalesce.ts';
 
 type Fields = Record<string, unknown>;
 
