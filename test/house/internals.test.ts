@@ -11,7 +11,17 @@ import { PrismaClient } from '../../src/generated/sqlite/client.ts';
 import { read } from './repository.ts';
 
 /** Packages of which the chassis uses more than they promise; another version may lack it. */
-const pinned = ['@prisma/client', 'express', 'pino', 'zod', 'node'];
+const pinned = [
+  '@prisma/adapter-libsql',
+  '@prisma/adapter-pg',
+  '@prisma/client',
+  '@prisma/driver-adapter-utils',
+  '@prisma/instrumentation',
+  'express',
+  'pino',
+  'zod',
+  'node',
+];
 
 describe('what the chassis uses of packages beyond their interface', () => {
   it.each(pinned)('is that of one version of %s', (name) => {

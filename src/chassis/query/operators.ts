@@ -1,8 +1,11 @@
 import type { FieldKind } from './policy/field-types.ts';
 import type { Filter } from './query-types.ts';
 
-/** What one comparison asks of the database: to find records by an index, to walk a part of it, or to read every text. */
-export type ComparisonCost = 'lookup' | 'range' | 'search';
+/**
+ * What one comparison asks of the database: to find records by an index, to walk a part of it, to read every text, or to
+ * look into the Json field of every record.
+ */
+export type ComparisonCost = 'lookup' | 'range' | 'search' | 'scan';
 
 /** One comparison of a field. */
 export interface Comparison {
@@ -18,8 +21,12 @@ export interface Operator {
   readonly kinds: readonly FieldKind[];
   /** What stands behind it: a value of the field, also null where the field can be null, or a list of values. */
   readonly operand: 'value' | 'nullable' | 'list';
-  /** What comparing with one value costs, except of a Json field, which is a scan; without `insensitive` it takes no `mode: 'insensitive'`. */
-  readonly cost: { readonly default: ComparisonCost; readonly insensitive?: ComparisonCost };
+  /** What comparing with one value costs, of a Json field too; without `insensitive` it takes no `mode: 'insensitive'`. */
+  readonly cost: {
+    readonly default: ComparisonCost;
+    readonly insensitive?: ComparisonCost;
+    readonly json?: ComparisonCost;
+  };
   /** The filter in the ORM's form for each database, with the same meaning on both. */
   readonly translation: Readonly<Record<Provider, (comparison: Comparison) => Filter>>;
 }
@@ -29,6 +36,8 @@ const listed = [...ordered, 'enum'] as const;
 const compared = [...listed, 'boolean', 'json'] as const;
 // Equal but for case cannot be said to the ORM so that an index serves it.
 const byText = { default: 'lookup', insensitive: 'search' } as const;
+// No index is sure to serve what stands inside of a Json field.
+const byTextOrJson = { ...byText, json: 'scan' } as const;
 const search = { default: 'search', insensitive: 'search' } as const;
 
 /**
@@ -36,8 +45,8 @@ const search = { default: 'search', insensitive: 'search' } as const;
  * description and the tests are made of this table. Later rows make the better example.
  */
 export const operators = {
-  equals: { kinds: compared, operand: 'nullable', cost: byText, translation: same() },
-  not: { kinds: compared, operand: 'nullable', cost: { ...byText, default: 'range' }, translation: notSame() },
+  equals: { kinds: compared, operand: 'nullable', cost: byTextOrJson, translation: same() },
+  not: { kinds: compared, operand: 'nullable', cost: { ...byTextOrJson, default: 'range' }, translation: notSame() },
   in: { kinds: listed, operand: 'list', cost: byText, translation: anyOf() },
   notIn: { kinds: listed, operand: 'list', cost: { ...byText, default: 'range' }, translation: noneOf() },
   lt: { kinds: ordered, operand: 'value', cost: { default: 'range' }, translation: unchanged('lt') },

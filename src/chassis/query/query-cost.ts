@@ -1,4 +1,5 @@
 import { type ComparisonCost, operatorNamed, relationForms } from './operators.ts';
+import type { JsonComparison } from './parse/json-comparison.ts';
 import type { OrderTerm } from './parse/parse-order.ts';
 import { badParameter } from './parse/query-refusal.ts';
 import { isToMany } from './parse/read-parts.ts';
@@ -18,7 +19,7 @@ const units = {
   search: 50,
   foldedSearch: 100,
   foldedCharacter: 4,
-  /** A comparison of a Json field, which no index serves. */
+  /** A look into the Json field of every record. */
   scan: 50,
   /** Filtering through a relation, which joins two tables. */
   relation: 50,
@@ -121,7 +122,7 @@ function comparisonsCost(condition: unknown): FilterCost {
   if (typeof condition !== 'object' || condition === null || condition instanceof Date) {
     return { cost: units.lookup, narrow: true };
   }
-  if (Array.isArray(condition)) return { cost: condition.length * units.scan, narrow: false };
+  if (Array.isArray(condition)) return jsonCost(condition);
   const { mode = 'default', ...compared } = condition as Record<string, unknown> & { mode?: 'default' | 'insensitive' };
   const parts = Object.entries(compared).map(([name, operand]) => {
     const kind = operatorNamed(name)?.cost[mode] ?? 'search';
@@ -129,6 +130,11 @@ function comparisonsCost(condition: unknown): FilterCost {
     return { cost: sumOf(costs), narrow: kind === 'lookup' };
   });
   return { cost: sumOf(parts), narrow: parts.some(({ narrow }) => narrow) };
+}
+
+function jsonCost(comparisons: readonly JsonComparison[]): FilterCost {
+  const parts = comparisons.map(({ operator }) => ({ cost: units[operatorNamed(operator)?.cost.json ?? 'scan'] }));
+  return { cost: sumOf(parts), narrow: false };
 }
 
 function comparisonCost(kind: ComparisonCost, mode: 'default' | 'insensitive', value: unknown): number {

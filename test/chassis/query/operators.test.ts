@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { operatorSchema } from '../../../src/chassis/openapi/field-schemas.ts';
-import { type Operator, operators } from '../../../src/chassis/query/operators.ts';
+import { type Operator, operators, operatorsOf } from '../../../src/chassis/query/operators.ts';
 import type { FieldKind } from '../../../src/chassis/query/policy/field-types.ts';
 import { ListPolicy } from '../../../src/chassis/query/policy/list-policy.ts';
 import type { FieldFilter } from '../../../src/chassis/query/policy/policy-rules.ts';
@@ -101,6 +101,13 @@ describe('the table of operators', () => {
     for (const [name, { cost }] of Object.entries<Operator>(operators)) {
       expect(cost.insensitive ?? 'search', name).toBe('search');
     }
+  });
+
+  it('says what a comparison of a Json field costs, for the operators that one takes and for no other', () => {
+    const costed = Object.entries<Operator>(operators).filter(([, { cost }]) => cost.json !== undefined);
+    expect(costed.map(([name, { cost }]) => [name, cost.json])).toEqual(
+      operatorsOf('json').map((name) => [name, 'scan']),
+    );
   });
 
   it('gives each kind of field the operators that mean something for it', () => {

@@ -3,13 +3,13 @@ import type { Pool } from 'pg';
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { JsonReader } from '../reader/json-reader.ts';
-import { cannotBeReached, classifyDatabaseError } from './classify-database-error.ts';
 import { type ConversionOptions, convertingErrors, errorConverter } from './convert-orm-errors.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
 import type { OrmClient } from './orm-types.ts';
 import type { RequestQueue } from './request-queue.ts';
 import { sharedConnection } from './shared-connection.ts';
+import { unreachableReason } from './unreachable-reason.ts';
 
 /** The part of the environment that the database reads. Times are milliseconds. */
 export interface DatabaseSettings {
@@ -142,15 +142,8 @@ async function connect(target: DatabaseTarget, settings: DatabaseSettings, dataM
 }
 
 async function noAnswer(target: DatabaseTarget, error: unknown): Promise<DatabaseUnavailableException> {
-  const known = classifyDatabaseError(error)?.reason;
-  const found = known === cannotBeReached ? await reasonOf(target) : undefined;
-  const reason = found ?? known ?? (error instanceof Error ? error.message.trim() : String(error));
+  const known = await unreachableReason(target, error);
+  const reason = known ?? (error instanceof Error ? error.message.trim() : String(error));
   const message = `No answer from the database at ${target.description}: ${reason}. Check DATABASE_URL and that the database runs.`;
   return new DatabaseUnavailableException(message, undefined, { cause: error });
-}
-
-async function reasonOf(target: DatabaseTarget): Promise<string | undefined> {
-  if (target.provider === 'sqlite') return undefined;
-  const { unreachableReason } = await import('./unreachable-reason.ts');
-  return unreachableReason(target.connectionString);
 }

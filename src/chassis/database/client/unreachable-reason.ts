@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
-import { Client } from 'pg';
+import { cannotBeReached, classifyDatabaseError } from './classify-database-error.ts';
+import type { DatabaseTarget } from './database-url.ts';
 
 const limitMs = 1000;
 
@@ -14,13 +15,20 @@ const meanings: Record<string, (host: string, port: number) => string> = {
 };
 
 /**
- * Says why a PostgreSQL server could not be reached, which the ORM's adapter does not tell: opens one connection to it
- * and closes it again, within a second. For failures at start only.
+ * Says why a database is unavailable. Where the ORM's adapter tells only that PostgreSQL cannot be reached, opens one
+ * connection to it and closes it again, within a second, to find out more. For failures at start and of commands only.
  *
- * @param connectionString a URL as the driver takes it; its variables (PGHOST) and defaults count too
- * @returns undefined when the server takes the connection, or fails in a way without a better word
+ * @returns undefined when the error has no better word than its own
  */
-export function unreachableReason(connectionString: string): Promise<string | undefined> {
+export async function unreachableReason(target: DatabaseTarget, error: unknown): Promise<string | undefined> {
+  const known = classifyDatabaseError(error)?.reason;
+  if (known !== cannotBeReached || target.provider === 'sqlite') return known;
+  return (await connectionProblem(target.connectionString)) ?? known;
+}
+
+/** The driver reads the URL, because its variables (PGHOST) and defaults count too; it is loaded for PostgreSQL only. */
+async function connectionProblem(connectionString: string): Promise<string | undefined> {
+  const { Client } = await import('pg');
   const { host, port } = new Client({ connectionString });
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const socket = host.startsWith('/') ? connect(place(host, port)) : connect(port, host);

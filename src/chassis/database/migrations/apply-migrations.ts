@@ -26,7 +26,7 @@ export async function applyMigrations(settings: Settings, directory = migrations
       return withMigrationConnection(target, (factory) => apply(target, factory, directory));
     });
   } catch (error) {
-    throw migrationError(error, target);
+    throw await migrationError(error, target);
   }
 }
 

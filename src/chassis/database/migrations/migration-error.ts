@@ -1,5 +1,5 @@
-import { classifyDatabaseError } from '../client/classify-database-error.ts';
 import type { DatabaseTarget } from '../client/database-url.ts';
+import { unreachableReason } from '../client/unreachable-reason.ts';
 
 /** Raised when migrations cannot be applied; the message says which, why, and what to do. */
 export class MigrationError extends Error {
@@ -7,8 +7,9 @@ export class MigrationError extends Error {
 }
 
 /** Says what an error of the schema engine, or of the connection under it, means for the migrations of a database. */
-export function migrationError(error: unknown, target: DatabaseTarget): MigrationError {
-  return error instanceof MigrationError ? error : new MigrationError(messageFor(error, target), { cause: error });
+export async function migrationError(error: unknown, target: DatabaseTarget): Promise<MigrationError> {
+  if (error instanceof MigrationError) return error;
+  return new MigrationError(await messageFor(error, target), { cause: error });
 }
 
 /** Whether another process is migrating the database, so that trying again helps. PostgreSQL's lock gives up after 10 s. */
@@ -16,7 +17,7 @@ export function isLocked(error: unknown): boolean {
   return codeOf(error) === 'P1002' || codeOf(error) === 'SQLITE_BUSY';
 }
 
-function messageFor(error: unknown, target: DatabaseTarget): string {
+async function messageFor(error: unknown, target: DatabaseTarget): Promise<string> {
   const { description } = target;
   const text = error instanceof Error ? error.message : String(error);
   if (isLocked(error)) {
@@ -27,7 +28,7 @@ function messageFor(error: unknown, target: DatabaseTarget): string {
     return `Migration ${earlier[1]} failed at ${earlier[2]}, and no other is applied before that is dealt with. ${remedy(target, earlier[1])}`;
   const name = /migration_name="([^"]+)"/.exec(text)?.[1];
   if (name) return `Migration ${name} failed: ${reasonOf(text)}. ${remedy(target, name)}`;
-  const reason = classifyDatabaseError(error)?.reason ?? reasonOf(text);
+  const reason = (await unreachableReason(target, error)) ?? reasonOf(text);
   return `The database at ${description} cannot be migrated: ${reason}. Check DATABASE_URL and that the database runs.`;
 }
 

@@ -1,3 +1,4 @@
+import { operatorNamed } from '../operators.ts';
 import type { FieldFilter } from '../policy/policy-rules.ts';
 import { countComparison, type ParseContext, type Path, Refusal, refuseName, show } from './query-refusal.ts';
 
@@ -29,7 +30,7 @@ export function isPlace(step: string | number): boolean {
 
 /**
  * Reads what is asked of a Json field: `{ equals, not }`, with `path` of a value inside of it, as in
- * `{ path: ['address', 'lines', 0], equals: 'x' }`. A value counts as a search, because no index is sure to serve it.
+ * `{ path: ['address', 'lines', 0], equals: 'x' }`. A value counts among the searches, because no index is sure to serve it.
  */
 export function readJsonComparison(
   rule: FieldFilter,
@@ -42,8 +43,9 @@ export function readJsonComparison(
   if (names.length === 0) throw new Refusal(context.path, `expected ${[...rule.operators].join(' or ')} beside path`);
   return names.map((name) => {
     context.path.push(name);
-    if (!rule.operators.has(name)) refuseName(context, name, rule.words);
-    countComparison(context, 'search', compared[name]);
+    const cost = rule.operators.has(name) ? operatorNamed(name)?.cost.json : undefined;
+    if (!cost) return refuseName(context, name, rule.words);
+    countComparison(context, cost, compared[name]);
     context.path.pop();
     return new JsonComparison(path, name as JsonComparison['operator'], compared[name]);
   });

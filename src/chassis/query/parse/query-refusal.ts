@@ -97,9 +97,9 @@ export function countCost(
     throw new Refusal(context.path, `expected at most ${context.limits[what]} ${words}`);
 }
 
-/** Counts a comparison with one value by what it costs the database; searches are bounded, and so is their text. */
+/** Counts a comparison with one value by what it costs the database; searches and scans are bounded, and so is their text. */
 export function countComparison(context: ParseContext, cost: ComparisonCost, value: unknown): void {
-  if (cost !== 'search') return;
+  if (cost !== 'search' && cost !== 'scan') return;
   countCost(context, 'searches', 'searches through texts in one filter');
   const { searchText } = context.limits;
   if (typeof value !== 'string' || value.length <= searchText) return;

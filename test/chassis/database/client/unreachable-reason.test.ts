@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { parseDatabaseUrl } from '../../../../src/chassis/database/client/database-url.ts';
 import { isUnreachable } from '../../../../src/chassis/database/client/is-unreachable.ts';
 import { openDatabase } from '../../../../src/chassis/database/client/orm.ts';
 import { unreachableReason } from '../../../../src/chassis/database/client/unreachable-reason.ts';
@@ -33,11 +34,15 @@ describe('a PostgreSQL that cannot be reached at start', () => {
     expect(isUnreachable(error)).toBe(true);
   });
 
-  it('has no other reason than that where the server takes connections', async () => {
+  it('is reported as such, without a further reason, where the server takes connections', async () => {
     const server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    expect(await unreachableReason(`postgresql://127.0.0.1:${port}/shop`)).toBeUndefined();
+    const cause = { kind: 'DatabaseNotReachable' };
+    const target = parseDatabaseUrl(`postgresql://127.0.0.1:${port}/shop`);
+    expect(await unreachableReason(target, Object.assign(new Error(), { name: 'DriverAdapterError', cause }))).toBe(
+      'it cannot be reached',
+    );
     server.close();
   });
 });

@@ -10,6 +10,7 @@ import { applyMigrations, markRolledBack } from '../../../../src/chassis/databas
 import { migrationNames, migrationsDirectory } from '../../../../src/chassis/database/migrations/migration-files.ts';
 import { pendingMigrations } from '../../../../src/chassis/database/migrations/pending-migrations.ts';
 import { databaseProviders, emptyDatabase } from '../../../support/empty-database.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { raised } from '../../../support/raised.ts';
 
 const root = join(import.meta.dirname, '../../../..');
@@ -135,5 +136,17 @@ describe('migrations on postgresql', () => {
     expect(tables).toEqual([{ table_schema: 'own', count: 1 }]);
     expect(rows).toEqual([{ name: 'Books' }]);
     expect(await pendingOn(settings)).toEqual(migrationNames('postgresql'));
+  });
+
+  it('of a server that is not there say what the connection met, as a start does', async () => {
+    const port = await freePort();
+    const error = await raised(() =>
+      applyMigrations({ DATABASE_URL: `postgresql://me:secret@127.0.0.1:${port}/shop` }),
+    );
+    expect(error).toMatchObject({ name: 'MigrationError' });
+    expect(error.message).toBe(
+      `The database at 127.0.0.1:${port}/shop cannot be migrated: connection refused at 127.0.0.1:${port}. ` +
+        'Check DATABASE_URL and that the database runs.',
+    );
   });
 });
