@@ -41,6 +41,22 @@ describe('a cursor', () => {
     }
   });
 
+  it('is refused in every other text of the same bytes', () => {
+    const texts = ['a', 'ab', 'abc'].map((value) => codec.encode([value], 'list'));
+    const whole = texts.find(({ length }) => length % 4 === 0) as string;
+    const spare = texts.find(({ length }) => length % 4 === 2) as string;
+    const next = { A: 'B', Q: 'R', g: 'h', w: 'x' }[spare.at(-1) as string];
+    const others = [`${spare.slice(0, -1)}${next}`, `${spare}=`, `${spare} `, `${spare.slice(0, 9)}.${spare.slice(9)}`];
+    for (const [text, other] of [[whole, `${whole}A`], ...others.map((other) => [spare, other])] as [
+      string,
+      string,
+    ][]) {
+      expect(Buffer.from(other, 'base64url')).toEqual(Buffer.from(text, 'base64url'));
+      expect(codec.decode(text, 'list')).toHaveLength(1);
+      refusalOf(() => codec.decode(other, 'list'));
+    }
+  });
+
   it.each(['x', 'AQ', '{}', ' ', 'A'.repeat(9000), '\ud800'])('is refused when it is %j', (text) => {
     refusalOf(() => codec.decode(text, 'list'));
   });
