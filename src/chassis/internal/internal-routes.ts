@@ -1,18 +1,22 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { buildInfo } from '../config/build-info.ts';
-import { type Environment, environmentSchema } from '../config/environment.ts';
+import { type Configuration, type Environment, environmentSchema } from '../config/environment.ts';
 import type { Database } from '../database/client/database.ts';
 import { BadRequestException, PayloadTooLargeException } from '../errors/exceptions.ts';
 import { parseBody } from '../http/bodies/parse-body.ts';
 import type { Health } from '../lifecycle/health.ts';
+import { shownSettings } from '../lifecycle/start-up-report.ts';
 import { type Logger, setLogLevel } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics/metrics.ts';
 import { authorizeOperator } from './authorize-operator.ts';
+import { Diagnostics } from './diagnostics.ts';
 
 /** What the internal server tells of. */
 export interface Operated {
   readonly settings: Environment;
+  readonly configuration: Pick<Configuration, 'sources'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly health: Health;
@@ -21,11 +25,13 @@ export interface Operated {
   readonly modules: readonly string[];
 }
 
-/** An answer with its whole body. */
+/** An answer, with its whole body or a stream of it. */
 export interface InternalAnswer {
   status: number;
   contentType: string;
   text: string;
+  /** Is sent in the place of `text`, as it comes. */
+  stream?: Readable;
 }
 
 type Handler = (req: IncomingMessage) => InternalAnswer | Promise<InternalAnswer>;
@@ -43,11 +49,23 @@ const logLevelBody = z.object({ level: environmentSchema.shape.LOG_LEVEL.unwrap(
 export function internalRoutes(service: Operated): ReadonlyMap<string, InternalRoute> {
   const { settings, logger, metrics, health } = service;
   const describe = serviceInfo(service);
+  const diagnostics = new Diagnostics(service);
   return new Map<string, InternalRoute>([
     ['/livez', { get: () => json(200, { status: 'ok' }) }],
     ['/readyz', { get: () => answerReadiness(health) }],
     ['/metrics', { get: (req) => answerMetrics(metrics, req) }],
     ['/info', { get: () => json(200, describe()) }],
+    [
+      '/config',
+      {
+        get: (req) => {
+          authorizeOperator(req, settings.INTERNAL_TOKEN);
+          return json(200, describeSettings(service));
+        },
+      },
+    ],
+    ['/profile/cpu', { get: (req) => diagnostics.cpuProfile(req) }],
+    ['/profile/heap', { get: (req) => diagnostics.heapSnapshot(req) }],
     [
       '/log-level',
       {
@@ -89,6 +107,12 @@ function serviceInfo({ settings, modules, database }: Operated): () => object {
     modules,
     database: database.isOpen ? database.provider : null,
   });
+}
+
+/** Each setting, as it holds now, and where it came from. */
+function describeSettings({ configuration, logger }: Operated): object {
+  const settings = shownSettings(configuration.sources);
+  return { settings: { ...settings, LOG_LEVEL: { ...settings['LOG_LEVEL'], value: logger.level } } };
 }
 
 async function changeLogLevel(logger: Logger, req: IncomingMessage): Promise<InternalAnswer> {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
 import { toException } from '../errors/convert-error.ts';
 import { MethodNotAllowedException, NotFoundException } from '../errors/exceptions.ts';
 import { AnswerHeaders } from '../http/answers/answer-headers.ts';
@@ -28,7 +29,8 @@ const keepAliveMs = 65_000;
 const closeMs = 500;
 
 /**
- * Starts the server for those who operate the service: `/livez`, `/readyz`, `/metrics`, `/info` and `/log-level`, on a
+ * Starts the server for those who operate the service: `/livez`, `/readyz`, `/metrics`, `/info`, `/config`,
+ * `/log-level` and `/profile`, on a
  * port of its own that no client reaches. Open it before anything else and close it last.
  *
  * @throws StartUpError when the address cannot be taken
@@ -93,7 +95,13 @@ function handlerOf(routes: ReadonlyMap<string, InternalRoute>, req: IncomingMess
   });
 }
 
-function send(res: ServerResponse, { status, contentType, text }: InternalAnswer): void {
+function send(res: ServerResponse, { status, contentType, text, stream }: InternalAnswer): void {
+  if (stream) {
+    res.writeHead(status, { 'Content-Type': contentType, 'Cache-Control': 'no-store' });
+    // A client that leaves ends the stream, and a stream that fails cuts the answer: neither needs a line.
+    pipeline(stream, res, () => undefined);
+    return;
+  }
   res.writeHead(status, {
     'Content-Type': contentType,
     'Content-Length': Buffer.byteLength(text),

@@ -99,6 +99,13 @@ export class StartUpReport {
   }
 }
 
+/** Settings by name, each with where it came from; secrets are masked. */
+export function shownSettings(
+  settings: readonly SettingSource[],
+): Record<string, Pick<SettingSource, 'value' | 'from'>> {
+  return Object.fromEntries(settings.map((setting) => [setting.name, { value: shown(setting), from: setting.from }]));
+}
+
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -25,6 +25,9 @@ export function settingContradictions(settings: Environment, postgresqlOnly = is
   if (!hasDatabase(settings.DATABASE_URL) && settings.DATABASE_SEED !== 'none') {
     problems.push(`DATABASE_SEED: expected none, because DATABASE_URL is none; found ${settings.DATABASE_SEED}`);
   }
+  if (settings.DIAGNOSTICS_ENABLED && settings.INTERNAL_TOKEN === undefined) {
+    problems.push('DIAGNOSTICS_ENABLED: expected INTERNAL_TOKEN to be set, because profiles need it; found none');
+  }
   if (sharePort(settings)) {
     problems.push(`INTERNAL_PORT: expected another port than PORT; found ${settings.PORT} for both`);
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { wholeNumber } from './setting-types.ts';
+import { flag, wholeNumber } from './setting-types.ts';
 
 /** The port for operators, and what it tells. */
 export const internalSettings = {
@@ -13,6 +13,9 @@ export const internalSettings = {
     .optional()
     .describe('Bearer token that changing the log level takes; without it only calls from the same pod or machine may')
     .meta({ secret: true }),
+  DIAGNOSTICS_ENABLED: flag(false).describe(
+    'CPU profiles and heap snapshots on the internal port, for who presents INTERNAL_TOKEN; snapshots hold secrets',
+  ),
   METRICS_SERIES_LIMIT: wholeNumber(1, 1_000_000, 2_000).describe('Label combinations that one metric keeps at most'),
   SOURCE_REVISION: z
     .string()
