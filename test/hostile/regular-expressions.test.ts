@@ -73,12 +73,12 @@ const ownTextOnly: Record<string, string> = {
     'prisma/models.prisma',
   'src/chassis/http/answers/answer-headers.ts /\\/+$/': 'CORS_ORIGINS',
   'src/chassis/telemetry/sentry/start-sentry.ts /\\/\\/.*@/': 'SENTRY_DSN',
-  'src/chassis/telemetry/tracing/tracing.ts /\\/+$/': 'OTEL_EXPORTER_OTLP_ENDPOINT',
   'src/modules/auth/password.hash.ts /=+$/': 'base64 that was made here',
 };
 
 /** Files that make expressions at run time, and what of. */
 const madeOfOwnText: Record<string, string> = {
+  'src/chassis/http/pipeline/yield-to-specific.ts': 'templates of routes, each with one parameter a segment',
   'src/chassis/loaders/select-route-files.ts': 'the ending of source files',
   'src/chassis/telemetry/secret-names.ts': 'the names of secrets that stand there; tried below with the rest',
 };

@@ -7,7 +7,7 @@ class ColumnValueError extends Error {
 
 /** The parts of a query that carry values of columns. */
 const carrying = ['data', 'create', 'update', 'where'] as const;
-const decimalParts = /^-?0*(\d*)(?:\.(\d*))?$/;
+const decimalParts = /^-?0*(?!0)(\d*)(?:\.(\d*))?$/;
 
 /**
  * Refuses what PostgreSQL refuses and SQLite, whose columns have no bounds, would take: numbers beyond `@db.SmallInt` and

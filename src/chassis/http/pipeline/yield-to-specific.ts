@@ -4,7 +4,7 @@ import type { DeclaredRoute } from './routes-of.ts';
 /**
  * Lets a route with parameters pass on what a more specific route is for, wherever that is declared: `/products/top`
  * wins over `/products/:id`, whichever file and line comes first. The order of middleware stays as it is declared. Paths
- * with wildcards or optional parts are left as they are.
+ * with wildcards, optional parts or two parameters in one segment are left as they are.
  *
  * @param routes all routes of an app, in the order in which Express tries them
  */
@@ -29,8 +29,9 @@ function covers(path: string, other: string): boolean {
   return segments.every((segment, index) => isParameter(segment) || shapeOf(segment) === shapeOf(others[index] ?? ''));
 }
 
+/** Two parameters in one segment would make an expression whose time grows with the square of the request's path. */
 function isSpecial(path: string): boolean {
-  return /[*{}()[\]\\]/.test(path);
+  return /[*{}()[\]\\]|:\w[^/]*:/.test(path);
 }
 
 function isParameter(segment: string): boolean {

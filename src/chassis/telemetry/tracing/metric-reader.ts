@@ -18,7 +18,7 @@ const exporters = {
   'http/protobuf': () => import('@opentelemetry/exporter-metrics-otlp-proto'),
   'http/json': () => import('@opentelemetry/exporter-metrics-otlp-http'),
 };
-const label = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+const label = /,?(\w+)="((?:[^"\\]|\\.)*)"/gy;
 const escaped = /\\(.)/g;
 
 /**

@@ -31,6 +31,7 @@ describe('a more specific route', () => {
     [['/products/:id/:part', '/products/:id/parts'], '/api/products/7/parts', '/products/:id/parts'],
     [['/products/:id', '/products/v:number'], '/api/products/v7', '/products/v:number'],
     [['/products/:id', '/products/v:number'], '/api/products/7', '/products/:id'],
+    [['/trips/:id', '/trips/:from-:to'], '/api/trips/a-b', '/trips/:id'],
     [['/products/top', '/products/:id'], '/api/products/top', '/products/top'],
   ])('answers where %j are declared in this order: %s', async (paths, path, expected) => {
     expect(await answerTo(appWith(...paths), path)).toBe(expected);
