@@ -76,6 +76,15 @@ describe('the alerts', () => {
     expect(rule.annotations.description).toMatch(/^[A-Z].*\.$/);
   });
 
+  it('have a runbook each, that says what to look at and what to do', () => {
+    const runbooks = readFileSync(join(root, 'docs/runbooks.md'), 'utf8');
+    const sections = runbooks.split(/^## /m).slice(1);
+    expect(sections.map((section) => section.split('\n', 1)[0])).toEqual(rules.map(({ alert }) => alert));
+    for (const section of sections) expect(section).toMatch(/\*\*Look\*\* .*\*\*Do\*\* /s);
+    const named = [...runbooks.matchAll(/`((?:http|database|exceptions|build)_\w+)`/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => !metrics.some((metric) => metric.startsWith(name)))).toEqual([]);
+  });
+
   it('have a threshold each that values may replace', () => {
     const schema = JSON.parse(read('values.schema.json'));
     const named = Object.keys(schema.properties.prometheusRule.properties.thresholds.properties);
