@@ -11,8 +11,9 @@ import type { Gate } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
 import { ClientShares } from './client-shares.ts';
+import { type DatabaseQueue, DatabaseWait } from './database-wait.ts';
 import { OverloadAnswer, type OverloadAnswerOptions } from './overload-answer.ts';
-import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
+import { LoopWait, StandingWait } from './standing-wait.ts';
 
 type Settings = Pick<
   Environment,

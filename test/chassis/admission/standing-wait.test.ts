@@ -9,6 +9,7 @@ beforeEach(() => {
   now = 100_000;
   waitMs = 0;
   waits = new StandingWait([{ at: () => waitMs }, { at: () => 0 }], 500);
+  for (let request = 0; request < 1000; request += 1) waits.look(now);
 });
 
 /** Requests come every 10 ms for a while; the wait follows `of`, which gets the milliseconds since the beginning. */
@@ -55,6 +56,25 @@ describe('StandingWait', () => {
     now += 1001;
     waits.look(now);
     expect([waits.overloaded, waits.standingMs]).toEqual([false, 0]);
+  });
+
+  it('takes no wait of the first thousand requests for overload, nor for what keeps a deadline from being met', () => {
+    waits = new StandingWait([{ at: () => waitMs }], 500);
+    for (let request = 0; request < 950; request += 1) waits.look(now);
+    pass(500, () => 3000);
+    expect([waits.overloaded, waits.standingMs, waits.currentMs]).toEqual([false, 0, 3000]);
+    pass(500, () => 3000);
+    expect([waits.overloaded, waits.standingMs]).toEqual([true, 3000]);
+  });
+
+  it('takes what stands for two seconds for overload from the first request on', () => {
+    waits = new StandingWait([{ at: () => waitMs }], 500);
+    pass(1990, () => 600);
+    expect(waits.overloaded).toBe(false);
+    pass(300, () => 600);
+    expect([waits.overloaded, waits.standingMs]).toEqual([true, 600]);
+    pass(500, () => 300);
+    expect(waits.overloaded).toBe(true);
   });
 
   it('tells its wait for a second after the last request, then 0', () => {
