@@ -5,6 +5,10 @@ import { providersOf } from './src/chassis/database/models/provider-models.ts';
 
 const models = readFileSync('prisma/models.prisma', 'utf8');
 const globalSetup = 'test/support/global-setup.ts';
+const providers = providersOf(models);
+const ofSqlite = providers.includes('sqlite')
+  ? []
+  : ['test/chassis/database/sqlite/**', 'test/process/slow-sqlite.test.ts'];
 const anyDatabase = ['test/modules/**/*.test.ts', 'test/spec/**/*.test.ts', 'test/leaks/**/*.test.ts'];
 
 /** The tests of the API, on one database; test/support reads which from TEST_PROVIDER. */
@@ -32,10 +36,10 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...anyDatabase, 'test/support/**', 'test/**/fixtures/**'],
+          exclude: [...anyDatabase, ...ofSqlite, 'test/support/**', 'test/**/fixtures/**'],
         },
       },
-      ...providersOf(models).map(onDatabase),
+      ...providers.map(onDatabase),
     ],
   },
 });

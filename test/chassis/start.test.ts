@@ -1,20 +1,20 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { AppConfig } from '../../src/chassis/config/app-config.ts';
 import { createService, type Service } from '../../src/chassis/service.ts';
 import { createLogger } from '../../src/chassis/telemetry/logger.ts';
+import { anyProvider, emptyDatabase } from '../support/empty-database.ts';
 
 const modulesDirectory = join(import.meta.dirname, '../fixtures/modules');
-const databaseFile = join(mkdtempSync(join(tmpdir(), 'slipway-start-')), 'test.db');
+const database = await emptyDatabase(anyProvider);
+afterAll(database.remove);
 let running: Service | undefined;
 let url = '';
 
 /** Starts the fixture modules and gives the log lines of the start. */
 async function start(config: Partial<AppConfig>): Promise<Record<string, never>[]> {
-  const env = { NODE_ENV: 'test', HOST: '127.0.0.1', INTERNAL_PORT: '0', DATABASE_URL: `file:${databaseFile}` };
+  const env = { NODE_ENV: 'test', HOST: '127.0.0.1', INTERNAL_PORT: '0', DATABASE_URL: database.settings.DATABASE_URL };
   const lines: Record<string, never>[] = [];
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -73,7 +73,7 @@ describe('the start of a service', () => {
         { name: 'LOG_LEVEL', value: 'info', from: 'default' },
       ]),
     });
-    expect(JSON.stringify(lines)).not.toContain(databaseFile);
+    expect(JSON.stringify(lines)).not.toContain(database.settings.DATABASE_URL.replace('file:', ''));
   });
 
   it('starts without the parts of modules that failed, names them in the report, and is not ready', async () => {

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { addHealthCheck, createService, environment, maskInLogs, rateLimit } from '../../src/chassis/index.ts';
 import { connectOrm } from '../../src/chassis/loaders/connect-orm.ts';
 import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
+import { anyProvider } from '../support/empty-database.ts';
 import { raised } from '../support/raised.ts';
 import { memoryLog } from './http/bare-app.ts';
 
@@ -24,7 +25,7 @@ const environmentBefore = { ...process.env };
 
 const logs = { one: memoryLog('info'), two: memoryLog('info') };
 const one = await bootTestApp({
-  provider: 'sqlite',
+  provider: anyProvider,
   env: { AMBIENT_NAME: 'one', AMBIENT_POINTS: '2' },
   configure: (config) => ({ ...config, modules: [ambient, { name: 'plain', enabled: true }] }),
   modulesDirectory,

@@ -6,8 +6,7 @@ import express, { Router } from 'express';
 import { pino, symbols } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { connectSqlite } from '../../src/chassis/database/sqlite/connect-sqlite.ts';
-import { PrismaClient } from '../../src/generated/sqlite/client.ts';
+import { anyProvider, openEmptyDatabase } from '../support/empty-database.ts';
 import { read } from './repository.ts';
 
 /** Packages of which the chassis uses more than they promise; another version may lack it. */
@@ -30,10 +29,10 @@ describe('what the chassis uses of packages beyond their interface', () => {
   });
 
   it('Prisma tells the models and relations of a client', async () => {
-    const client = new PrismaClient({ adapter: connectSqlite(':memory:', 1000) });
+    const { client, close } = await openEmptyDatabase(anyProvider);
     const { models } = (client as unknown as { _runtimeDataModel: { models: Record<string, { fields: object[] }> } })
       ._runtimeDataModel;
-    await client.$disconnect();
+    await close();
     expect(models['Product']?.fields).toContainEqual(
       expect.objectContaining({ name: 'category', type: 'Category', relationName: expect.any(String) }),
     );

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { productRecords } from '../../prisma/seed/records.ts';
 import { demoPassword, seed } from '../../prisma/seed.ts';
 import { applyMigrations } from '../../src/chassis/database/migrations/apply-migrations.ts';
-import { databaseProviders, emptyDatabase, openEmptyDatabase } from '../support/empty-database.ts';
+import { anyProvider, databaseProviders, emptyDatabase, openEmptyDatabase } from '../support/empty-database.ts';
 
 const program = join(import.meta.dirname, '../../prisma/seed.ts');
 
@@ -48,7 +48,7 @@ describe('the seed', () => {
   });
 
   it('completes what an interrupted run left', async () => {
-    const client = await emptyClient('sqlite');
+    const client = await emptyClient(anyProvider);
     await seed(client, { size: 'small', accounts: true });
     const whole = await fingerprint(client);
     await client.product.deleteMany({ where: { sku: { gte: 'SKU-000500' } } });
@@ -58,7 +58,7 @@ describe('the seed', () => {
   });
 
   it('makes two demo accounts whose password verifies, and none in production', async () => {
-    const client = await emptyClient('sqlite');
+    const client = await emptyClient(anyProvider);
     await seed(client, { size: 'small', accounts: false });
     expect(await client.user.count()).toBe(0);
     await client.product.deleteMany();
@@ -82,7 +82,7 @@ describe('the seed', () => {
   });
 
   it('asked to fill an empty database only, stores nothing where there is a single record', async () => {
-    const client = await emptyClient('sqlite');
+    const client = await emptyClient(anyProvider);
     await client.category.create({ data: { name: 'Mine' } });
     await seed(client, { size: 'small', accounts: true, onlyWhenEmpty: true });
     expect([await client.user.count(), await client.category.count(), await client.product.count()]).toEqual([0, 1, 0]);
@@ -95,7 +95,7 @@ describe('the seed', () => {
   });
 
   it('leaves an account alone that somebody registered with one of its addresses', async () => {
-    const client = await emptyClient('sqlite');
+    const client = await emptyClient(anyProvider);
     const own = await client.user.create({ data: { email: 'admin@example.com', name: 'Me', passwordHash: 'mine' } });
     await seed(client, { size: 'small', accounts: true });
     expect(await client.user.findUnique({ where: { email: 'admin@example.com' } })).toEqual(own);
@@ -110,14 +110,14 @@ describe('the seed', () => {
     expect(Math.min(...prices)).toBeLessThan(200);
     expect(Math.max(...prices)).toBeGreaterThan(900_000);
     expect(new Set(products.map(({ createdAt }) => createdAt.getUTCFullYear()))).toEqual(new Set([2024, 2025]));
-    const client = await emptyClient('sqlite');
+    const client = await emptyClient(anyProvider);
     const reports: number[][] = [];
     await seed(client, { size: 'small', accounts: true, progress: (done, total) => reports.push([done, total]) });
     expect(reports.at(-1)).toEqual([1450, 1450]);
   });
 
   it('runs from the command line, silent on what is no terminal, and in production only when its size is named', async () => {
-    const { settings, remove } = await emptyDatabase('sqlite');
+    const { settings, remove } = await emptyDatabase(anyProvider);
     onTestFinished(remove);
     await applyMigrations(settings);
     const run = (env: string, ...options: string[]) =>

@@ -5,7 +5,7 @@ afterAll(killSpawned);
 
 const production = { NODE_ENV: 'production' };
 
-/** Runs a command of the process on a fresh SQLite database, and gives its exit code and output. */
+/** Runs a command of the process on a fresh database, and gives its exit code and output. */
 async function run(program: string[], env: Record<string, string> = production) {
   const child = new SpawnedService({ program: ['dist-test/main.js', ...program], env });
   let output = '';

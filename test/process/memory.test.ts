@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
-import { emptyDatabase } from '../support/empty-database.ts';
+import { anyProvider, emptyDatabase } from '../support/empty-database.ts';
 import { killSpawned, type SpawnedService } from '../support/spawn-service.ts';
 import { boot } from './overload.ts';
 
@@ -35,7 +35,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('a service with the heap of a 
   it('outlives 9,000 unfinished POSTs, 60 clients that read no answers and 5,000 idle connections', {
     timeout: 180_000,
   }, async () => {
-    const { settings, remove } = await emptyDatabase('sqlite');
+    const { settings, remove } = await emptyDatabase(anyProvider);
     const { service, url } = await boot(settings.DATABASE_URL, 'small', { NODE_OPTIONS: '--max-old-space-size=192' });
     const port = Number(new URL(url).port);
     const ask = async () => {

@@ -19,6 +19,9 @@ export const databaseProviders: readonly DatabaseProvider[] = isPostgresqlOnly()
   ? ['postgresql']
   : ['sqlite', 'postgresql'];
 
+/** The database that a test takes which runs on one only: SQLite, unless the service is for PostgreSQL only. */
+export const anyProvider: DatabaseProvider = isPostgresqlOnly() ? 'postgresql' : 'sqlite';
+
 /** A database without tables or records, and what belongs to it. */
 export interface EmptyDatabase {
   settings: DatabaseSettings;

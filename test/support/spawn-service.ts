@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { inject } from 'vitest';
+import { anyProvider, onServer } from './empty-database.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -25,10 +28,12 @@ export interface SpawnOptions {
 }
 
 const spawned = new Set<SpawnedService>();
+const schemas: string[] = [];
 
 /** Kills what a test has left running; for `afterAll`. */
 export async function killSpawned(): Promise<void> {
   await Promise.all([...spawned].map((service) => service.kill()));
+  for (const schema of schemas.splice(0)) await onServer(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
 }
 
 /** A service in a process of its own. */
@@ -118,6 +123,14 @@ const loopback = {
   RATE_LIMIT_ENABLED: 'false',
 };
 
+/** A file, or for a service on PostgreSQL only a schema, which the migrations make. */
 function freshDatabase(): string {
+  if (anyProvider === 'postgresql') {
+    const schema = `spawned_${process.pid}_${randomUUID().slice(0, 8)}`;
+    schemas.push(schema);
+    const url = new URL(inject('postgresUrl'));
+    url.searchParams.set('schema', schema);
+    return url.href;
+  }
   return `file:${join(mkdtempSync(join(tmpdir(), 'slipway-spawned-')), 'service.db')}`;
 }

@@ -5,6 +5,7 @@ import process from 'node:process';
 import { Client } from 'pg';
 import { inject } from 'vitest';
 import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
+import { anyProvider } from './empty-database.ts';
 
 /** A database of one's own: migrated, with the small seed, removed by `remove`. */
 export interface TestDatabase {
@@ -14,9 +15,9 @@ export interface TestDatabase {
 
 let made = 0;
 
-/** Makes a database on a provider: by default the one that TEST_PROVIDER names, else SQLite. */
+/** Makes a database on a provider: by default the one that TEST_PROVIDER names, else `anyProvider`. */
 export function createTestDatabase(
-  provider = process.env.TEST_PROVIDER as DatabaseProvider | undefined,
+  provider = (process.env.TEST_PROVIDER as DatabaseProvider | undefined) ?? anyProvider,
 ): Promise<TestDatabase> {
   return provider === 'postgresql' ? createPostgresqlDatabase() : createSqliteDatabase();
 }

@@ -10,7 +10,7 @@ import { BadRequestException } from '../../../src/chassis/errors/exceptions.ts';
 import type { Reporter } from '../../../src/chassis/errors/reporters/reporter.ts';
 import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
-import { openEmptyDatabase } from '../../support/empty-database.ts';
+import { anyProvider, openEmptyDatabase } from '../../support/empty-database.ts';
 import { bareApp } from '../http/bare-app.ts';
 
 /** The client as far as it is used here. */
@@ -22,7 +22,7 @@ interface Client {
 
 let database: OpenOrm;
 beforeAll(async () => {
-  database = await openEmptyDatabase('sqlite');
+  database = await openEmptyDatabase(anyProvider);
 });
 afterAll(() => database.close());
 

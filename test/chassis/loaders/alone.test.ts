@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express, { type Express } from 'express';
 import request from 'supertest';
@@ -11,14 +9,16 @@ import { loadExpressApp } from '../../../src/chassis/loaders/load-express-app.ts
 import { loadOpenApi } from '../../../src/chassis/loaders/load-open-api.ts';
 import { loadRoutes } from '../../../src/chassis/loaders/load-routes.ts';
 import { createService, type Service, type ServiceOptions } from '../../../src/chassis/service.ts';
+import { anyProvider, emptyDatabase } from '../../support/empty-database.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
 const modules = join(import.meta.dirname, '../../fixtures/modules');
 
-const database = join(mkdtempSync(join(tmpdir(), 'slipway-alone-')), 'test.db');
+const { settings: database, remove } = await emptyDatabase(anyProvider);
+afterAll(remove);
 
 function serviceWith(options: Partial<ServiceOptions> = {}): Service {
-  const env = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATABASE_URL: `file:${database}`, AUTH_ISSUER: 'the test' };
+  const env = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATABASE_URL: database.DATABASE_URL, AUTH_ISSUER: 'the test' };
   return createService({ modules: [], server: { port: 0 } }, { env, ...options });
 }
 

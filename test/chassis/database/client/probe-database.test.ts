@@ -76,7 +76,7 @@ describe('a PostgreSQL that is read-only on purpose', () => {
   });
 });
 
-describe('an SQLite file that has no room left', () => {
+describe.runIf(databaseProviders.includes('sqlite'))('an SQLite file that has no room left', () => {
   it('is a DatabaseUnavailableException at each write', async () => {
     const open = await openEmptyDatabase('sqlite');
     const [size] = await open.client.$queryRawUnsafe<{ page_count: bigint }[]>('PRAGMA page_count');

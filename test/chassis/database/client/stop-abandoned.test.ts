@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { OpenRequest, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { uninterrupted } from '../../../../src/chassis/context/uninterrupted.ts';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
-import { openEmptyDatabase } from '../../../support/empty-database.ts';
+import { anyProvider, openEmptyDatabase } from '../../../support/empty-database.ts';
 
 class Categories extends Repository<'category'> {
   protected readonly model = 'category';
 }
 
 async function categories() {
-  const { client, close } = await openEmptyDatabase('sqlite');
+  const { client, close } = await openEmptyDatabase(anyProvider);
   return { repository: new Categories({ orm: client }), client, [Symbol.asyncDispose]: close };
 }
 
