@@ -1,7 +1,7 @@
 import type { Reporter } from './chassis/index.ts';
 
 /**
- * What hears of every exception that answers a request, and of a crash, beside the log, the metrics and Sentry: a line for
- * each, such as `monitorReporter(pager)` for faults only.
+ * Reporters beside the log, the metrics and Sentry. Each gets every exception that answers a request, and every crash;
+ * `monitorReporter(pager)` passes on faults only.
  */
 export const reporters: readonly Reporter[] = [];

@@ -69,7 +69,8 @@ function utc(value: unknown): unknown {
   return moment ? new Date(`${value.replace('+00:00', '')}Z`).getTime() : value;
 }
 
-it('keeps every row and value of a PostgreSQL database of the first release, whatever the time zone of the server', async () => {
+/** A PostgreSQL database as the first release made it. */
+async function firstRelease() {
   const { settings, remove } = await emptyDatabase('postgresql');
   await applyMigrations(settings, migrationsUntil('20261121160754_init'));
   const client = new Client({ connectionString: settings.DATABASE_URL });
@@ -78,6 +79,11 @@ it('keeps every row and value of a PostgreSQL database of the first release, wha
     await client.end();
     await remove();
   });
+  return { settings, client };
+}
+
+it('keeps every row and value of a PostgreSQL database of the first release, whatever the time zone of the server', async () => {
+  const { settings, client } = await firstRelease();
   await fill(client);
   const before = await contents(client);
   const database = new URL(settings.DATABASE_URL).pathname.slice(1);
@@ -98,14 +104,7 @@ it('keeps every row and value of a PostgreSQL database of the first release, wha
 });
 
 it('changes nothing when an identifier is no UUID, and says so', async () => {
-  const { settings, remove } = await emptyDatabase('postgresql');
-  await applyMigrations(settings, migrationsUntil('20261121160754_init'));
-  const client = new Client({ connectionString: settings.DATABASE_URL });
-  await client.connect();
-  onTestFinished(async () => {
-    await client.end();
-    await remove();
-  });
+  const { settings, client } = await firstRelease();
   const times = { createdAt: new Date(), updatedAt: new Date() };
   await insert(client, 'categories', { id: 'audio', name: 'Audio', ...times });
   await expect(applyMigrations(settings)).rejects.toThrow(

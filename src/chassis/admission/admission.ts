@@ -120,7 +120,7 @@ const lightFrom = 10;
 /**
  * Refuses with 503 what would wait too long: at once and before the app sees it, without a line in the log for each, because
  * what costs the least leaves the most time for what is admitted. In this order: what cannot meet its `X-Request-Deadline`;
- * at overload clients that use more than their share, then all others, and last those beside whom others use too much; and
+ * at overload clients that use more than their share, then all others, and last those that use little beside heavy clients; and
  * in any case what is beyond `maximum`. A request is at work once it has come in whole: who sends slowly takes no place.
  */
 export class AdmissionGate {

@@ -47,7 +47,12 @@ export const errorCatalogue: readonly CatalogueEntry[] = [
     'Too Many Requests',
     'The client sent more than its share; `RateLimit` and `Retry-After` say when to try again.',
   ),
-  entry('RequestAbandonedException', 499, 'Client Closed Request', 'Nobody waits for the answer; seen in logs only.'),
+  entry(
+    'RequestAbandonedException',
+    499,
+    'Client Closed Request',
+    'The request was abandoned before its answer; seen in logs only.',
+  ),
   entry('InternalServerErrorException', 500, 'Internal Server Error', 'An unexpected fault of the service.', true),
   entry('DatabaseException', 500, 'Database Operation Failed', 'The database refused or failed an operation.'),
   entry(

@@ -3,8 +3,8 @@ export type LogFormat = 'json' | 'pretty' | 'ecs' | 'gcp' | 'otel';
 
 type Fields = Record<string, unknown>;
 
-/** The fields that the collectors have names for. */
-interface Line extends Fields {
+/** A line of the log, with the fields that the collectors have names for. */
+export interface LogLine extends Fields {
   level: string;
   time: number;
   msg?: string;
@@ -18,11 +18,12 @@ interface Line extends Fields {
   userAgent?: string;
   ipAddress?: string;
   userId?: string;
-  err?: Fault;
-  error?: Fault;
+  err?: LoggedFault;
+  error?: LoggedFault;
 }
 
-interface Fault {
+/** An error as the log writes it. */
+export interface LoggedFault {
   type?: string;
   message?: string;
   stack?: string;
@@ -31,7 +32,7 @@ interface Fault {
 const severityNumbers: Record<string, number> = { trace: 1, debug: 5, info: 9, warn: 13, error: 17, fatal: 21 };
 const gcpSeverities: Record<string, string> = { trace: 'DEBUG', warn: 'WARNING', fatal: 'CRITICAL' };
 
-const forms = { ecs, gcp, otel } satisfies Partial<Record<LogFormat, (line: Line) => Fields>>;
+const forms = { ecs, gcp, otel } satisfies Partial<Record<LogFormat, (line: LogLine) => Fields>>;
 
 /**
  * What rewrites the lines of pino for a collector: Elastic Common Schema, Google Cloud's structured logging, or the log data
@@ -44,7 +45,7 @@ export function lineFormat(format: LogFormat): ((line: string) => string) | unde
   return (line) => `${JSON.stringify(form(JSON.parse(line)))}\n`;
 }
 
-function ecs(line: Line): Fields {
+function ecs(line: LogLine): Fields {
   const {
     level,
     time,
@@ -86,7 +87,7 @@ function ecs(line: Line): Fields {
   });
 }
 
-function gcp(line: Line): Fields {
+function gcp(line: LogLine): Fields {
   const {
     level,
     time,
@@ -125,7 +126,7 @@ function gcp(line: Line): Fields {
   });
 }
 
-function otel(line: Line): Fields {
+function otel(line: LogLine): Fields {
   const { level, time, msg, traceId, spanId, err, error, ...rest } = line;
   const fault = err ?? error;
   return given({

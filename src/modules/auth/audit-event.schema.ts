@@ -1,6 +1,6 @@
 import { listPolicy, z } from '../../chassis/index.ts';
 
-/** One thing that was done to an account: what, when, by whom and from where. */
+/** One action on an account: what, when, from where and who did it. */
 export const auditEvent = z
   .object({
     id: z.uuid(),

@@ -28,7 +28,7 @@ export class AuthGuard {
     return this.#admit([401, 403], (caller) => caller.role === role);
   }
 
-  /** Lets the user whom the path's `:id` names through, and callers with this role. 401 and 403 as `role`. */
+  /** Lets callers with this role through, and the user with the path's `:id`. 401 and 403 as `role`. */
   selfOr(role: Role): RequestHandler {
     return this.#admit([401, 403], (caller, request) => caller.role === role || caller.userId === request.params.id);
   }

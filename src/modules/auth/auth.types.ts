@@ -30,7 +30,7 @@ export type AuditAction =
   | 'session.reused'
   | 'sessions.ended';
 
-/** What was done, by whom and to whose account. Time, address and request are added where it is stored. */
+/** An action, who did it and on which account. The audit trail adds time, address and request. */
 export interface AuditEntry {
   readonly action: AuditAction;
   /** Default: the caller of the request under way. */

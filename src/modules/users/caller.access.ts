@@ -1,6 +1,6 @@
 import { getRequestContext } from '../../chassis/index.ts';
 
-/** The id of the caller whom the guard authenticated; undefined for everybody else. */
+/** The id of the authenticated caller; undefined without one. */
 export function callerId(): string | undefined {
   return getRequestContext()?.userId;
 }

@@ -54,7 +54,7 @@ describe('GET /profiles', () => {
 });
 
 describe('POST /profiles', () => {
-  it("stores the caller's own profile, whom the token names", async () => {
+  it('stores the profile of the caller that the token names', async () => {
     const { id, client } = await newUser();
     const response = await client.post(profiles, { bio: 'Mathematician', location: 'London' });
     expect(response.status).toBe(201);

@@ -8,19 +8,19 @@ const mostBudgetBytes = 67_108_864;
 const connectionBytes = 131_072;
 const mostConnections = 5000;
 
-/** The memory that this process may take, in bytes: the limit of its container, or what goes with the limit of its heap. */
+/** The memory that this process may take, in bytes: the smaller of its container's limit and what its heap limit implies. */
 export function memoryLimit(): number {
   const limit = getHeapStatistics().heap_size_limit / heapShare;
   const container = process.constrainedMemory();
   return container > 0 ? Math.min(container, limit) : limit;
 }
 
-/** Connections that a process with so much memory may have open, so that what they take at worst leaves room for the work. */
+/** How many connections a process may have open, so that their worst case leaves memory for its work. */
 export function connectionsIn(memoryBytes: number): number {
   return Math.min(mostConnections, Math.ceil(memoryBytes / connectionBytes));
 }
 
-/** What a process with so much memory may hold of what clients send slowly, and as much of what they read slowly; in bytes. */
+/** How many bytes a process may hold for clients that send slowly, and the same for clients that read slowly. */
 export function budgetIn(memoryBytes: number): number {
   return Math.min(mostBudgetBytes, Math.ceil(memoryBytes * budgetShare));
 }

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** A connection that was lent for a transaction. */
 export interface LentConnection {
   /**
-   * Ends the statement that it runs: resolves once nothing can hit the next one any more. A connection whose statement
+   * Ends the statement that it runs; resolves once a cancellation can no longer hit the next statement. A connection whose statement
    * cannot be ended is closed.
    *
    * @param ended resolves when the statement has ended
@@ -11,7 +11,7 @@ export interface LentConnection {
   stop(ended: Promise<void>): Promise<void>;
 }
 
-/** Learns which connection the ORM takes for a transaction, of which it does not tell. */
+/** Learns which connection the ORM takes for a transaction; the ORM does not say it. */
 export interface Borrower {
   connection?: LentConnection | undefined;
 }
@@ -23,7 +23,7 @@ export function borrowing<T>(borrower: Borrower, begin: () => T): T {
   return borrowers.run(borrower, begin);
 }
 
-/** Who begins a transaction and has no connection for it yet; undefined where nobody asks. */
+/** The borrower that has no connection yet; undefined outside `borrowing`. */
 export function currentBorrower(): Borrower | undefined {
   const borrower = borrowers.getStore();
   return borrower?.connection ? undefined : borrower;

@@ -4,7 +4,7 @@ export interface Waiting {
   readonly start: () => void;
 }
 
-/** Work that is longer than this in the middle of its time keeps others waiting. */
+/** A client whose weighted mean time exceeds this is slow. */
 const slowMs = 50;
 const halfLifeMs = 5000;
 
@@ -21,8 +21,8 @@ export class ClientUse {
   #at = 0;
 
   /**
-   * Whether what it has under way at any moment is short: the mean of the times of late, each weighted by itself, so that
-   * many short ones hide no long one. Nothing is known of a client whose first work is under way.
+   * Whether its recent work is short: the mean time, each weighted by itself, so that many short ones do not hide a long
+   * one. A client whose first work is under way is slow.
    */
   get isQuick(): boolean {
     return this.#squares < slowMs * this.#took;

@@ -20,9 +20,9 @@ export interface FairQueueOptions {
 
 /** A client that asked for a place within this time is there. */
 const presentMs = 5000;
-/** Nobody waits longer than this to make up for what it used while others were not there. */
+/** Use of a database while no other client was there delays a client by this at most. */
 const mostLeadMs = 1000;
-/** Of so many clients that have waited longest, the one that used least is next. */
+/** The next client is the one that used least among this many that have waited longest. */
 const candidates = 64;
 const mostClients = 10_000;
 

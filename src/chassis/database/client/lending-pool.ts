@@ -21,13 +21,13 @@ export class LendingPool extends Pool {
 
   constructor(config: PoolConfig) {
     super(config);
-    // The pool tells of an idle connection that broke, and a lent one tells itself: as events that end the process unheard.
+    // A broken connection is an 'error' event, of the pool or of the lent connection, which ends the process without a listener.
     this.on('error', () => undefined);
     this.on('connect', (client) => client.on('error', () => undefined));
     const places = this.options.max;
     const placesOfSlow = Math.max(1, Math.floor(places * shareOfSlow));
     this.requests = new RequestQueue({ places, placesOfSlow, timeoutMs: config.connectionTimeoutMillis || undefined });
-    // Nobody ever waits in the pool itself.
+    // The pool itself has no queue.
     Object.defineProperty(this, 'waitingCount', { get: () => this.requests.waitingQueries });
     this.on('release', (_error, client) => this.#leave.get(client)?.());
   }

@@ -1,6 +1,6 @@
 import type { DataField, DataModel } from './data-model.ts';
 
-/** Raised for a field of which the data model does not say enough. */
+/** Raised for a field that the data model does not describe well enough. */
 export class UnknownField extends Error {
   override readonly name: string = 'UnknownField';
 }
@@ -17,7 +17,7 @@ export interface RelationLink {
   readonly between?: { readonly table: string; readonly here: 'A' | 'B'; readonly there: 'A' | 'B' };
 }
 
-/** The link of a relation. @throws UnknownField for one that is not unmistakable, such as one of a model to itself */
+/** The link of a relation. @throws UnknownField for an ambiguous one, such as one of a model to itself */
 export function relationLink(dataModel: DataModel, model: string, name: string): RelationLink {
   const field = fieldOf(dataModel, model, name);
   const target = field.type;

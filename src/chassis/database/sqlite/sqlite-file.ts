@@ -102,7 +102,7 @@ export class SqliteFile {
     try {
       this.#database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE);');
     } catch (error) {
-      // Nobody waits for it: the log is merged by whoever opens the file next when another process is reading it now.
+      // Another process reads the file: the next one to open it merges the log.
       if (!isBusy(error)) throw error;
     } finally {
       this.#database.close();

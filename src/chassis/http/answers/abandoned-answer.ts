@@ -3,7 +3,7 @@ import type { RequestContext } from '../../context/request-context.ts';
 import { RequestAbandonedException } from '../../errors/exceptions.ts';
 
 /**
- * How work ends whose client went away: a stream that the connection closed, one that was given the request's signal, a
+ * How work ends after its client went away: a stream that the connection closed, one that was given the request's signal, a
  * file that express was sending, a write into a connection that is gone.
  */
 const abortCodes = new Set([
@@ -15,8 +15,8 @@ const abortCodes = new Set([
 ]);
 
 /**
- * The 499 for an error by which work ends that nobody waits for any more; undefined for any other, which is a fault. A
- * stream that ends too early by itself is one, although it cuts the connection too.
+ * The 499 for an error that ends the work of an abandoned request; undefined for any other error, which is a fault. A
+ * stream that ends too early by itself is a fault, although it cuts the connection too.
  */
 export function abandonedAnswer(
   error: unknown,

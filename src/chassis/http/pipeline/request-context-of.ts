@@ -27,8 +27,8 @@ export function requestIdOf({ headers }: IncomingMessage): string {
 }
 
 /**
- * Makes `req.signal` of an app's requests the signal of the request context: it aborts once nobody waits for the answer any
- * more. Node's own takes the closed stream of a request without a body for a client that has gone.
+ * Makes `req.signal` of an app's requests the signal of the request context: it aborts once the request is
+ * abandoned. Node's own takes the closed stream of a request without a body for a client that has gone.
  */
 export function requestSignal(app: Express): void {
   Object.defineProperty(app.request, 'signal', {

@@ -1,4 +1,5 @@
 import { type AnyValue, type logs, ROOT_CONTEXT, SeverityNumber, TraceFlags, trace } from '@opentelemetry/api';
+import type { LoggedFault, LogLine } from '../log-format.ts';
 
 type OtelLogger = ReturnType<typeof logs.getLogger>;
 
@@ -11,27 +12,10 @@ const severities: Record<string, SeverityNumber> = {
   fatal: SeverityNumber.FATAL,
 };
 
-/** The fields of a line that every line may have. */
-interface Line extends Record<string, unknown> {
-  level?: string;
-  time?: number;
-  msg?: string;
-  traceId?: string;
-  spanId?: string;
-  err?: Fault;
-  error?: Fault;
-}
-
-interface Fault {
-  type?: string;
-  message?: string;
-  stack?: string;
-}
-
 /** Takes the lines of a log, which are masked and bounded by then, as records of OpenTelemetry. */
 export function logExporter(logger: OtelLogger): (line: string) => void {
   return (text) => {
-    const { level = 'info', time, msg, traceId, spanId, err, error, ...fields } = JSON.parse(text) as Line;
+    const { level = 'info', time, msg, traceId, spanId, err, error, ...fields } = JSON.parse(text) as Partial<LogLine>;
     const fault = err ?? error;
     const number = severities[level];
     logger.emit({
@@ -54,7 +38,7 @@ function isPlain(value: unknown): value is AnyValue {
   return typeof value !== 'object' || value === null;
 }
 
-function exceptionOf({ type, message, stack }: Fault): Record<string, string> {
+function exceptionOf({ type, message, stack }: LoggedFault): Record<string, string> {
   return {
     ...(type !== undefined && { 'exception.type': type }),
     ...(message !== undefined && { 'exception.message': message }),

@@ -30,7 +30,7 @@ export interface OutgoingTracer {
   begin(request: OutgoingRequest): { headers: Readonly<Record<string, string>>; span?: OutgoingSpan } | undefined;
 }
 
-/** Whether a host may know of whom a request is made and until when. */
+/** Whether a host may get the baggage, id and deadline of a request. */
 export type TrustedHosts = (hostname: string) => boolean;
 
 /** As undici, which is inside `fetch`, announces a request. */

@@ -14,7 +14,7 @@ export function meaninglessVariables(variables: Variables): string[] {
   return names.filter((name) => !known.test(name) && !(name.replace(/_FILE$/, '') in tracingSettings));
 }
 
-/** What a service is called in telemetry: OTEL_SERVICE_NAME stands over OTEL_RESOURCE_ATTRIBUTES, and both over package.json. */
+/** What a service is called in telemetry: OTEL_SERVICE_NAME wins over OTEL_RESOURCE_ATTRIBUTES, and both over package.json. */
 export function serviceName(settings: Environment): string {
   const { OTEL_SERVICE_NAME: name, OTEL_RESOURCE_ATTRIBUTES: attributes } = settings;
   return name ?? attributes?.['service.name'] ?? buildInfo(settings).name;

@@ -7,8 +7,8 @@ const clusterName = /^[^.:]+$|\.(svc|internal|cluster\.local)\.?$/i;
 const privateNetworks = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1/128', 'fc00::/7'];
 
 /**
- * Whether a host is in a list with commas between: `internal`, a name, a name with all below it as `.example.com`, an
- * address, a network as `10.0.0.0/8`, or `*` for all; `none` alone is nobody. Decided by the name or address that is
+ * Whether a host is in a comma list: `internal`, a name, a name with all below it as `.example.com`, an
+ * address, a network as `10.0.0.0/8`, or `*` for all; `none` trusts no host. Decided by the name or address that is
  * called, not by what the name resolves to.
  */
 export function trustedHosts(list: string): TrustedHosts {
