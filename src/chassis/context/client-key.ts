@@ -19,9 +19,12 @@ export function clientKey(address: string | undefined): string {
   return `${all.slice(0, 4).join(':')}::/64`;
 }
 
+/** The caller of work outside of requests, such as health checks and jobs. */
+export const serviceKey = 'service';
+
 /** The caller that the work of a request is charged to: the authenticated user, else the address. Work outside of requests is one client. */
 export function callerKey(context: RequestContext | undefined): string {
-  return context ? (context.userId ?? clientKey(context.ipAddress)) : 'service';
+  return context ? (context.userId ?? clientKey(context.ipAddress)) : serviceKey;
 }
 
 /** The IPv4 address that the last two groups are. */

@@ -1,3 +1,4 @@
+import { serviceKey } from '../../context/client-key.ts';
 import { ClientUse, type Waiting } from './client-use.ts';
 
 /** A place of a database, which a client has until it gives it back. */
@@ -72,7 +73,8 @@ export class FairQueue {
   take(key: string): Place | Promise<Place> {
     const now = performance.now();
     const client = this.#clientOf(key);
-    this.#see(client, now);
+    // Beside the service's own work, such as a health check, a client is alone.
+    if (key !== serviceKey) this.#see(client, now);
     client.used = Math.min(Math.max(client.used, this.#used), this.#used + mostLeadMs);
     const free = this.#running < this.#options.places && client.waiting.size === 0;
     return free && !this.#isHeldBack(client, now) ? this.#lend(client, now) : this.#wait(client, now);

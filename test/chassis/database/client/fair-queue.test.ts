@@ -45,6 +45,17 @@ describe('FairQueue', () => {
     expect([clients(), queue.heldBack]).toEqual([['a', 'a', 'a', 'a'], 0]);
   });
 
+  it('lends all places to a client that is alone beside work of the service, such as a health check, but not the other way', async () => {
+    const { ask, end, work, clients } = queueOf();
+    await work('service', 500);
+    await work('a', 500);
+    await ask('a', 4);
+    expect(clients()).toEqual(['a', 'a', 'a', 'a']);
+    for (let place = 0; place < 4; place += 1) await end('a');
+    await ask('service', 4);
+    expect(clients()).toEqual(['service', 'service']);
+  });
+
   it('lends all places to a client whose work is quick, beside others', async () => {
     const { ask, work, clients } = queueOf();
     await work('other', 1);
