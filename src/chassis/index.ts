@@ -63,6 +63,6 @@ export { ResourceController, type ResourceSchemas } from './resource/resource-co
 export { defineRoutes, handle, publicAccess, type ResourceAccess, resourceRouter } from './resource/resource-router.ts';
 export { ResourceService } from './resource/resource-service.ts';
 export { createService, type Service, type ServiceOptions } from './service.ts';
-export type { Logger } from './telemetry/logger.ts';
+export { createLogger, type Logger } from './telemetry/logger.ts';
 export { receiveUpload, removeUpload, type UploadedFile, uploadedFile } from './uploads/receive-upload.ts';
 export type { UploadQuota } from './uploads/upload-usage.ts';

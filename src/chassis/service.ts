@@ -5,7 +5,7 @@ import type { AppConfig } from './config/app-config.ts';
 import { buildInfo } from './config/build-info.ts';
 import { Configuration, type Environment, type Variables } from './config/environment.ts';
 import { defaultModulesDirectory } from './config/layout.ts';
-import { runInService, serviceClosed, serviceOpened } from './context/current-service.ts';
+import { findService, runInService, serviceClosed, serviceOpened } from './context/current-service.ts';
 import type { RequestObserver } from './context/request-observer.ts';
 import { Database } from './database/client/database.ts';
 import { type Container, createContainer } from './di/container.ts';
@@ -25,7 +25,7 @@ import { Metrics } from './telemetry/metrics/metrics.ts';
 export interface ServiceOptions {
   /** The variables that its settings are read from, such as `process.env`; a plain record, which is not changed. */
   env: Variables;
-  /** Takes the log lines. Default: JSON on standard output at LOG_LEVEL, readable lines in development. */
+  /** One of `createLogger`, which masks secrets. Default: JSON on standard output at LOG_LEVEL, readable in development. */
   logger?: Logger | undefined;
   /** Receive every exception that answers a request, and what ends the process, beside the log (spec.md: Handling, rule 4). Default: none. */
   reporters?: readonly Reporter[] | undefined;
@@ -40,7 +40,8 @@ export type CrashReporter = (error: unknown) => Promise<unknown>;
  * Makes a service: reads and checks its settings, and opens nothing. Several services run in one process side by side;
  * each owns its settings, logger, metrics, database and modules.
  *
- * @throws ConfigurationError with all problems of the settings, StartUpError when `modulesDirectory` is not there
+ * @throws ConfigurationError with all problems of the settings, StartUpError when `modulesDirectory` is not there,
+ * TypeError when `logger` is none of `createLogger`
  */
 export function createService(config: AppConfig, options: ServiceOptions): Service {
   return new Service(config, options);
@@ -77,7 +78,11 @@ export class Service {
   constructor(config: AppConfig, { env, logger, reporters = [], modulesDirectory }: ServiceOptions) {
     this.config = config;
     this.configuration = new Configuration(env, config.moduleSettings);
-    this.modulesDirectory = existing(modulesDirectory ?? defaultModulesDirectory, modulesDirectory);
+    this.modulesDirectory = modulesDirectory ?? defaultModulesDirectory;
+    if (modulesDirectory !== undefined && !existsSync(modulesDirectory)) {
+      const found = `Expected a directory of modules, found nothing at ${modulesDirectory}`;
+      throw new StartUpError(`${found}; create it or correct modulesDirectory.`);
+    }
     this.reporters = reporters;
     const { settings } = this.configuration;
     const forPeople = settings.NODE_ENV === 'development';
@@ -111,6 +116,9 @@ export class Service {
   get stopping(): AbortSignal {
     return this.#stop.signal;
   }
+
+  /** Whether the caller runs in one of its requests, timers or the like, or it is the process's only service. */
+  readonly isCurrent = (): boolean => findService() === this;
 
   /** Runs `work`, and everything that it begins, as part of this service: the functions of the door then mean this one. */
   run<T>(work: () => T): T {
@@ -200,11 +208,4 @@ export class Service {
       clearTimeout(timer);
     }
   }
-}
-
-function existing(directory: string, asked: string | undefined): string {
-  if (asked === undefined || existsSync(asked)) return directory;
-  throw new StartUpError(
-    `Expected a directory of modules, found nothing at ${asked}; create it or correct modulesDirectory.`,
-  );
 }

@@ -108,6 +108,7 @@ async function openTelemetry(service: Service): Promise<Telemetry> {
     variables: service.configuration.variables,
     logger: service.logger,
     metrics: service.metrics,
+    isCurrent: service.isCurrent,
   });
   service.closers.add('telemetry', telemetry.close);
   service.errors.addReporters(telemetry.reporters);

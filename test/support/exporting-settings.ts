@@ -16,5 +16,5 @@ export function exportingSettings(collectorUrl: string | undefined, more: Record
 export function telemetryOptions(settings: Environment, logger: Logger, variables: Variables = {}): TelemetryOptions {
   const build = { version: '1', revision: 'r' };
   const metrics = new Metrics({ seriesLimit: 10, build, pool: () => undefined, log: logger });
-  return { settings, variables, logger, metrics };
+  return { settings, variables, logger, metrics, isCurrent: () => true };
 }

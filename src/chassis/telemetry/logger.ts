@@ -46,11 +46,12 @@ const partsOf = new WeakMap<object, LoggerParts>();
  * them out, as the end of the process does.
  *
  * @param options.level least severe level that is written; `silent` writes nothing
- * @param options.destination where lines go instead
+ * @param options.pretty whether lines are readable ones. Default: false
+ * @param options.destination where lines go instead, such as one of `pino.destination()` or `pino.transport()`
  */
 export function createLogger(options: {
   level: string;
-  pretty: boolean;
+  pretty?: boolean;
   /** How lines are written where they are not readable ones. Default: as pino does. */
   format?: LogFormat;
   destination?: DestinationStream | undefined;
@@ -73,9 +74,18 @@ export function createLogger(options: {
   return made;
 }
 
-/** What a logger masks beside what all do; empty for one that `createLogger` did not make. */
+/**
+ * What a logger masks beside what all do.
+ *
+ * @throws TypeError where `createLogger` did not make it: such a logger masks nothing and knows no request
+ */
 export function masksOf(logger: Logger): LogMasks {
-  return partsOf.get(logger)?.masks ?? new LogMasks();
+  const parts = partsOf.get(logger);
+  if (parts) return parts.masks;
+  throw new TypeError(
+    'Expected a logger of createLogger(), found another, which would mask no secrets and name no request; ' +
+      'pass createLogger({ level, destination }), with the destination of yours.',
+  );
 }
 
 /**

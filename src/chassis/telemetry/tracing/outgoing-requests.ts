@@ -30,6 +30,15 @@ export interface OutgoingTracer {
   begin(request: OutgoingRequest): { headers: Readonly<Record<string, string>>; span?: OutgoingSpan } | undefined;
 }
 
+/** What is sent of one service. */
+interface OutgoingOptions {
+  trusts: TrustedHosts;
+  /** Whether the caller belongs to this service: Node announces every request of the process to all who listen. */
+  isCurrent: () => boolean;
+  /** Where spans are recorded. Default: the trace is passed on as it came. */
+  tracer?: OutgoingTracer | undefined;
+}
+
 /** Whether a host may get the baggage, id and deadline of a request. */
 export type TrustedHosts = (hostname: string) => boolean;
 
@@ -47,16 +56,16 @@ interface UndiciRequest {
 const restricted = new Set(['baggage', 'x-request-id', 'x-request-deadline']);
 
 /**
- * Has every request that is sent inside another, by `fetch` or by `node:http` and `node:https`, which axios and most
+ * Has every request that a service sends inside another, by `fetch` or by `node:http` and `node:https`, which axios and most
  * clients are made of, carry its trace, and to hosts that are trusted its baggage, id and deadline, as far as the caller set
  * no such header. A request whose headers are given as a list, which Node writes at once, carries nothing.
  *
- * @param tracer where spans are recorded; by default the trace is passed on as it came
  * @returns what ends it
  */
-export function traceOutgoingRequests(trusts: TrustedHosts, tracer: OutgoingTracer = passOn): () => void {
+export function traceOutgoingRequests({ trusts, isCurrent, tracer = passOn }: OutgoingOptions): () => void {
   const spans = new WeakMap<object, OutgoingSpan>();
   const begin = (key: object, request: OutgoingRequest, has: (name: string) => boolean, add: AddHeader) => {
+    if (!isCurrent()) return;
     const begun = tracer.begin(request);
     if (begun === undefined) return;
     if (begun.span) spans.set(key, begun.span);

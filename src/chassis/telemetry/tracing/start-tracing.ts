@@ -14,6 +14,8 @@ export interface TelemetryOptions {
   variables: Variables;
   logger: Logger;
   metrics: Metrics;
+  /** Whether the caller belongs to this service and not to another of the process. */
+  isCurrent: () => boolean;
 }
 
 /** Where OpenTelemetry keeps, for the process, what was registered, whichever copy of its packages did it. */
@@ -31,7 +33,11 @@ type Registered = Partial<Record<'trace' | typeof ownMark, unknown>>;
 export async function startTracing(options: TelemetryOptions): Promise<Tracing> {
   warnOfVariables(options);
   const tracing = await tracingOf(options);
-  const stopOutgoing = traceOutgoingRequests(trustedHosts(options.settings.OUTBOUND_TRUSTED_HOSTS), tracing.outgoing);
+  const stopOutgoing = traceOutgoingRequests({
+    trusts: trustedHosts(options.settings.OUTBOUND_TRUSTED_HOSTS),
+    isCurrent: options.isCurrent,
+    tracer: tracing.outgoing,
+  });
   return {
     ...tracing,
     async close() {
