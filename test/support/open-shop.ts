@@ -16,6 +16,12 @@ export class CategoryRepository extends Repository<'category'> {
     return this.#noted;
   }
 
+  /** Two transactions of the client of the moment, one in each of the ORM's forms. */
+  async createTogether(first: string, second: string): Promise<void> {
+    await this.orm.$transaction([this.orm.category.create({ data: { name: first } })]);
+    await this.orm.$transaction((transaction) => transaction.category.create({ data: { name: second } }));
+  }
+
   /** The client of the moment, kept for later as nobody should. */
   keep(): { count(): Promise<number> } {
     return this.orm.category;

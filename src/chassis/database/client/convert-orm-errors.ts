@@ -57,7 +57,7 @@ export function convertingErrors(client: object, options: ConversionOptions = {}
   const run = async (operation: Operation) => {
     const unit = currentUnit(extended);
     const inTransaction = operation.__internalParams.transaction !== undefined;
-    if (!inTransaction && (unit || isSurrounded(extended))) throw bypassed(operation);
+    if (!inTransaction && (unit || isSurrounded(extended))) throw bypassed(`query ${nameOf(operation)}`);
     if (unit === undefined) return convertErrors(operation);
     return unit.turn(() => convertErrors(operation, unit), true);
   };
@@ -88,22 +88,27 @@ export function errorConverter({ counts, dataModel, check }: ConversionOptions) 
   };
 }
 
-function bypassed({ model, operation }: Operation): InternalServerErrorException {
-  const name = model ? `${model}.${operation}` : operation;
+function nameOf({ model, operation }: Operation): string {
+  return model ? `${model}.${operation}` : operation;
+}
+
+function bypassed(what: string): InternalServerErrorException {
   return new InternalServerErrorException(
-    `The query ${name} was about to run outside of the unit of work or transaction that surrounds it. ` +
+    `The ${what} was about to run outside of the unit of work or transaction that surrounds it. ` +
       'Use unitOfWork, which repositories join by themselves, and ask this.orm of a repository at each use.',
   );
 }
 
 /**
- * Errors of the transaction itself, such as its time limit, come from no operation. Inside one, `this` is its client. A
- * query that would run beside the transaction, such as a repository's, is refused: it would be stored whatever becomes of it.
+ * Errors of the transaction itself, such as its time limit, come from no operation. Inside one, `this` is its client. What
+ * would run beside the transaction, such as a repository's query or a transaction that the service's client begins, is
+ * refused: it would be stored whatever becomes of it.
  */
 function convertTransactionErrors(client: object): (...args: unknown[]) => Promise<unknown> {
   const { $transaction } = client as { $transaction(...args: unknown[]): Promise<unknown> };
   return async function (this: object, first, ...options) {
     const work = first as (transaction: object) => unknown;
+    if (this === client && (currentUnit(client) || isSurrounded(client))) throw bypassed('operation $transaction');
     const inside = (transaction: object) => surrounding.run(client, async () => await work(transaction));
     try {
       return await $transaction.call(this, typeof first === 'function' ? inside : first, ...options);

@@ -1,3 +1,6 @@
+import { AsyncResource } from 'node:async_hooks';
+import { EventEmitter } from 'node:events';
+import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
@@ -80,6 +83,46 @@ describe.each(databaseProviders)('a query of a unit of work on %s', (provider) =
     expect(error).toMatchObject({ statusCode: 500, message: expect.stringContaining('is over') });
     expect(await shop.stored()).toEqual(['in time']);
     expect(await raised(async () => kept?.count())).toMatchObject({ name: 'DatabaseUnavailableException' });
+  });
+
+  it('refuses a transaction that goes around it, and joins those of this.orm', async () => {
+    const client = shop.open.client;
+    const create = (orm: typeof client, name: string) => orm.category.create({ data: { name } });
+    const around: (() => Promise<unknown>)[] = [
+      () => client.$transaction([create(client, 'array')]),
+      () => client.$transaction((transaction) => create(transaction as typeof client, 'interactive')),
+    ];
+    for (const begin of around) {
+      await expect(shop.categories.unitOfWork(begin)).rejects.toThrow('outside of the unit of work');
+    }
+    expect(await shop.stored()).toEqual([]);
+    const joining = async () => {
+      await shop.categories.createTogether('a', 'b');
+      throw new RangeError('mine');
+    };
+    await expect(shop.categories.unitOfWork(joining)).rejects.toThrow('mine');
+    expect(await shop.stored()).toEqual([]);
+    await shop.categories.unitOfWork(() => shop.categories.createTogether('a', 'b'));
+    expect(await shop.stored()).toEqual(['a', 'b']);
+  });
+
+  it('takes in what an emitter from outside brings, with for await and in a bound callback', async () => {
+    const stream = Readable.from(['a', 'b']);
+    const emitter = new EventEmitter();
+    const undone = async () => {
+      for await (const name of stream) await shop.categories.create({ name });
+      const created = Promise.withResolvers<unknown>();
+      const callback = (name: string) => created.resolve(shop.categories.create({ name }));
+      emitter.once('data', AsyncResource.bind(callback));
+      outside.resolve();
+      await created.promise;
+      throw new RangeError(`undone ${await shop.categories.count()}`);
+    };
+    const outside = Promise.withResolvers<void>();
+    const emitted = outside.promise.then(() => emitter.emit('data', 'c'));
+    await expect(shop.categories.unitOfWork(undone)).rejects.toThrow('undone 3');
+    await emitted;
+    expect(await shop.stored()).toEqual([]);
   });
 
   it('refuses a query that goes around it', async () => {
