@@ -75,24 +75,20 @@ export async function unitOfWorkOn<T>(
   refuseUnusable(options);
   const parent = currentUnit(client);
   if (parent) return nested(parent, work, options);
-  let conflict: unknown;
+  let metConflict = false;
   const attempt = () => {
-    conflict = undefined;
-    return outermost(client, work, options, (failure) => (conflict = failure));
+    metConflict = false;
+    return outermost(client, work, options, () => (metConflict = true));
   };
-  return withRetries(
-    options.retries ?? 0,
-    attempt,
-    (error) => isTransactionConflict(error) || isTransactionConflict(conflict),
-  );
+  return withRetries(options.retries ?? 0, attempt, (error) => metConflict || isTransactionConflict(error));
 }
 
-/** @param failed told which query failed first, which the work may have turned into an error of its own */
+/** @param conflicted called when a query met a conflict, which the work may have turned into an error of its own */
 async function outermost<T>(
   client: OrmClient,
   work: () => Promise<T>,
   options: UnitOfWorkOptions,
-  failed: (failure: unknown) => void,
+  conflicted: () => void,
 ): Promise<T> {
   stopAbandoned();
   const { timeoutMs = defaultTimeoutMs, isolation = 'repeatable-read' } = options;
@@ -104,7 +100,7 @@ async function outermost<T>(
     unit = new Unit({ client, transaction, expiry, isolation: sqlite ? 'serializable' : isolation });
     return unit.run(work).finally(() => {
       expiry.stop();
-      failed(unit?.failure);
+      if (unit?.hasMetConflict) conflicted();
     });
   };
   const transact = () =>

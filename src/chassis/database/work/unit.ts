@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { OrmClient } from '../client/orm-types.ts';
+import { isTransactionConflict } from '../client/transaction-errors.ts';
 import { type Expiry, tookTooLong } from './expiry.ts';
 
 const storage = new AsyncLocalStorage<Unit>();
@@ -46,6 +47,7 @@ export class Unit {
   readonly afterCommit: (() => unknown)[] = [];
   #ended = false;
   #failure: unknown;
+  #hasMetConflict = false;
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
 
@@ -102,14 +104,17 @@ export class Unit {
     }
   }
 
-  /** The first error of a statement that undoes the unit; undefined while there was none. */
-  get failure(): unknown {
-    return this.#failure;
+  /** Whether another transaction was in the way of a statement of the unit, or of one nested in it. */
+  get hasMetConflict(): boolean {
+    return this.#hasMetConflict;
   }
 
   /** Notes that a statement failed: PostgreSQL undoes all of the unit then, so the unit cannot go on. */
   fail(error: unknown): void {
     this.#failure ??= error;
+    if (!isTransactionConflict(error)) return;
+    // The units around it can go on, but what they raise then may come of the conflict.
+    for (let unit: Unit | undefined = this; unit; unit = unit.parent) unit.#hasMetConflict = true;
   }
 
   /** Adds what runs after the commit. @throws InternalServerErrorException when the unit is over */

@@ -39,7 +39,14 @@ describe.each(databaseProviders)('a unit of work beside others on %s', (provider
     else expect(attempts).toBe(50);
   });
 
-  it('tries again when its work has turned the conflict into an error of its own', async () => {
+  it.each([
+    ['itself', (update: () => Promise<unknown>) => update()],
+    ['a nested one', (update: () => Promise<unknown>) => shop.products.unitOfWork(update)],
+    [
+      'one nested in a nested one',
+      (update: () => Promise<unknown>) => shop.products.unitOfWork(() => shop.products.unitOfWork(update)),
+    ],
+  ])('tries again when its work has turned the conflict of %s into an error of its own', async (_whose, within) => {
     const { id } = await shop.aProduct(0);
     const writer = () =>
       shop.products.unitOfWork(
@@ -47,7 +54,7 @@ describe.each(databaseProviders)('a unit of work beside others on %s', (provider
           const { price } = await shop.products.getById(id, { price: true });
           await setImmediate();
           try {
-            await shop.products.update(id, { price: price + 1 });
+            await within(() => shop.products.update(id, { price: price + 1 }));
           } catch (cause) {
             throw new ConflictException('somebody was faster', undefined, { cause: new Error(String(cause)) });
           }
