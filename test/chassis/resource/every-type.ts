@@ -113,6 +113,8 @@ export const addressedRecords: [string, number][] = [
   ['/makers/01', 404],
   ['/makers/99999999999', 404],
   ['/tags/2', 200],
+  ['/tags/02', 404],
+  ['/tags/-0', 404],
   ['/tags/9223372036854775807', 404],
   ['/tags/9223372036854775808', 404],
   ['/tags/1.5', 404],

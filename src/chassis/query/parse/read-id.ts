@@ -1,5 +1,6 @@
 import { notFoundMessage } from '../../errors/error-body.ts';
 import { BadRequestException, NotFoundException } from '../../errors/exceptions.ts';
+import type { FieldKind } from '../policy/field-types.ts';
 import type { PolicyRules } from '../policy/policy-rules.ts';
 import { coerceValue } from './coerce-value.ts';
 import { Refusal } from './query-refusal.ts';
@@ -14,7 +15,7 @@ export function readId({ model, idSort }: PolicyRules, text: string): unknown {
   if (text.includes('\0')) throw new BadRequestException('Invalid request data');
   const { field } = idSort;
   try {
-    return coerceValue(field, field.kind === 'integer' ? integer(text) : text, ['id']);
+    return coerceValue(field, readers[field.kind]?.(text) ?? text, ['id']);
   } catch (error) {
     if (error instanceof Refusal) throw new NotFoundException(notFoundMessage(model), undefined, { cause: error });
     throw error;
@@ -22,6 +23,10 @@ export function readId({ model, idSort }: PolicyRules, text: string): unknown {
 }
 
 /** One way to write each number, so that a record has one address. */
-function integer(text: string): number {
-  return /^(0|-?[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN;
-}
+const canonicalNumber = /^(0|-?[1-9]\d{0,18})$/;
+
+/** What is no canonical number becomes a value that no identifier has. */
+const readers: Partial<Record<FieldKind, (text: string) => unknown>> = {
+  integer: (text) => (canonicalNumber.test(text) ? Number(text) : Number.NaN),
+  bigint: (text) => (canonicalNumber.test(text) ? BigInt(text) : Number.NaN),
+};
