@@ -41,8 +41,9 @@ describe.skipIf(process.platform !== 'linux').for(databaseProviders)(
       expect(Object.keys(heavy.statuses).filter((status) => !['200', '503'].includes(status))).toEqual([]);
       expect(light.statuses).toEqual({ 200: 120 });
       expect(Object.keys(probes.statuses)).toEqual(['200']);
-      // A statement on the thread of the event loop would let probes wait for seconds.
-      expect(probes.p50).toBeLessThan(500);
+      // A statement on the thread of the event loop would let probes wait for seconds. Beside PostgreSQL, whose processes
+      // compete with the service for the cores, a probe is only sure to wait for less than what also needs a connection.
+      expect(probes.p50).toBeLessThan(provider === 'sqlite' ? 500 : light.p50);
     });
   },
 );
