@@ -13,6 +13,8 @@ export interface StoredSession {
   user: { role: Role };
 }
 
+type Found = Omit<StoredSession, 'user'> & { user: StoredSession['user'] | null };
+
 /** What a rotation writes. */
 export interface Rotation {
   from: string;
@@ -25,7 +27,10 @@ export interface Rotation {
 export class SessionRepository extends Repository<'session'> {
   protected readonly model = 'session';
 
-  /** The session with this identifier and its user's role, or null. */
+  /**
+   * The session with this identifier and its user's role, or null. The ORM reads the user after the session: one deleted
+   * in between took the session along.
+   */
   async findWithRole(id: string): Promise<StoredSession | null> {
     const select = {
       id: true,
@@ -37,7 +42,8 @@ export class SessionRepository extends Repository<'session'> {
       endedAt: true,
       user: { select: { role: true } },
     };
-    return (await this.orm.session.findUnique({ where: { id }, select })) as StoredSession | null;
+    const found = (await this.orm.session.findUnique({ where: { id }, select })) as Found | null;
+    return found?.user ? { ...found, user: found.user } : null;
   }
 
   /**

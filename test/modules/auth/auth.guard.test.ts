@@ -28,6 +28,20 @@ const ended = 'The session has ended; log in again';
 const password = 'correct horse battery';
 let accounts = 0;
 
+/** Leaves what a reader sees who read the session before the account was deleted, and the account after. */
+async function removeWithoutSessions(id: string): Promise<void> {
+  const { client, provider } = app.service.database;
+  const remove = `DELETE FROM "users" WHERE "id" = '${id}'`;
+  if (provider === 'postgresql') {
+    const block = `SET LOCAL session_replication_role = replica; ${remove};`;
+    await client.$executeRawUnsafe(`DO $$ BEGIN ${block} END $$`);
+    return;
+  }
+  await client.$executeRawUnsafe('PRAGMA foreign_keys = OFF');
+  await client.$executeRawUnsafe(remove);
+  await client.$executeRawUnsafe('PRAGMA foreign_keys = ON');
+}
+
 /** A registered user of this role with a session of its own. */
 async function newAccount(role: 'admin' | 'user' = 'user') {
   const email = `account${++accounts}@test.example`;
@@ -62,6 +76,16 @@ describe('a guard asks the database, so that', () => {
     const body = { email: 'second@test.example', name: 'Second', password, role: 'admin' };
     await admin.as('post', '/api/v1/users', body).expectError(401, ended);
     expect(await app.count('user', { email: body.email })).toBe(0);
+  });
+
+  it('an account that is deleted while its session is read is answered 401, not 500', async () => {
+    const { id, path, as, tokens } = await newAccount();
+    await removeWithoutSessions(id);
+    await as('put', path, { name: 'Eve' }).expectError(401, ended);
+    await app
+      .post('/auth/refresh', { refreshToken: tokens.refreshToken })
+      .expectError(401, 'The refresh token is invalid or has expired; log in again');
+    expect((await app.post('/auth/logout', { refreshToken: tokens.refreshToken })).status).toBe(204);
   });
 
   it('a session that has ended writes nothing with its access token', async () => {
