@@ -57,6 +57,19 @@ describe('two services of one process', () => {
     }
   });
 
+  it('label the routes of a router that both mount each by its own prefix', async () => {
+    await one.get('/one/items/1').expectData();
+    await two.get('/two/items/1').expectData();
+    for (const [app, own, other] of [
+      [one, '/one/items/:id', '/two/items/:id'],
+      [two, '/two/items/:id', '/one/items/:id'],
+    ] as const) {
+      const { text } = await app.internal.get('/metrics');
+      expect(text).toContain(`route="${own}"`);
+      expect(text).not.toContain(`route="${other}"`);
+    }
+  });
+
   it('refuse a logger that would mask nothing', () => {
     const make = () => createService({ modules: [], server: { port: 0 } }, { env: {}, logger: pino({}, destination) });
     expect(make).toThrow(/^Expected a logger of createLogger\(\), found another.*pass createLogger/);

@@ -76,7 +76,7 @@ function mountRouters(app: Express, routers: readonly MountedRouter[]): Declared
     for (const route of routesOf(router, prefix)) {
       refuseTwin(routes, { ...route, from });
       addKnownRoute(app, { method: route.method, path: route.path });
-      rememberTemplate(route.route, route.path);
+      rememberTemplate(app, route.route, route.path);
       wrapHandlers(route.route);
       routes.push({ ...route, from });
     }

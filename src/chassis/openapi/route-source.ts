@@ -13,7 +13,7 @@ export interface RouteSource {
 const parameter = /[:*](\w+)/g;
 
 /** An Express path as an OpenAPI path template: `/products/:id` is `/products/{id}`. */
-export function pathTemplate(path: string): string {
+function pathTemplate(path: string): string {
   return path.replace(parameter, '{$1}');
 }
 

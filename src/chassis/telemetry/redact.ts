@@ -8,7 +8,7 @@ import { secretAssignment, secretInValue, suspicious, suspiciousInUrl } from './
 export const maximumText = 8_192;
 
 /** Where the frames of a stack begin, behind its message. */
-export const stackFrames = /\n {4}at /;
+const stackFrames = /\n {4}at /;
 
 /** A JSON Web Token, wherever it stands, and what follows the name of an authorization scheme. */
 const bareCredentials = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;

@@ -2,7 +2,7 @@ import type { DatabaseProvider } from '../client/database-url.ts';
 import { type DeclaredField, readModels, withoutComment } from './read-models.ts';
 
 /** The models ask for what a database cannot hold; the message names every such field and both ways out. */
-export class UnsupportedModelsError extends Error {
+class UnsupportedModelsError extends Error {
   override readonly name = 'UnsupportedModelsError';
 }
 

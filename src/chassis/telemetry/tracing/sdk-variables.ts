@@ -50,9 +50,14 @@ function textOf(value: unknown): string {
 /**
  * Runs `work` while these are the only variables of OpenTelemetry that the process has: the SDK reads them of the process, but
  * they are those of one service. Everything is as it was before any other code runs.
+ *
+ * @param process whose `env` the SDK reads. Default: the process
  */
-export function withVariables<T>(variables: Readonly<Record<string, string>>, work: () => T): T {
-  const { env } = process;
+export function withVariables<T>(
+  variables: Readonly<Record<string, string>>,
+  work: () => T,
+  { env }: Pick<NodeJS.Process, 'env'> = process,
+): T {
   const before = Object.entries(env).filter(([name]) => name.startsWith('OTEL_'));
   for (const [name] of before) delete env[name];
   Object.assign(env, variables);

@@ -34,7 +34,7 @@ describe('logRequests', () => {
       Object.assign(getRequestContext() as object, { userId: 'u1' });
       sendData(res, 200, 'x');
     });
-    rememberTemplate(route as unknown as IRoute, '/api/products/:id');
+    rememberTemplate(app, route as unknown as IRoute, '/api/products/:id');
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const headers = { 'x-request-id': 'r1', traceparent, authorization: 'Bearer hunter2' };
     await request(app).get('/products/7?token=t').set(headers);

@@ -30,16 +30,15 @@ describe('the variables of the SDK', () => {
   });
 
   it('are those of the process for a moment, also when that fails', () => {
-    process.env['OTEL_OF_THE_PROCESS'] = 'x';
-    const before = { ...process.env };
-    const seen = withVariables({ OTEL_SERVICE_NAME: 'a' }, () => ({ ...process.env }));
-    expect([seen['OTEL_SERVICE_NAME'], seen['OTEL_OF_THE_PROCESS']]).toEqual(['a', undefined]);
+    const env: Record<string, string | undefined> = { OTEL_OF_THE_PROCESS: 'x', HOME: '/' };
+    const before = { ...env };
+    const seen = withVariables({ OTEL_SERVICE_NAME: 'a' }, () => ({ ...env }), { env });
+    expect(seen).toEqual({ OTEL_SERVICE_NAME: 'a', HOME: '/' });
     const fail = () => {
       throw new Error('no');
     };
-    expect(() => withVariables({ OTEL_SERVICE_NAME: 'a' }, fail)).toThrow('no');
-    expect(process.env).toEqual(before);
-    delete process.env['OTEL_OF_THE_PROCESS'];
+    expect(() => withVariables({ OTEL_SERVICE_NAME: 'a' }, fail, { env })).toThrow('no');
+    expect(env).toEqual(before);
   });
 
   it('that mean nothing here are warned about by name', async () => {

@@ -20,7 +20,7 @@ export async function tracedApp(
   const telemetry = await startTelemetry(telemetryOptions(settings, logger));
   const app = express().use(requestPipeline({ observers: [telemetry.observer] }));
   const route = app.route('/things/:id').all(handler);
-  rememberTemplate(route as unknown as IRoute, '/api/things/:id');
+  rememberTemplate(app, route as unknown as IRoute, '/api/things/:id');
   app.use(errorHandler({ logger, production: true, reporters: telemetry.reporters }));
   const server = createServer(app).listen(0, '127.0.0.1');
   onTestFinished(async () => {
