@@ -24,11 +24,24 @@ export interface ResourceRepository {
 /** The type of identifier that a repository takes. */
 export type RepositoryId<R extends ResourceRepository> = Parameters<R['getById']>[0];
 
+/** What a repository's `create` takes. */
+export type StoredInput<R extends ResourceRepository> = Parameters<R['create']>[0];
+
+/** What a repository's `update` takes. */
+export type StoredChange<R extends ResourceRepository> = Parameters<R['update']>[1];
+
 /**
  * The rules of a resource, free of HTTP and of the ORM. Every method can be replaced by one of your own that adds a
  * rule and calls `super`; an exception that it raises answers the request.
+ *
+ * Name `Create` and `Update` where a body brings more than columns or less than the repository needs, such as a list of
+ * related records, and replace `create` and `update`: they call `this.repository` with what it takes.
  */
-export class ResourceService<R extends ResourceRepository = ResourceRepository> {
+export class ResourceService<
+  R extends ResourceRepository = ResourceRepository,
+  Create = StoredInput<R>,
+  Update = StoredChange<R>,
+> {
   /** Only for the compiler: ties a service to its repository where a module registers both. */
   declare readonly repositoryType?: R;
   protected readonly repository: R;
@@ -65,12 +78,12 @@ export class ResourceService<R extends ResourceRepository = ResourceRepository> 
   }
 
   /** Stores a new record. @throws ConflictException when a unique value is taken */
-  create(input: Parameters<R['create']>[0], select?: Selection): Promise<object> {
+  create(input: Create, select?: Selection): Promise<object> {
     return this.repository.create(input, select);
   }
 
   /** Changes the given fields of a record. @throws NotFoundException when there is none */
-  update(id: RepositoryId<R>, input: Parameters<R['update']>[1], select?: Selection): Promise<object> {
+  update(id: RepositoryId<R>, input: Update, select?: Selection): Promise<object> {
     return this.repository.update(id, input, select);
   }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { appConfig } from '../../../src/app.config.ts';
 import { startInternalServer } from '../../../src/chassis/internal/internal-server.ts';
 import { createService } from '../../../src/chassis/service.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
@@ -29,7 +30,9 @@ describe('the internal server', () => {
       environment: 'test',
       started: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
       uptimeSeconds: expect.any(Number),
-      modules: ['auth', 'users', 'catalog'],
+      modules: appConfig({ NODE_ENV: 'test' })
+        .modules.filter(({ enabled }) => enabled)
+        .map(({ name }) => name),
       database: 'sqlite',
     });
   });

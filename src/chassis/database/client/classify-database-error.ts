@@ -1,4 +1,4 @@
-import { guessedFields } from './conflict-fields.ts';
+import { guessedFields, isOfRelated, type NotFound } from './conflict-fields.ts';
 
 /**
  * The shapes of errors that Prisma 7, its driver adapters, pg and libsql raise. None of them is public API, so all that
@@ -26,6 +26,8 @@ export interface Fault {
   readonly fields?: readonly string[];
   /** The broken constraint, where the database tells. */
   readonly index?: string;
+  /** Whether what is not there is a record that the written one was to be related to. */
+  readonly related?: boolean;
   /** Why the database is unavailable, in words. */
   readonly reason?: string;
 }
@@ -78,7 +80,6 @@ const byPrismaCode: Record<string, Meaning> = {
   P2003: ['reference'],
   P2011: ['invalid'],
   P2014: ['reference'],
-  P2018: ['missing'],
   P2020: ['invalid'],
   P2024: ['unavailable', 'no connection became free in time'],
   P2025: ['missing'],
@@ -146,10 +147,12 @@ export function classifyDatabaseError(error: unknown): Fault | undefined {
 /** An error of the client, with that of the driver inside. */
 export interface PrismaError extends Error {
   code: string;
-  meta?: { modelName?: string; driverAdapterError?: { cause?: DriverCause } };
+  meta?: { modelName?: string; driverAdapterError?: { cause?: DriverCause } } & NotFound['meta'];
 }
 
 function knownFault(error: PrismaError): Fault {
+  if (isOfRelated(error))
+    return describe({ kind: 'reference', error, related: true }, { model: error.meta?.modelName });
   const cause = error.meta?.driverAdapterError?.cause;
   const found = cause && driverFault(error, cause);
   const [kind, reason] = byPrismaCode[error.code] ?? socketMeaning(error.code) ?? ['failed'];

@@ -49,3 +49,31 @@ export function referringFields(
   );
   return written.length === 1 ? written[0]?.[1] : undefined;
 }
+
+/** How Prisma tells of a record that it did not find. */
+export interface NotFound {
+  readonly code: string;
+  /** What was looked for, e.g. `an update` or `a nested connect`, and how many records of a list were to be related. */
+  readonly meta?: { readonly operation?: string; readonly expectedRows?: number };
+}
+
+/** Whether what is missing is a record to relate to. P2025 is said of the record that is written, too. */
+export function isOfRelated({ code, meta: { operation = '', expectedRows } = {} }: NotFound): boolean {
+  if (code === 'P2017' || code === 'P2018') return true;
+  // `a nested create` looks for the written record.
+  return code === 'P2025' && (expectedRows !== undefined || /^a nested (?!create)/.test(operation));
+}
+
+/** The relation that a write goes through, where it is one alone; the error does not name its field. */
+export function relationFields(
+  dataModel: DataModel | undefined,
+  model: string | undefined,
+  args: unknown,
+): readonly string[] | undefined {
+  const { fields = {} } = dataModel?.models[model ?? ''] ?? {};
+  const { data } = (args ?? {}) as { data?: Record<string, unknown> };
+  const isRelation = (name: string) =>
+    Object.hasOwn(fields, name) && (fields[name]?.type ?? '') in (dataModel?.models ?? {});
+  const written = Object.keys(data ?? {}).filter((name) => isRelation(name) && data?.[name] !== undefined);
+  return written.length === 1 ? written : undefined;
+}

@@ -10,7 +10,7 @@ import {
 } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { classifyDatabaseError, type Fault, type FaultKind } from './classify-database-error.ts';
-import { declaredFields, referringFields } from './conflict-fields.ts';
+import { declaredFields, referringFields, relationFields } from './conflict-fields.ts';
 
 /** The operation that raised an error; it makes the message name both, and is in the context of the exception. */
 export interface FailedOperation {
@@ -54,7 +54,7 @@ const conversions: Record<FaultKind, Conversion> = {
 /**
  * Turns an error of Prisma or of its drivers into an exception, with the error as its cause; undefined for any other
  * error, so that it serves as a converter of the error handler (spec.md: Errors, body rules 3, 5 and 7). A duplicate, a
- * broken reference and a broken rule become 409, a missing record 404, data that the database refuses 400, a database
+ * broken reference and a broken rule become 409, a missing record 404 (a missing record that another is to be related to 409), data that the database refuses 400, a database
  * that cannot be reached, cannot be written or has no time or connection left 503, and everything else 500; one that the
  * client refuses because it does not fit the models is a mistake of the program and not operational. Given the operation, the error is the database's whatever it is.
  */
@@ -64,13 +64,17 @@ export function toDatabaseException(error: unknown, operation?: FailedOperation)
   if (!found) return undefined;
   const model = operation?.model ?? found.model;
   const fault = model === undefined ? found : { ...found, model };
-  const unnamed = fault.kind === 'reference' && fault.index === undefined;
-  const fields = unnamed
-    ? referringFields(operation?.dataModel, model, operation?.args)
-    : declaredFields(operation?.dataModel, fault);
+  const fields = fieldsOf(fault, operation);
   const exception = conversions[found.kind](fields ? { ...fault, fields } : fault, operation);
   if (operation) exception.context = { ...exception.context, operation: operation.operation, ...(model && { model }) };
   return exception;
+}
+
+function fieldsOf(fault: Fault, operation: FailedOperation | undefined): readonly string[] | undefined {
+  const { dataModel, args } = operation ?? {};
+  if (fault.related) return relationFields(dataModel, fault.model, args);
+  const unnamed = fault.kind === 'reference' && fault.index === undefined;
+  return unnamed ? referringFields(dataModel, fault.model, args) : declaredFields(dataModel, fault);
 }
 
 /** Whoever reads it in a log has to find the query. */

@@ -50,6 +50,21 @@ describe.each(databaseProviders)('errors of %s', (provider) => {
     expect(error).toMatchObject({ name: 'BadRequestException', statusCode: 400 });
   });
 
+  it('turns a missing record that another is to be related to into a ConflictException that names the relation', async () => {
+    const { category, product: products } = open.client;
+    const connect = { id: nobody };
+    const one = () => products.create({ data: { ...product, sku: 'C', category: { connect } } });
+    const change = () => products.update({ where: { sku: 'A' }, data: { category: { connect } } });
+    for (const write of [one, change]) {
+      expect(await raised(write)).toMatchObject({ statusCode: 409, details: { fields: ['category'] } });
+    }
+    const many = await raised(() => category.create({ data: { name: 'Maps', products: { connect: [connect] } } }));
+    expect(many).toMatchObject({ statusCode: 409, details: { fields: ['products'] } });
+    expect(many.message).toBe('A record that this category refers to does not exist');
+    const parent = () => category.update({ where: connect, data: { products: { create: { ...product, sku: 'D' } } } });
+    expect(await raised(parent)).toMatchObject({ statusCode: 404, message: 'Category not found' });
+  });
+
   it('turns a reference to a missing record into a ConflictException', async () => {
     const data = { ...product, sku: 'B', categoryId: nobody };
     const error = await raised(() => open.client.product.create({ data }));

@@ -1,6 +1,7 @@
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { databaseProviders } from '../../../support/empty-database.ts';
+import { raised } from '../../../support/raised.ts';
 import { aGadget } from '../../resource/a-gadget.ts';
 import { type EveryTypeApp, everyTypeModels } from '../../resource/every-type.ts';
 
@@ -60,6 +61,21 @@ describe.each(databaseProviders)('values at the edge of their columns on %s', (p
       .post('/gadgets')
       .send({ ...aGadget(300), makerId: 999 });
     expect([status, body.details]).toEqual([409, { fields: ['makerId'] }]);
+  });
+
+  it('answer 409 to a list of related records that lacks one, and 404 only where the written record is missing', async () => {
+    const [{ id }] = (await get('/gadgets', { where: { number: 1 } })).body.data;
+    const data = { ...aGadget(300), makerId: null };
+    const { gadget } = open.client;
+    for (const tags of [{ connect: [{ id: 77n }] }, { set: [{ id: 77n }] }]) {
+      const changed = await raised(() => gadget.update({ where: { id }, data: { tags } }));
+      expect(changed).toMatchObject({ statusCode: 409, details: { fields: ['tags'] } });
+    }
+    const made = await raised(() => gadget.create({ data: { ...data, tags: { connect: [{ id: 77n }] } } }));
+    expect(made).toMatchObject({ statusCode: 409, details: { fields: ['tags'] } });
+    const nobody = { id: '00000000-0000-4000-8000-000000000000' };
+    const lost = await raised(() => gadget.update({ where: nobody, data: { tags: { connect: [{ id: 77n }] } } }));
+    expect(lost).toMatchObject({ statusCode: 404, message: 'Gadget not found' });
   });
 
   it.each([
