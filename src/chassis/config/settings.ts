@@ -130,7 +130,7 @@ function optionsOf(text: string): object | undefined {
 }
 
 /** The settings that apply only where another setting leaves them open. */
-export const derivedDefaults: Record<string, (raw: Readonly<Record<string, string>>) => string> = {
+export const derivedDefaults: Readonly<Record<string, (raw: Readonly<Record<string, string>>) => string>> = {
   LOG_FORMAT: ({ NODE_ENV }) => (NODE_ENV === 'development' || NODE_ENV === undefined ? 'pretty' : 'json'),
   DATABASE_MIGRATE: ({ NODE_ENV }) => String(NODE_ENV !== 'production'),
   SHUTDOWN_ACCEPT_MS: ({ NODE_ENV }) => (NODE_ENV === 'production' ? '5000' : '0'),

@@ -23,7 +23,7 @@ const details = { errors: { name: ['Expected at least 1 character'] } };
 const validationError = { ...error, message: 'Validation Failed', statusCode: 400, details };
 
 /** The body of every failure (spec.md: Error response body), as component schemas. */
-export const errorSchemas: Record<string, Json> = {
+export const errorSchemas: Readonly<Record<string, Json>> = {
   ErrorBody: {
     type: 'object',
     description: 'The body of every failure.',

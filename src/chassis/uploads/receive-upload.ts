@@ -40,7 +40,7 @@ export interface UploadedFile {
 
 const uploads = new WeakMap<Request, UploadedFile>();
 const defaultQuota: UploadQuota = { perOwner: 20_971_520, total: 10_737_418_240, minimumFree: 104_857_600 };
-const allTypes = Object.keys(imageExtensions) as ImageType[];
+const allTypes: readonly ImageType[] = Object.keys(imageExtensions) as ImageType[];
 
 /**
  * Receives one image of a multipart form; the handler after it finds it by `uploadedFile(req)`. A file appears in the

@@ -139,7 +139,7 @@ const sqlite: SqlDialect = {
 };
 
 /** What each database says in its own way. */
-export const dialects: Record<DatabaseProvider, SqlDialect> = { postgresql, sqlite };
+export const dialects: Readonly<Record<DatabaseProvider, SqlDialect>> = { postgresql, sqlite };
 
 function text(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;

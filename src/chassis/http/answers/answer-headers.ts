@@ -126,7 +126,7 @@ function setHeaders(headers: Readonly<Record<string, string>>): RequestHandler {
   };
 }
 
-const exposedHeaders = [
+const exposedHeaders: readonly string[] = [
   'X-Request-Id',
   'Link',
   'Location',
@@ -154,7 +154,11 @@ export function answerPreflights(origins: readonly string[]): RequestHandler {
 /** Sets the headers of cross-origin resource sharing. Credentials are never allowed: tokens travel in `Authorization`. */
 function crossOriginMiddleware(origins: readonly string[]): RequestHandler {
   const allowed = origins.map(normalizeOrigin);
-  return cors({ origin: allowed.includes('*') ? '*' : allowed, exposedHeaders, maxAge: preflightSeconds });
+  return cors({
+    origin: allowed.includes('*') ? '*' : allowed,
+    exposedHeaders: [...exposedHeaders],
+    maxAge: preflightSeconds,
+  });
 }
 
 /** Browsers send origins in lower case and without a final slash. */

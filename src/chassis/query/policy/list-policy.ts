@@ -13,9 +13,17 @@ import type { ModelName } from './model-types.ts';
 import { describePolicy, type PolicyDescription, policySchemas } from './policy-description.ts';
 import { type LooseDefinition, PolicyRules } from './policy-rules.ts';
 
-const getParameters = new Set(['include']);
-const findParameters = new Set(['include', 'orderBy', 'where']);
-const searchParameters = new Set(['page', 'pageSize', 'include', 'orderBy', 'where', 'cursor', 'count']);
+const getParameters: ReadonlySet<string> = new Set(['include']);
+const findParameters: ReadonlySet<string> = new Set(['include', 'orderBy', 'where']);
+const searchParameters: ReadonlySet<string> = new Set([
+  'page',
+  'pageSize',
+  'include',
+  'orderBy',
+  'where',
+  'cursor',
+  'count',
+]);
 
 /**
  * What may be asked of the lists of one model, and what may leave. Everything that is not declared

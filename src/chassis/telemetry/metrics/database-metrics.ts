@@ -1,6 +1,8 @@
 import { Histogram, type MetricFamily, type Sample, type SeriesLimit } from './metric-family.ts';
 
-const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const secondsBuckets: readonly number[] = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+];
 
 /** What a pool of connections tells of itself, as pg's does. */
 export interface PoolCounts {

@@ -3,9 +3,9 @@ import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver, RequestOutcome } from '../../context/request-observer.ts';
 import { Histogram, type HistogramSeries, type MetricFamily, type SeriesLimit } from './metric-family.ts';
 
-const labels = ['method', 'route', 'status'];
-const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const bytesBuckets = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+const labels: readonly string[] = ['method', 'route', 'status'];
+const secondsBuckets: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const bytesBuckets: readonly number[] = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
 /** All requests that no route took, so that paths which clients make up are one series. */
 const unmatched = 'unmatched';
