@@ -1,3 +1,4 @@
+import { AnyNull } from '@prisma/client/runtime/client';
 import type { SqlQueryable } from '@prisma/driver-adapter-utils';
 import { getRequestContext } from '../../context/request-context.ts';
 import {
@@ -10,7 +11,6 @@ import type { MeasuredOperation } from '../client/convert-orm-errors.ts';
 import type { DatabaseCounts } from '../client/orm.ts';
 import { UnknownField } from '../models/relation-link.ts';
 import { StoredRecords } from '../reads/stored-records.ts';
-import { shapeKey } from './shape-key.ts';
 import type { StatementTarget } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
 
@@ -134,4 +134,27 @@ function ifKnown<T>(write: () => T): T | undefined {
 /** JSON as JavaScript writes it. */
 function rewritten(json: string): string {
   return JSON.stringify(JSON.parse(json));
+}
+
+/**
+ * The text that stands for all queries of one shape: two have the same if they differ in compared values and numbers
+ * only. Names carry their length, so that no name that a client chose can be taken for the structure around it.
+ */
+function shapeKey(value: unknown, literal = true): string {
+  if (value === true) return 't';
+  if (value === false) return 'f';
+  if (value === null) return 'n';
+  if (typeof value === 'string') return literal ? `${value.length}:${value}` : '?';
+  if (typeof value !== 'object' || value instanceof Date) return value === undefined ? 'u' : '?';
+  if (value === AnyNull) return 'a';
+  let key = '';
+  if (Array.isArray(value)) {
+    for (const item of value) key += shapeKey(item, literal);
+    return `[${key}]`;
+  }
+  for (const name in value) {
+    const inner = literal ? name !== 'where' : name === 'mode';
+    key += `${name.length}:${name}${shapeKey((value as Record<string, unknown>)[name], inner)}`;
+  }
+  return `{${key}}`;
 }
