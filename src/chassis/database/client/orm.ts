@@ -7,6 +7,7 @@ import { type ConversionOptions, convertingErrors, errorConverter } from './conv
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
 import type { OrmClient } from './orm-types.ts';
+import { refuseUnstorable } from './refuse-unstorable.ts';
 import type { RequestQueue } from './request-queue.ts';
 import { sharedConnection } from './shared-connection.ts';
 import { unreachableReason } from './unreachable-reason.ts';
@@ -91,7 +92,7 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const { counts, clients } = options;
   const target = parseDatabaseUrl(settings.DATABASE_URL);
   const { Client, dataModel } = await loadGeneratedClient(target.provider, clients);
-  const { adapter, pool, requests, check, isBusy = () => false } = await connect(target, settings, dataModel);
+  const { adapter, pool, requests, isBusy = () => false } = await connect(target, settings, dataModel);
   const { shared, factory } = sharedConnection(adapter);
   // Its messages would hold the values that it was called with, and go to logs and monitors.
   const bare = new Client({ adapter: factory, errorFormat: 'minimal' });
@@ -101,6 +102,7 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
     await bare.$disconnect();
     throw await noAnswer(target, error);
   }
+  const check: ConversionOptions['check'] = (model, args) => refuseUnstorable(dataModel, model, args);
   const conversion = { counts, dataModel, check };
   const client = convertingErrors(bare, conversion);
   const { provider, writable } = target;
@@ -113,7 +115,7 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   return { client, provider, writable, pool, requests, isBusy, close: () => bare.$disconnect() };
 }
 
-interface Connected extends Pick<ConversionOptions, 'check'> {
+interface Connected {
   readonly adapter: SqlDriverAdapterFactory;
   readonly pool?: Pool;
   readonly requests: RequestQueue;
@@ -124,11 +126,9 @@ interface Connected extends Pick<ConversionOptions, 'check'> {
 async function connect(target: DatabaseTarget, settings: DatabaseSettings, dataModel: DataModel): Promise<Connected> {
   if (target.provider === 'sqlite') {
     const { connectSqlite, sqliteQueue } = await import('../sqlite/connect-sqlite.ts');
-    const { refuseUnstorable } = await import('../sqlite/refuse-unstorable.ts');
     const requests = sqliteQueue();
     const adapter = connectSqlite(target.path, settings.DATABASE_STATEMENT_TIMEOUT_MS, dataModel, requests);
-    const check: Connected['check'] = (model, args) => refuseUnstorable(dataModel, model, args);
-    return { adapter, requests, check, isBusy: adapter.isBusy };
+    return { adapter, requests, isBusy: adapter.isBusy };
   }
   const { connectPostgresql } = await import('./connect-postgresql.ts');
   return connectPostgresql(target, {

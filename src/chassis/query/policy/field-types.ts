@@ -13,7 +13,7 @@ export function int64() {
   return z.codec(onWire, value, { decode: BigInt, encode: String }).meta({ format: 'int64' });
 }
 
-/** A `Decimal` column: a string in JSON, such as `"19.90"`, in which it keeps its digits. */
+/** A `Decimal` column: a string in JSON, such as `"19.90"`, in which it keeps its digits; answers leave out zeros at the end, `"19.9"`. */
 export function decimal() {
   return z.string().regex(decimalText, 'Expected a decimal number, as a string').meta({ format: 'decimal' });
 }

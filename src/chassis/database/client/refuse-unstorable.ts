@@ -1,19 +1,22 @@
+import { ValidationException } from '../../errors/exceptions.ts';
 import type { DataField, DataModel, NumberBounds } from '../models/data-model.ts';
 
-/** Raised for a value that SQLite would take and PostgreSQL refuses. */
+/** Raised for a value that SQLite would take and PostgreSQL refuses, other than a number to be stored. */
 class ColumnValueError extends Error {
   override readonly name = 'ColumnValueError';
 }
 
 /** The parts of a query that carry values of columns. */
 const carrying = ['data', 'create', 'update', 'where'] as const;
-const decimalParts = /^-?0*(?!0)(\d*)(?:\.(\d*))?$/;
+const decimalParts = /^-?0*(?!0)(\d*)(?:\.(\d*?)0*)?$/;
+const int32: NumberBounds = { least: -2_147_483_648, most: 2_147_483_647 };
 
 /**
- * Refuses what PostgreSQL refuses and SQLite, whose columns have no bounds, would take: numbers beyond `@db.SmallInt` and
- * `@db.Decimal(p, s)`, and Json with a NUL character or half a surrogate pair. So a service answers alike on both.
+ * Refuses what a column cannot hold as it was sent, in the same words on both databases: SQLite's columns have no bounds,
+ * and PostgreSQL rounds digits behind the point away. Concerns Int, `@db.SmallInt` and `@db.Decimal(p, s)`, and Json with
+ * a NUL character or half a surrogate pair. Zeros at the end of a decimal are no digits too many.
  *
- * @throws ColumnValueError which becomes a 400
+ * @throws ValidationException that names the field of a number to be stored; ColumnValueError, which becomes a 400
  */
 export function refuseUnstorable(dataModel: DataModel, model: string | undefined, args: unknown): void {
   if (model === undefined) return;
@@ -43,19 +46,25 @@ function checkMember(check: Check, model: string, name: string, value: unknown):
   else checkValues(check, name, field, value);
 }
 
-function checkValues({ stores }: Check, name: string, { type, holds }: DataField, value: unknown): void {
+function checkValues({ stores }: Check, name: string, { type, list, holds }: DataField, value: unknown): void {
   if (type === 'Json' && stores && !isStorableJson(value)) throw refusal(name, 'Json without NUL and half characters');
-  if (!holds || (!stores && 'whole' in holds)) return;
+  const bounds = holds ?? (type === 'Int' && stores ? int32 : undefined);
+  if (!bounds || (!stores && 'whole' in bounds)) return;
   const all = isPlain(value) ? Object.values(value).flat() : [value].flat();
-  for (const one of all) if (!isHeld(holds, one)) throw refusal(name, JSON.stringify(holds));
+  if (all.every((one) => isHeld(bounds, one))) return;
+  if (!stores || list) throw refusal(name, expectedOf(bounds));
+  throw new ValidationException({ [name]: [`Expected ${expectedOf(bounds)}`] });
 }
 
 function isHeld(bounds: NumberBounds, value: unknown): boolean {
   if ('least' in bounds) return typeof value !== 'number' || (value >= bounds.least && value <= bounds.most);
   const [, whole = '', fraction = ''] = decimalParts.exec(String(value)) ?? [];
-  // PostgreSQL rounds first, and nines become one digit more.
-  const nines = whole.length === bounds.whole && /^9*$/.test(whole + fraction.slice(0, bounds.fraction));
-  return whole.length <= bounds.whole && !(nines && Number(fraction[bounds.fraction] ?? 0) >= 5);
+  return whole.length <= bounds.whole && fraction.length <= bounds.fraction;
+}
+
+function expectedOf(bounds: NumberBounds): string {
+  if ('least' in bounds) return `an integer from ${bounds.least} to ${bounds.most}`;
+  return `a decimal with at most ${bounds.whole} digits before the point and ${bounds.fraction} behind it`;
 }
 
 function isStorableJson(value: unknown): boolean {
