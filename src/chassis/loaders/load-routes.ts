@@ -94,6 +94,6 @@ function refuseTwin(routes: readonly FiledRoute[], added: FiledRoute): void {
   if (!twin) return;
   throw new StartUpError(
     `Expected each route once, found ${twin.method} ${twin.path} in ${twin.from} and ${added.path} in ${added.from}; ` +
-      'remove one or give the modules different prefixes.',
+      `remove one${twin.from.split('/')[0] === added.from.split('/')[0] ? '' : ' or give the modules different prefixes'}.`,
   );
 }

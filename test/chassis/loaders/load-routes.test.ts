@@ -81,6 +81,11 @@ describe('loadRoutes (spec.md: Registration rules)', () => {
 
   it.each<[string, ModuleConfig[], RegExp]>([
     [
+      'two equal routes of one module, which no prefix tells apart',
+      [{ name: 'doubled', enabled: true }],
+      /found GET \/doubles in doubled\/double.routes.ts and \/doubles in doubled\/double.routes.ts; remove one\.$/,
+    ],
+    [
       'two routes that differ in names of parameters only',
       [{ name: 'ordered', enabled: true }],
       /found GET \/things\/:id in ordered\/any.routes.ts and \/things\/:name in ordered\/twin.routes.ts; remove one/,
