@@ -1,6 +1,7 @@
 import { openAdmission } from './admission/admission.ts';
 import type { Database } from './database/client/database.ts';
 import { toDatabaseException } from './database/client/database-errors.ts';
+import { parseDatabaseUrl } from './database/client/database-url.ts';
 import { patientCheck } from './database/client/probe-database.ts';
 import { migrationNames } from './database/migrations/migration-files.ts';
 import { pendingMigrations } from './database/migrations/pending-migrations.ts';
@@ -82,8 +83,7 @@ export async function startUp(service: Service): Promise<Started> {
 }
 
 /** What somebody who starts the service to try it wants to know. */
-function summaryOf({ config, configuration, database, settings }: Service, url: string, internalUrl: string) {
-  const databaseUrl = configuration.sources.find(({ name }) => name === 'DATABASE_URL')?.value;
+function summaryOf({ config, database, settings }: Service, url: string, internalUrl: string) {
   const off = [
     ...(settings.ENABLE_OPENAPI ? [] : ['API page']),
     ...(database.isOpen ? [] : ['database']),
@@ -94,7 +94,7 @@ function summaryOf({ config, configuration, database, settings }: Service, url: 
   return {
     ...(settings.ENABLE_OPENAPI && { apiPage: `${url}/api-docs` }),
     internal: `${internalUrl}/readyz, /metrics, /info`,
-    ...(database.isOpen && { database: `${database.provider}, ${databaseUrl}` }),
+    ...(database.isOpen && { database: `${database.provider} at ${parseDatabaseUrl(settings.DATABASE_URL).description}` }),
     ...(off.length > 0 && { off: off.join(', ') }),
   };
 }

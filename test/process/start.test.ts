@@ -47,6 +47,7 @@ describe('the process', () => {
       expect(started).toContain(name);
     }
     expect(started).toMatch(/off: "tracing, Sentry"/);
+    expect(started).toMatch(/database: "(sqlite at \/.*\.db|postgresql at [^@]+)"/);
     expect(service.stdout).toMatch(/shut down in \d+ ms: \d+ requests finished, 0 cut/);
     expect(service.stderr).toBe('');
   });

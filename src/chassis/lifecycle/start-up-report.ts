@@ -92,7 +92,10 @@ export class StartUpReport {
       settings: settings.map((setting) => ({ ...setting, value: shown(setting) })),
     };
     if (failures.length > 0)
-      logger.error(report, `started, not ready: ${failures.length} files of modules failed to load`);
+      logger.error(
+        report,
+        `started, not ready: ${failures.length} ${failures.length === 1 ? 'file' : 'files'} of modules failed to load`,
+      );
     else if (this.#forPeople) logger.info({ ...this.notes, ...summary }, `ready at ${urls.join(', ')}`);
     else logger.info(report, `ready at ${urls.join(', ')}`);
     if (this.#forPeople) logger.debug(report, 'start-up report');

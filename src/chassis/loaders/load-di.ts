@@ -52,7 +52,7 @@ export async function loadDI(modulesToLoad: string[]): Promise<void> {
       if (typeof registerDependencies === 'function') await registerDependencies(container);
       startUpReport.step({ module: name }, 'dependencies registered');
     } catch (caught) {
-      const error = await explainFailure(caught, service);
+      const error = await explainFailure(caught, name, service);
       startUpReport.addFailure({ loader: 'loadDI', module: name, file, error });
       logger.error({ err: error, module: name }, 'registering dependencies failed');
     }

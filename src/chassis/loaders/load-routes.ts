@@ -59,7 +59,7 @@ async function makeRouter(service: Service, module: string, file: string): Promi
         `found ${routes === undefined ? 'none' : typeof routes}; export one or rename the file.`,
     );
   } catch (caught) {
-    addFailure(service, module, file, await explainFailure(caught, service));
+    addFailure(service, module, file, await explainFailure(caught, module, service));
     return undefined;
   }
 }
