@@ -94,7 +94,9 @@ function summaryOf({ config, database, settings }: Service, url: string, interna
   return {
     ...(settings.ENABLE_OPENAPI && { apiPage: `${url}/api-docs` }),
     internal: `${internalUrl}/readyz, /metrics, /info`,
-    ...(database.isOpen && { database: `${database.provider} at ${parseDatabaseUrl(settings.DATABASE_URL).description}` }),
+    ...(database.isOpen && {
+      database: `${database.provider} at ${parseDatabaseUrl(settings.DATABASE_URL).description}`,
+    }),
     ...(off.length > 0 && { off: off.join(', ') }),
   };
 }

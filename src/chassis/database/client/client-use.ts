@@ -28,6 +28,11 @@ export class ClientUse {
     return this.#squares < slowMs * this.#took;
   }
 
+  /** Whether any of its work has ended, so that its time is known. */
+  get isMeasured(): boolean {
+    return this.#took > 0;
+  }
+
   /** Counts work that has ended. */
   ended(tookMs: number, now: number): void {
     const kept = 0.5 ** ((now - this.#at) / halfLifeMs);

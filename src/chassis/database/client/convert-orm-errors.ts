@@ -44,7 +44,13 @@ export interface ConversionOptions {
   readonly dataModel?: DataModel | undefined;
   /** Raises what the database does not refuse by itself. */
   readonly check?: ((model: string | undefined, args: unknown) => void) | undefined;
+  /** Whether that is needed for reads too. Default false. */
+  readonly checksReads?: boolean | undefined;
 }
+
+const reads: ReadonlySet<string> = new Set(
+  'findMany findUnique findUniqueOrThrow findFirst findFirstOrThrow count aggregate groupBy'.split(' '),
+);
 
 /**
  * The same client, whose every operation raises the exceptions of the chassis instead of the database's own errors
@@ -66,7 +72,7 @@ export function convertingErrors(client: object, options: ConversionOptions = {}
 }
 
 /** Runs operations, measures their time and converts their errors. */
-export function errorConverter({ counts, dataModel, check }: ConversionOptions) {
+export function errorConverter({ counts, dataModel, check, checksReads }: ConversionOptions) {
   return async function convertErrors(
     { model, operation, args, query }: MeasuredOperation,
     unit?: Unit,
@@ -74,7 +80,7 @@ export function errorConverter({ counts, dataModel, check }: ConversionOptions) 
     stopAbandoned();
     const started = performance.now();
     try {
-      check?.(model, args);
+      if (check && (checksReads || !reads.has(operation))) check(model, args);
       return await query(args);
     } catch (error) {
       const exception = toDatabaseException(error, { model, operation, args, dataModel }) ?? error;

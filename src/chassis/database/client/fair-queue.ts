@@ -57,10 +57,13 @@ export class FairQueue {
     return count;
   }
 
-  /** How long work of a client has waited for other work of this client, in milliseconds; 0 if none does. */
+  /**
+   * How long work of a client has waited for other work of this client, in milliseconds; 0 if none does. It is 0 too while
+   * the client's first work is under way, which may itself wait for a slow statement of another client.
+   */
   heldBackMs(key: string, now: number): number {
     const client = this.#clients.get(key);
-    if (client === undefined || !this.#heldBack.has(client)) return 0;
+    if (!client?.isMeasured || !this.#heldBack.has(client)) return 0;
     const [first] = client.waiting;
     return first === undefined ? 0 : now - first.since;
   }

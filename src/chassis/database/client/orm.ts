@@ -103,9 +103,10 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
     throw await noAnswer(target, error);
   }
   const check: ConversionOptions['check'] = (model, args) => refuseUnstorable(dataModel, model, args);
-  const conversion = { counts, dataModel, check };
-  const client = convertingErrors(bare, conversion);
   const { provider, writable } = target;
+  // PostgreSQL refuses a comparison with what its column cannot hold by itself.
+  const conversion = { counts, dataModel, check, checksReads: provider === 'sqlite' };
+  const client = convertingErrors(bare, conversion);
   const schema = target.provider === 'postgresql' ? (target.schema ?? 'public') : 'main';
   const measured = errorConverter(conversion);
   const reader = settings.DATABASE_JSON_READS

@@ -95,16 +95,14 @@ describe.each(databaseProviders)('errors of %s', (provider) => {
     }
   });
 
-  // SQLite stores any integer, whatever the column's type.
-  it.runIf(provider === 'postgresql')(
-    'turns a value that a column cannot hold into a BadRequestException',
-    async () => {
-      const data = { ...product, sku: 'B', price: 2 ** 40, categoryId };
-      const error = await raised(() => open.client.product.create({ data }));
-      expect(error).toMatchObject({ name: 'BadRequestException', statusCode: 400, message: 'Invalid request data' });
-      expect(error.details).toBeUndefined();
-    },
-  );
+  it('refuse a value that a column cannot hold with a ValidationException of its field', async () => {
+    const data = { ...product, sku: 'B', price: 2 ** 40, categoryId };
+    const error = await raised(() => open.client.product.create({ data }));
+    expect(error).toMatchObject({ name: 'ValidationException', statusCode: 400 });
+    expect(error.details).toEqual({
+      errors: { price: [expect.stringMatching(/^Expected an integer from -2147483648/)] },
+    });
+  });
 
   it('turns values that break a rule of the database into a ConflictException without them', async () => {
     await open.client.$executeRawUnsafe('CREATE TABLE limited (amount INTEGER CHECK (amount > 0))');

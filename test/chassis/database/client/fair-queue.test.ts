@@ -144,6 +144,14 @@ describe('FairQueue', () => {
     expect(queue.heldBackMs('slow', now)).toBe(0);
   });
 
+  it('says no such wait of a client whose first work is under way, which may wait for that of others', async () => {
+    const { ask, queue } = queueOf();
+    await ask('other');
+    await ask('new', 3);
+    vi.advanceTimersByTime(700);
+    expect(queue.heldBackMs('new', performance.now())).toBe(0);
+  });
+
   it('ends the wait of what waited for timeoutMs, and lends its turn to the next', async () => {
     const { queue, end, ask, clients } = queueOf({ places: 1, placesOfSlow: 1, timeoutMs: 1000 });
     await ask('a');
