@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, relative } from 'node:path';
 import process from 'node:process';
 
 interface TestReport {
@@ -12,7 +12,12 @@ interface TestReport {
   numFailedTests: number;
   numPendingTests: number;
   numTodoTests: number;
-  testResults: { status: string; assertionResults: { status: string }[] }[];
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { status: string; fullName: string; failureMessages: string[] }[];
+  }[];
 }
 
 const root = join(import.meta.dirname, '..');
@@ -24,7 +29,7 @@ const stages: Record<string, string>[] = [
   {
     types: 'tsc -p . --incremental --tsBuildInfoFile .cache/tsc.tsbuildinfo',
     'types of load tests': 'tsc -p load-tests',
-    'lint, format': 'biome ci --error-on-warnings .',
+    'lint, format': 'biome ci --colors=off --error-on-warnings .',
     'import rules': 'depcruise src --config .dependency-cruiser.mjs --output-type err-long',
   },
   { 'house rules, tests': 'npm test -- --reporter=default --reporter=json --outputFile.json=.cache/vitest.json' },
@@ -44,8 +49,29 @@ async function runStep([name, command]: [string, string]): Promise<boolean> {
   const code = await new Promise((resolve) => child.on('close', resolve));
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
-  if (code !== 0) console.log(`\n$ ${command}\n${output}`);
+  if (code !== 0) console.log(`\n$ ${command}\n${existsSync(report) ? failedTests() : ''}${failuresIn(output)}`);
   return code === 0;
+}
+
+/** What a runner says of failures, without the hundreds of lines about what passed before them. */
+function failuresIn(output: string): string {
+  const start = output.search(/^.*(?:Failed Suites|Failed Tests|Unhandled Errors)/m);
+  return start === -1 ? output : output.slice(start);
+}
+
+/** One line for each test that failed: logs of CI are often cut, and their first lines are read first. */
+function failedTests(): string {
+  const lines = readReport().testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(root, name);
+    const failed = assertionResults.filter((test) => test.status === 'failed');
+    if (status === 'failed' && failed.length === 0) return [`${file}: ${message}`];
+    return failed.map((test) => `${file}: ${test.fullName}: ${test.failureMessages[0]?.split('\n', 1)[0]}`);
+  });
+  return `${lines.map((line) => `- ${line.slice(0, 300)}\n`).join('')}\n`;
+}
+
+function readReport(): TestReport {
+  return JSON.parse(readFileSync(report, 'utf8')) as TestReport;
 }
 
 interface TestCount {
@@ -57,7 +83,7 @@ interface TestCount {
 /** Counts what vitest reported. A test file that could not run has no failed test of its own, and counts as one. */
 function countTests(testsPassed: boolean): TestCount {
   if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
-  const tests = JSON.parse(readFileSync(report, 'utf8')) as TestReport;
+  const tests = readReport();
   const brokenFiles = tests.testResults.filter(
     (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
   ).length;
