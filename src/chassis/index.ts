@@ -15,6 +15,7 @@ export { type UnitOfWorkOptions, unitOfWork } from './database/work/unit-of-work
 export type { Container } from './di/container.ts';
 export { type Dependencies, type Provided, provide, resource } from './di/provide.ts';
 export {
+  BadGatewayException,
   BadRequestException,
   BaseException,
   BusinessException,
@@ -23,8 +24,10 @@ export {
   DatabaseUnavailableException,
   type ExceptionOptions,
   ForbiddenException,
+  GatewayTimeoutException,
   InsufficientStorageException,
   InternalServerErrorException,
+  LockedException,
   MethodNotAllowedException,
   NotFoundException,
   PayloadTooLargeException,
@@ -33,6 +36,7 @@ export {
   ServiceUnavailableException,
   TooManyRequestsException,
   UnauthorizedException,
+  UnprocessableContentException,
   UnsupportedMediaTypeException,
   ValidationException,
 } from './errors/exceptions.ts';

@@ -42,6 +42,13 @@ export const errorCatalogue: readonly CatalogueEntry[] = [
     'The type, character set or encoding of the body is not one that the service reads.',
   ),
   entry(
+    'UnprocessableContentException',
+    422,
+    'Unprocessable Content',
+    'The request is well formed, but its content cannot be processed.',
+  ),
+  entry('LockedException', 423, 'Locked', 'What the request would change is locked by somebody else.'),
+  entry(
     'TooManyRequestsException',
     429,
     'Too Many Requests',
@@ -56,11 +63,18 @@ export const errorCatalogue: readonly CatalogueEntry[] = [
   entry('InternalServerErrorException', 500, 'Internal Server Error', 'An unexpected fault of the service.', true),
   entry('DatabaseException', 500, 'Database Operation Failed', 'The database refused or failed an operation.'),
   entry(
+    'BadGatewayException',
+    502,
+    'Bad Gateway',
+    'A service that this one calls failed or gave an answer that cannot be used.',
+  ),
+  entry(
     'DatabaseUnavailableException',
     503,
     'Database Unavailable',
     'The database cannot be reached or has no time left; `Retry-After` says when to try again.',
   ),
   entry('ServiceUnavailableException', 503, 'Service Unavailable', 'The service cannot take the request now.'),
+  entry('GatewayTimeoutException', 504, 'Gateway Timeout', 'A service that this one calls did not answer in time.'),
   entry('InsufficientStorageException', 507, 'Insufficient Storage', 'There is no room left for uploads.'),
 ];

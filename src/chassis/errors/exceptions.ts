@@ -130,6 +130,20 @@ export class UnsupportedMediaTypeException extends BaseException {
   }
 }
 
+/** 422: the request is well formed and its content cannot be processed, such as a key that was used for another body. */
+export class UnprocessableContentException extends BaseException {
+  constructor(message = 'Unprocessable Content', details?: unknown, options?: ExceptionOptions) {
+    super(message, 422, details, options);
+  }
+}
+
+/** 423: what the request would change is locked by somebody else. */
+export class LockedException extends BaseException {
+  constructor(message = 'Locked', details?: unknown, options?: ExceptionOptions) {
+    super(message, 423, details, options);
+  }
+}
+
 /** 429: the client sent more than its share; `headers['Retry-After']` says when to try again, in seconds. */
 export class TooManyRequestsException extends BaseException {
   constructor(message = 'Too Many Requests', details?: unknown, options?: ExceptionOptions) {
@@ -141,6 +155,20 @@ export class TooManyRequestsException extends BaseException {
 export class RequestAbandonedException extends BaseException {
   constructor(message = 'Client Closed Request', details?: unknown, options?: ExceptionOptions) {
     super(message, 499, details, options);
+  }
+}
+
+/** 502: a service that this one calls failed or gave an answer that cannot be used; its name and status are in `context`. */
+export class BadGatewayException extends BaseException {
+  constructor(message = 'Bad Gateway', details?: unknown, options?: ExceptionOptions) {
+    super(message, 502, details, options);
+  }
+}
+
+/** 504: a service that this one calls did not answer in time. */
+export class GatewayTimeoutException extends BaseException {
+  constructor(message = 'Gateway Timeout', details?: unknown, options?: ExceptionOptions) {
+    super(message, 504, details, options);
   }
 }
 

@@ -11,9 +11,13 @@ const reasons: Record<number, string> = {
   409: 'The request contradicts what is stored, such as a duplicate of a unique value',
   413: 'The body is larger than the service takes',
   415: "The body's type, character set or encoding is not one that the service reads",
+  422: 'The request is well formed, but its content cannot be processed',
+  423: 'What the request would change is locked by somebody else',
   429: 'The client sent more than its share; Retry-After says when to try again, in seconds',
   500: 'An unexpected fault',
+  502: 'A service that this one calls failed or gave an answer that cannot be used',
   503: 'The service cannot take the request now; Retry-After says when to try again, in seconds',
+  504: 'A service that this one calls did not answer in time',
   507: 'There is no room left to store what came',
 };
 
