@@ -18,7 +18,7 @@ const placed = [
   'prisma/seed.ts',
 ];
 /** The same in modules, where not everyone has each of them. */
-const placedInModules = 'src/modules/**/{di,*.config,*.routes}.ts';
+const placedInModules = 'src/modules/**/{di,*.config,*.events,*.jobs,*.lifecycle,*.routes}.ts';
 /** The clients, of one database or of two. */
 const placedClients = 'src/generated/*/client.ts';
 

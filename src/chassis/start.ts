@@ -17,6 +17,7 @@ import { loadDI } from './loaders/load-di.ts';
 import { loadExpressApp } from './loaders/load-express-app.ts';
 import { loadOpenApi } from './loaders/load-open-api.ts';
 import { loadRoutes } from './loaders/load-routes.ts';
+import { startModules } from './loaders/start-modules.ts';
 import type { Service } from './service.ts';
 import { startLogTransport } from './telemetry/log-transport.ts';
 import { startTelemetry, type Telemetry } from './telemetry/start-telemetry.ts';
@@ -44,7 +45,7 @@ const loaders: readonly Loader[] = [
   { name: 'loadOpenApi', load: async ({ app, settings }) => (settings.ENABLE_OPENAPI ? loadOpenApi(app) : undefined) },
 ];
 
-/** Opens a service: telemetry, the internal server, the loaders in their order, then the server. To be run in its scope. */
+/** Opens a service: telemetry, the internal server, the loaders in their order, the modules, then the server. To be run in its scope. */
 export async function startUp(service: Service): Promise<Started> {
   const { app, closers, config, health, logger, observers, settings, stopping } = service;
   const telemetry = await openTelemetry(service);
@@ -57,6 +58,7 @@ export async function startUp(service: Service): Promise<Started> {
     await load(service);
     service.startUpReport.step({ loader: name, ms: Math.round(performance.now() - began) }, `${name} done`);
   }
+  await startModules(service);
   finishApp(service, telemetry);
   stopping.throwIfAborted();
   const server = createHttpServer(listenerOf(service), settings, { headers: answerHeadersOf(app), logger });
