@@ -174,7 +174,7 @@ export default {
       {
         path: '^src/chassis/',
         pathNot:
-          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|admission/rate-limit[.]ts$|database/work/|lifecycle/process-guards[.]ts$)',
+          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|context/run-as[.]ts$|admission/rate-limit[.]ts$|database/work/|lifecycle/process-guards[.]ts$)',
       },
       '^src/chassis/context/current-service[.]ts$',
     ),

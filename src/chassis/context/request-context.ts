@@ -1,10 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Service } from '../service.ts';
+import type { Acting, Principal } from './principal.ts';
 
 /** What the code that runs now belongs to. */
 export interface Scope {
   readonly service: Service | undefined;
   readonly request: RequestContext | undefined;
+  /** Set within `runAs` and `unscoped`. */
+  readonly acting?: Acting | undefined;
 }
 
 /** One storage for both, because entering one costs a request more than all that it holds. */
@@ -43,12 +46,10 @@ export interface RequestContext {
   onCharge?(bill: (cost: number, context: RequestContext) => void): void;
   /** The route template that serves the request, e.g. `/api/v1/products/:id`; set once a route matched. */
   route?: string;
-  /** Set by the guard that authenticated the caller. */
+  /** Id of the authenticated caller, for logs and limits; `setPrincipal` sets it. */
   userId?: string;
-  /** The session that the caller's credentials belong to; set by guards that know sessions. */
-  sessionId?: string;
-  /** Roles of the authenticated caller. */
-  roles?: readonly string[];
+  /** The authenticated caller; guards set it with `setPrincipal`, and `currentPrincipal()` reads it. */
+  principal?: Principal;
 }
 
 /**

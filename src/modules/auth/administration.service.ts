@@ -1,4 +1,4 @@
-import { ForbiddenException, getRequestContext, UnauthorizedException, uninterrupted } from '../../chassis/index.ts';
+import { currentPrincipal, ForbiddenException, UnauthorizedException, uninterrupted } from '../../chassis/index.ts';
 import type { AuditEntry } from './auth.types.ts';
 
 type Dependencies = Pick<Slipway.Cradle, 'accountRepository' | 'sessionService' | 'auditEventService' | 'settings'>;
@@ -46,7 +46,7 @@ export class AdministrationService {
   }
 
   async #admit(subjectId: string | undefined): Promise<void> {
-    const { userId = '', sessionId = '' } = getRequestContext() ?? {};
+    const { userId = '', sessionId = '' } = currentPrincipal() ?? {};
     const accounts = await this.#accounts.lock(userId, subjectId);
     if (accounts.get(userId)?.role !== 'admin') throw new ForbiddenException('Your role does not allow this');
     const session = await this.#sessions.findAlive({ userId, sessionId, role: 'admin' });

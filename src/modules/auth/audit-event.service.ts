@@ -1,4 +1,4 @@
-import { afterCommit, getRequestContext, ResourceService } from '../../chassis/index.ts';
+import { afterCommit, currentPrincipal, getRequestContext, ResourceService } from '../../chassis/index.ts';
 import type { AuditEventRepository } from './audit-event.repository.ts';
 import type { AuditEntry } from './auth.types.ts';
 
@@ -25,7 +25,7 @@ export class AuditEventService extends ResourceService<AuditEventRepository> {
     const context = getRequestContext();
     await this.repository.create({
       action,
-      actorId: actorId ?? context?.userId ?? null,
+      actorId: actorId ?? currentPrincipal()?.userId ?? null,
       subjectId: subjectId ?? null,
       details: details ?? null,
       ipAddress: context?.ipAddress ?? null,

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import { documented, ForbiddenException, getRequestContext, UnauthorizedException } from '../../chassis/index.ts';
+import { documented, ForbiddenException, setPrincipal, UnauthorizedException } from '../../chassis/index.ts';
 import type { Caller, Role } from './auth.types.ts';
 
 type Dependencies = Pick<Slipway.Cradle, 'accessTokenService' | 'sessionService'>;
@@ -8,7 +8,7 @@ const reads: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * What a route puts in front of its handler to say who may call it; in the cradle as `auth`. A guard reads the bearer
- * token of the Authorization header (RFC 6750) and sets `userId`, `sessionId` and `roles` of the request context.
+ * token of the Authorization header (RFC 6750) and sets the principal of the request.
  *
  * Requests that write, and all of those whose token names more than a user, ask the database: the session must be alive
  * and the role is the one of now. A user's read goes by the token alone, until it expires
@@ -55,11 +55,8 @@ export class AuthGuard {
   async #identify(request: Request, ask: boolean): Promise<Caller> {
     const claimed = await this.#accessTokens.verify(bearerToken(request));
     const caller = ask || claimed.role !== 'user' ? await this.#current(claimed) : claimed;
-    const context = getRequestContext();
-    if (!context) throw new Error('Expected a request context, found none; guards run behind the request pipeline.');
-    context.userId = caller.userId;
-    context.sessionId = caller.sessionId;
-    context.roles = [caller.role];
+    const { userId, sessionId, role } = caller;
+    setPrincipal({ userId, sessionId, roles: new Set([role]), scopes: new Set() });
     return caller;
   }
 

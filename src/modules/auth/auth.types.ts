@@ -1,6 +1,15 @@
 /** What a user may be. The role of a user is stored with it and travels in its access tokens. */
 export type Role = 'admin' | 'user';
 
+declare global {
+  namespace Slipway {
+    interface Principal {
+      /** The session that the caller's credentials belong to; undefined for callers without one. */
+      readonly sessionId?: string | undefined;
+    }
+  }
+}
+
 /** The user behind a verified access token, and the session that it belongs to. */
 export interface Caller {
   readonly userId: string;

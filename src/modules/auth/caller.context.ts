@@ -1,10 +1,10 @@
 import type { Request } from 'express';
-import { addressOf, getRequestContext } from '../../chassis/index.ts';
+import { addressOf, currentPrincipal } from '../../chassis/index.ts';
 import type { Device } from './auth.types.ts';
 
 /** The caller that the guard let through. @throws Error when there is no guard before it */
 export function callerOf(): { userId: string; sessionId: string } {
-  const { userId, sessionId } = getRequestContext() ?? {};
+  const { userId, sessionId } = currentPrincipal() ?? {};
   if (userId === undefined || sessionId === undefined) {
     throw new Error(
       'Expected an authenticated caller, found none; put a guard such as auth.user() before the handler.',

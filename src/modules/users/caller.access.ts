@@ -1,13 +1,13 @@
-import { getRequestContext } from '../../chassis/index.ts';
+import { currentPrincipal } from '../../chassis/index.ts';
 
 /** The id of the authenticated caller; undefined without one. */
 export function callerId(): string | undefined {
-  return getRequestContext()?.userId;
+  return currentPrincipal()?.userId;
 }
 
 /** Whether the caller is an administrator. */
 export function isAdmin(): boolean {
-  return getRequestContext()?.roles?.includes('admin') ?? false;
+  return currentPrincipal()?.roles.has('admin') ?? false;
 }
 
 /** Whether the caller is the user with this id, or an administrator. */

@@ -1,0 +1,57 @@
+import { getRequestContext, scopes } from './request-context.ts';
+
+/** What the chassis itself knows of a caller. */
+interface ChassisPrincipal {
+  /** Identifier of the user, or of the service or API key that calls by itself. */
+  readonly userId: string;
+  /** What the caller is, e.g. `admin`. */
+  readonly roles: ReadonlySet<string>;
+  /** What the caller's credentials allow, e.g. `orders:read` (RFC 6749, section 3.3). */
+  readonly scopes: ReadonlySet<string>;
+  /** The tenant that the caller belongs to; undefined in a service without tenants. */
+  readonly tenantId?: string | undefined;
+}
+
+declare global {
+  namespace Slipway {
+    /** A module adds fields of its own here, as it adds dependencies to `Cradle`. */
+    interface Principal extends ChassisPrincipal {}
+  }
+}
+
+/** Who acts: the caller that a guard has authenticated, or the principal that `runAs` names. */
+export type Principal = Slipway.Principal;
+
+/** What work does beside its request: it acts as somebody else, or beyond the scope of rows. */
+export interface Acting {
+  readonly principal: Principal | undefined;
+  /** Why row scopes do not hold; undefined where they do. */
+  readonly unscopedReason: string | undefined;
+}
+
+/**
+ * Who acts now, anywhere below a guard or `runAs`; undefined where nobody was authenticated, and outside of requests, such
+ * as in a timer.
+ */
+export function currentPrincipal(): Principal | undefined {
+  const scope = scopes.getStore();
+  return scope?.acting ? scope.acting.principal : scope?.request?.principal;
+}
+
+/** Whether `unscoped` surrounds the caller. */
+export function isUnscoped(): boolean {
+  return scopes.getStore()?.acting?.unscopedReason !== undefined;
+}
+
+/**
+ * Says who makes the request under way: for guards, once they have verified credentials. The id is in its log lines and
+ * spans from then on; roles, scopes and what else a principal carries are in none.
+ *
+ * @throws Error outside a request
+ */
+export function setPrincipal(principal: Principal): void {
+  const context = getRequestContext();
+  if (!context) throw new Error('Expected a request context, found none; guards run behind the request pipeline.');
+  context.principal = principal;
+  context.userId = principal.userId;
+}

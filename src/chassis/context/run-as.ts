@@ -1,0 +1,33 @@
+import { findService } from './current-service.ts';
+import { currentPrincipal, type Principal } from './principal.ts';
+import { scopes } from './request-context.ts';
+
+/**
+ * Runs `work` as this principal: row scopes, the columns of who wrote, and the audit trail take it for the caller. For jobs
+ * and consumers of messages, which no guard precedes, and for support that acts for a customer. A log line says who acts as
+ * whom; the request under way keeps its own caller in its log lines.
+ */
+export function runAs<T>(principal: Principal, work: () => T): T {
+  const { userId } = currentPrincipal() ?? {};
+  findService()?.logger.info({ userId, actsAs: principal.userId }, 'acting as another principal');
+  return scopes.run({ ...current(), acting: { principal, unscopedReason: undefined } }, work);
+}
+
+/**
+ * Runs `work` beyond the scopes of repositories: it sees and touches the rows of all tenants and owners, deleted ones too.
+ * A log line tells the reason and who acts.
+ *
+ * @param reason why that is right, e.g. `'nightly totals of all tenants'`; to be found in the log
+ * @throws Error for an empty reason
+ */
+export function unscoped<T>(reason: string, work: () => T): T {
+  if (reason.trim() === '')
+    throw new Error("Expected the reason for unscoped(reason, work), got ''; say why it is right.");
+  const principal = currentPrincipal();
+  findService()?.logger.info({ userId: principal?.userId, reason }, 'row scope lifted');
+  return scopes.run({ ...current(), acting: { principal, unscopedReason: reason } }, work);
+}
+
+function current() {
+  return scopes.getStore() ?? { service: undefined, request: undefined };
+}

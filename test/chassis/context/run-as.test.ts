@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { currentPrincipal, isUnscoped, type Principal, setPrincipal } from '../../../src/chassis/context/principal.ts';
+import { runOutsideRequest, runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
+import { runAs, unscoped } from '../../../src/chassis/context/run-as.ts';
+import { createService } from '../../../src/chassis/index.ts';
+import { memoryLog } from '../http/bare-app.ts';
+
+const ann: Principal = { userId: 'ann', roles: new Set(['admin']), scopes: new Set() };
+const bob: Principal = { userId: 'bob', roles: new Set(), scopes: new Set(['orders:read']), tenantId: 't2' };
+
+function aRequest<T>(work: () => T): T {
+  return runWithRequestContext({ requestId: 'r1', method: 'GET', url: '/x', startTime: new Date() }, work);
+}
+
+/** Who acts, and whether row scopes hold. */
+const acting = () => [currentPrincipal()?.userId, isUnscoped()];
+
+describe('currentPrincipal', () => {
+  it('is who the guard found, from then on and in everything that the request begins', async () => {
+    await aRequest(async () => {
+      expect(currentPrincipal()).toBeUndefined();
+      await Promise.resolve().then(() => setPrincipal(ann));
+      expect(currentPrincipal()).toBe(ann);
+      expect(await new Promise((resolve) => setImmediate(() => resolve(currentPrincipal())))).toBe(ann);
+      expect(runOutsideRequest(currentPrincipal)).toBeUndefined();
+    });
+    expect(currentPrincipal()).toBeUndefined();
+  });
+
+  it('is refused to a guard that no request surrounds', () => {
+    expect(() => setPrincipal(ann)).toThrow('guards run behind the request pipeline');
+  });
+});
+
+describe('runAs and unscoped', () => {
+  it('end with their work, and the principal of the innermost acts', async () => {
+    await aRequest(async () => {
+      setPrincipal(ann);
+      await runAs(bob, async () => {
+        expect(acting()).toEqual(['bob', false]);
+        await unscoped('a test', async () => {
+          await Promise.resolve();
+          expect(acting()).toEqual(['bob', true]);
+          expect(runAs(ann, acting)).toEqual(['ann', false]);
+        });
+        expect(acting()).toEqual(['bob', false]);
+      });
+      expect(acting()).toEqual(['ann', false]);
+      expect(unscoped('a test', acting)).toEqual(['ann', true]);
+    });
+    expect(unscoped('a test', () => aRequest(acting))).toEqual([undefined, false]);
+  });
+
+  it('write who acts, as whom and why into the log, and nothing else of a principal', () => {
+    const { logger, lines } = memoryLog('info');
+    const service = createService({ modules: [], server: { port: 0 } }, { env: { DATABASE_URL: 'none' }, logger });
+    service.run(() => aRequest(() => runAs(bob, () => unscoped('nightly totals', acting))));
+    expect(lines).toMatchObject([
+      { level: 'info', msg: 'acting as another principal', actsAs: 'bob', requestId: 'r1' },
+      { level: 'info', msg: 'row scope lifted', userId: 'bob', reason: 'nightly totals', requestId: 'r1' },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('orders:read');
+  });
+
+  it('refuses to lift the scope without a reason', () => {
+    expect(() => unscoped(' ', acting)).toThrow('Expected the reason');
+  });
+});
