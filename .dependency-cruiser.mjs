@@ -9,7 +9,8 @@ const chassis = {
   config: {},
   context: {},
   di: { from: ['errors', 'config'] },
-  query: { from: ['errors'] },
+  // A list policy asks which service reads it.
+  query: { from: ['errors', 'context'] },
   telemetry: { from: ['errors', 'context', 'config'] },
   http: { from: ['errors', 'context', 'query', 'telemetry'], types: ['config'] },
   database: { from: ['errors', 'context', 'query', 'telemetry', 'config'] },
@@ -174,7 +175,7 @@ export default {
       {
         path: '^src/chassis/',
         pathNot:
-          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|context/run-as[.]ts$|admission/rate-limit[.]ts$|database/work/|lifecycle/process-guards[.]ts$)',
+          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|context/run-as[.]ts$|admission/rate-limit[.]ts$|database/work/|query/policy/list-policy[.]ts$|lifecycle/process-guards[.]ts$)',
       },
       '^src/chassis/context/current-service[.]ts$',
     ),

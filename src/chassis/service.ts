@@ -16,6 +16,7 @@ import { Closers } from './lifecycle/closers.ts';
 import { Health } from './lifecycle/health.ts';
 import type { ShutdownReport } from './lifecycle/shutdown.ts';
 import { StartStoppedError, StartUpError, StartUpReport } from './lifecycle/start-up-report.ts';
+import { ServicePolicies } from './query/policy/service-policies.ts';
 import { type Started, startUp } from './start.ts';
 import type { LogMasks } from './telemetry/log-masks.ts';
 import { createLogger, type Logger, masksOf } from './telemetry/logger.ts';
@@ -69,6 +70,8 @@ export class Service {
   /** Whoever opens something adds how to close it; the end closes it all, last opened first. */
   readonly closers: Closers;
   readonly app: Express = express();
+  /** Its list policies, once its routes are loaded. */
+  policies = new ServicePolicies();
   readonly #stop = new AbortController();
   #reportCrash: CrashReporter | undefined;
   #starting: Promise<Started> | undefined;

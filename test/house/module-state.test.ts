@@ -23,7 +23,6 @@ const allowed: Record<string, string> = {
   'chassis/database/sqlite/sqlite-like.ts: remembered': 'a pure cache of what a statement says',
   'chassis/http/answers/answer-headers.ts: noAnswerHeaders':
     'the headers of an app without settings; nothing changes it',
-  'chassis/query/policy/policy-rules.ts: made': 'numbers policies, which are declared where modules are imported',
 };
 
 /** Threads of their own, whose modules no service shares. */

@@ -1,9 +1,9 @@
 import type { ModuleConfig } from '../config/app-config.ts';
 import type { LoadFailure, SkippedRoute } from '../lifecycle/start-up-report.ts';
 import { StartUpError } from '../lifecycle/start-up-report.ts';
-import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import type { PolicyReference } from '../query/policy/policy-reference.ts';
 import type { PolicyRules } from '../query/policy/policy-rules.ts';
+import { ServicePolicies } from '../query/policy/service-policies.ts';
 import { type MountedRouter, policiesOf, type RegisteredPolicy } from './mounted-routers.ts';
 
 /** What is known of the modules that policies may refer to. */
@@ -17,19 +17,26 @@ export interface KnownModules {
   fail(router: MountedRouter, error: unknown): void;
 }
 
+/** Route files whose policies hold together, and those policies. */
+export interface BoundPolicies {
+  /** The route files that can be mounted, in their order. */
+  routers: readonly MountedRouter[];
+  policies: ServicePolicies;
+}
+
 /**
  * Leads every `policyOf` of the list policies in these route files to the policy that the named module mounts, and checks
  * what policies say of each other. A file with a policy that cannot work, or one that refers to a module of which a part
  * could not be loaded, is left out like one that cannot be loaded.
  *
- * @returns the route files that can be mounted, in their order
  * @throws StartUpError when the named module mounts no such policy
  */
-export function bindPolicies(routers: readonly MountedRouter[], known: KnownModules): readonly MountedRouter[] {
+export function bindPolicies(routers: readonly MountedRouter[], known: KnownModules): BoundPolicies {
   const registered = routers.flatMap(policiesOf);
+  const policies = new ServicePolicies(registered.filter(({ own }) => own));
   for (const router of routers) {
     try {
-      for (const from of policiesOf(router)) bindFrom(from, registered, known);
+      for (const from of policiesOf(router)) check(from, { registered, policies, known });
     } catch (error) {
       if (error instanceof StartUpError) throw error;
       known.fail(router, error);
@@ -38,53 +45,50 @@ export function bindPolicies(routers: readonly MountedRouter[], known: KnownModu
       return bindPolicies(others, known);
     }
   }
-  return routers;
+  return { routers, policies };
+}
+
+interface Found {
+  registered: readonly RegisteredPolicy[];
+  policies: ServicePolicies;
+  known: KnownModules;
 }
 
 /**
- * Binds what a policy and those beside it in its module refer to, and looks up their dotted sort keys, which checks them.
- * What a reference leads to is bound where it is mounted.
+ * Checks what a policy and those beside it in its module refer to, and looks up their dotted sort keys. What a reference
+ * leads to is checked where it is mounted.
  */
-function bindFrom(from: RegisteredPolicy, registered: readonly RegisteredPolicy[], known: KnownModules): void {
+function check(from: RegisteredPolicy, found: Found): void {
   const seen = new Set<PolicyRules>();
   const visit = (rules: PolicyRules): void => {
     if (seen.has(rules)) return;
     seen.add(rules);
     for (const relation of rules.relations) {
       const { name, reference } = relation;
-      if (reference === undefined) {
-        visit(relation.target);
-        continue;
-      }
-      const problem = bind(reference, registered, known);
-      if (problem !== undefined) {
+      const problem = reference && problemOf(reference, found);
+      if (reference && problem !== undefined) {
         const user = `the list policy of ${rules.model} in module ${from.module} (${from.path})`;
         const text = `Expected ${reference}, which ${user} refers to by its relation ${name}; ${problem}`;
-        throw hasFailed(reference.module, known) ? new Error(text) : new StartUpError(text);
+        throw hasFailed(reference.module, found.known) ? new Error(text) : new StartUpError(text);
       }
+      if (reference === undefined) visit(relation.target);
     }
     rules.sorts.keys();
   };
-  visit(from.policy.rules);
+  visit(found.policies.of(from.policy).rules);
 }
 
 /** Says what is wrong where a reference leads to no policy, or to more than one. */
-function bind(reference: PolicyReference, registered: readonly RegisteredPolicy[], known: KnownModules) {
+function problemOf(reference: PolicyReference, { registered, policies, known }: Found): string | undefined {
   const { module, model } = reference;
-  const fits = ({ own, policy, ...mounted }: RegisteredPolicy) =>
-    own && mounted.module === module && policy.model === model;
-  const found = registered.filter(fits);
-  const [policy, ...more] = new Set<AnyListPolicy>(found.map((one) => one.policy));
-  if (policy === undefined) return whyMissing(reference, registered, known);
-  if (more.length > 0) {
-    const paths = found.map(({ path }) => path).join(' and ');
-    return `module ${module} has different policies of ${model}, at ${paths}. Declare one of your own with listPolicy().`;
-  }
-  if (reference.bind(policy)) return undefined;
-  return (
-    `another service of this process has bound it to another policy. Declare the policy of ${model} once, at the top of ` +
-    `a *.schema.ts of module ${module}.`
-  );
+  const named = policies.named(reference);
+  if (named.length === 0) return whyMissing(reference, registered, known);
+  if (named.length === 1) return undefined;
+  const paths = registered
+    .filter((one) => one.own && one.module === module && one.policy.model === model)
+    .map(({ path }) => path)
+    .join(' and ');
+  return `module ${module} has different policies of ${model}, at ${paths}. Declare one of your own with listPolicy().`;
 }
 
 function whyMissing({ module, model }: PolicyReference, registered: readonly RegisteredPolicy[], known: KnownModules) {

@@ -6,15 +6,15 @@ import { currentService } from '../context/current-service.ts';
 import { readBodyFirst } from '../http/bodies/defer-body.ts';
 import { wrapHandlers } from '../http/pipeline/middleware.ts';
 import { addKnownRoute, rememberTemplate } from '../http/pipeline/route-table.ts';
-import { type DeclaredRoute, isRouter, replaceHandlers, routesOf } from '../http/pipeline/routes-of.ts';
+import { type DeclaredRoute, isRouter, replaceHandlers, routersOf, routesOf } from '../http/pipeline/routes-of.ts';
 import { shapeOf, yieldToSpecific } from '../http/pipeline/yield-to-specific.ts';
 import { StartUpError } from '../lifecycle/start-up-report.ts';
 import { isGuard } from '../openapi/documented.ts';
-import type { RouteFactory } from '../resource/resource-router.ts';
+import { describeRouter, type RouteFactory } from '../resource/resource-router.ts';
 import type { Service } from '../service.ts';
-import { bindPolicies } from './bind-policies.ts';
+import { type BoundPolicies, bindPolicies } from './bind-policies.ts';
 import { explainFailure } from './explain-failure.ts';
-import { keepRouters, type MountedRouter } from './mounted-routers.ts';
+import { keepMounted, type MountedRouter } from './mounted-routers.ts';
 import { selectRouteFiles } from './select-route-files.ts';
 
 /**
@@ -34,14 +34,15 @@ export async function loadRoutes(app: Express, enabledModules: ModuleConfig[]): 
     const router = await makeRouter(service, module.name, path);
     if (router) made.push({ module: module.name, file: path, prefix: module.routesPrefix ?? '', router });
   }
-  const routers = bindPolicies(made, {
+  const bound = bindPolicies(made, {
     modules: enabledModules,
     leftOut,
     failures: service.startUpReport.failures,
     fail: ({ module, file }, error) => addFailure(service, module, file, error),
   });
-  keepRouters(app, routers);
-  const routes = mountRouters(app, routers);
+  keepMounted(app, bound);
+  service.policies = bound.policies;
+  const routes = mountRouters(app, bound);
   service.startUpReport.addRoutes(
     routes.map(({ method, path }) => `${method} ${path}`),
     leftOut,
@@ -69,7 +70,7 @@ function addFailure({ logger, startUpReport }: Service, module: string, file: st
   logger.error({ err: error, module, file }, 'loading routes failed');
 }
 
-function mountRouters(app: Express, routers: readonly MountedRouter[]): DeclaredRoute[] {
+function mountRouters(app: Express, { routers, policies }: BoundPolicies): DeclaredRoute[] {
   const routes: (DeclaredRoute & { from: string })[] = [];
   for (const { module, file, prefix, router } of routers) {
     const from = `${module}/${basename(file)}`;
@@ -80,6 +81,7 @@ function mountRouters(app: Express, routers: readonly MountedRouter[]): Declared
       wrapHandlers(route.route);
       routes.push({ ...route, from });
     }
+    for (const { router: inner } of routersOf(router, prefix)) describeRouter(inner)?.readBy(policies);
     replaceHandlers(router, (handler) => (isGuard(handler) ? handler : readBodyFirst(handler)));
     app.use(prefix || '/', router);
   }

@@ -1,6 +1,7 @@
 import type { Express, Router } from 'express';
 import { routersOf } from '../http/pipeline/routes-of.ts';
 import type { AnyListPolicy } from '../query/policy/list-policy.ts';
+import type { ServicePolicies } from '../query/policy/service-policies.ts';
 import { describeRouter } from '../resource/resource-router.ts';
 
 /** A route file that is mounted: its router and where it stands. */
@@ -22,24 +23,31 @@ export interface RegisteredPolicy {
   own: boolean;
 }
 
-const mountedRouters = new WeakMap<object, readonly MountedRouter[]>();
+/** What is mounted on an app. */
+interface Mounted {
+  readonly routers: readonly MountedRouter[];
+  readonly policies: ServicePolicies;
+}
 
-/** Keeps which route files are mounted on an app. */
-export function keepRouters(app: Express, routers: readonly MountedRouter[]): void {
-  mountedRouters.set(app, routers);
+const mounted = new WeakMap<object, Mounted>();
+
+/** Keeps which route files are mounted on an app, and the policies of their resources. */
+export function keepMounted(app: Express, what: Mounted): void {
+  mounted.set(app, what);
 }
 
 /** The route files mounted on an app, in the order of mounting. */
 export function routersOn(app: Express): readonly MountedRouter[] {
-  return mountedRouters.get(app) ?? [];
+  return mounted.get(app)?.routers ?? [];
 }
 
-/** The list policies of the resources that can be read on an app, in the order of mounting. */
+/** The list policies of the resources that can be read on an app, in the order of mounting, as its service reads them. */
 export function registeredPolicies(app: Express): RegisteredPolicy[] {
-  return routersOn(app).flatMap(policiesOf);
+  const { routers, policies } = mounted.get(app) ?? { routers: [] };
+  return routers.flatMap(policiesOf).map((found) => ({ ...found, policy: policies?.of(found.policy) ?? found.policy }));
 }
 
-/** The list policies of the resources that can be read by the routes of one file, also in routers inside its router. */
+/** The list policies, as declared, of the resources that can be read by the routes of one file, also in routers inside its router. */
 export function policiesOf({ module, prefix, router: outer }: MountedRouter): RegisteredPolicy[] {
   return routersOf(outer, prefix).flatMap(({ router, path: above }) => {
     const resource = describeRouter(router);

@@ -11,7 +11,7 @@ type Part = 'Filter' | 'Order' | 'Include';
  */
 export class QueryComponents {
   readonly schemas: Record<string, Json> = {};
-  readonly #names = new Map<string, string>();
+  readonly #names = new Map<PolicyRules, string>();
   readonly #make: Record<Part, (rules: PolicyRules) => Json> = {
     Filter: (rules) => this.#filter(rules),
     Order: orderSchema,
@@ -29,13 +29,13 @@ export class QueryComponents {
   }
 
   /** The model's name; further policies of one model are numbered. */
-  #nameOf({ id, model }: PolicyRules): string {
-    const known = this.#names.get(id);
+  #nameOf(rules: PolicyRules): string {
+    const known = this.#names.get(rules);
     if (known !== undefined) return known;
     const others = new Set(this.#names.values());
-    let name = model;
-    for (let number = 2; others.has(name); number++) name = model + number;
-    this.#names.set(id, name);
+    let name = rules.model;
+    for (let number = 2; others.has(name); number++) name = rules.model + number;
+    this.#names.set(rules, name);
     return name;
   }
 

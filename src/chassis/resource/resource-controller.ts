@@ -7,6 +7,7 @@ import { queryParameters } from '../http/pipeline/query-parameters.ts';
 import type { CursorCodec } from '../query/paging/cursor.ts';
 import { readId } from '../query/parse/read-id.ts';
 import type { AnyListPolicy } from '../query/policy/list-policy.ts';
+import type { ServicePolicies } from '../query/policy/service-policies.ts';
 import type { ResourceService } from './resource-service.ts';
 
 /** A schema by what it gives, so that the compiler's message names the field that does not fit. */
@@ -37,6 +38,9 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   abstract readonly schemas: ResourceSchemas<S>;
   protected readonly service: S;
   protected readonly cursors: CursorCodec;
+  #readBy: ServicePolicies | 'several services' | undefined;
+  /** The declared policies, each with what the only service of this controller reads in its place. */
+  #resolved: ReadonlyMap<AnyListPolicy, AnyListPolicy> = new Map();
 
   constructor({ service, cursors }: { service: S; cursors: CursorCodec }) {
     this.service = service;
@@ -95,9 +99,24 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
     return this.schemas.list;
   }
 
-  // What is not declared would be neither bound to other modules nor in the leak tests.
+  /**
+   * Looks its policies up once for all requests; loading the routes calls it. A controller that several services share, as
+   * one that a route file makes outside of `defineRoutes` is, leaves it to each request.
+   */
+  usePolicies(policies: ServicePolicies): void {
+    const { list, otherLists = [] } = this.schemas;
+    this.#readBy = this.#readBy === undefined || this.#readBy === policies ? policies : 'several services';
+    const looked = this.#readBy === policies ? [list, ...otherLists] : [];
+    this.#resolved = new Map(looked.map((policy) => [policy, policies.of(policy)]));
+  }
+
   #policyFor(request: Request): AnyListPolicy {
     const policy = this.policyFor(request);
+    return this.#resolved.get(policy) ?? this.#checkDeclared(policy);
+  }
+
+  // What is not declared would be neither bound to other modules nor in the leak tests.
+  #checkDeclared(policy: AnyListPolicy): AnyListPolicy {
     const { list, otherLists } = this.schemas;
     if (policy === list || otherLists?.includes(policy)) return policy;
     throw new Error(
@@ -112,7 +131,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
    * @throws NotFoundException for a text that none of the model's identifiers can be
    */
   protected idOf(request: Request): Parameters<S['get']>[0] {
-    return readId(this.schemas.list.rules, request.params.id as string) as Parameters<S['get']>[0];
+    return readId(this.schemas.list.declared, request.params.id as string) as Parameters<S['get']>[0];
   }
 }
 

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import { asyncHandler } from '../http/pipeline/middleware.ts';
+import type { ServicePolicies } from '../query/policy/service-policies.ts';
 import type { ResourceController, ResourceSchemas } from './resource-controller.ts';
 
 /** A route file's default export: makes the file's router from the container's cradle. */
@@ -26,6 +27,8 @@ export interface ResourceDescription {
   path: string;
   schemas: ResourceSchemas;
   access: ResourceAccess;
+  /** Has the resource's lists read by the policies of a service, see `ResourceController.usePolicies`. */
+  readBy(policies: ServicePolicies): void;
 }
 
 type HandlerName<C> = {
@@ -62,7 +65,8 @@ export function resourceRouter(path: string, controller: ResourceController, acc
     router.put(`${path}/:id`, ...write, handle(controller, 'update'));
     router.delete(`${path}/:id`, ...write, handle(controller, 'delete'));
   }
-  descriptions.set(router, { path, schemas: controller.schemas, access });
+  const readBy = (policies: ServicePolicies) => controller.usePolicies(policies);
+  descriptions.set(router, { path, schemas: controller.schemas, access, readBy });
   return router;
 }
 

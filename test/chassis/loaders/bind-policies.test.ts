@@ -99,13 +99,6 @@ describe('a relation to a resource that is not there stops the start, and says',
     const start = bootTestApp({ modulesDirectory, configure: without });
     await expect(start).rejects.toThrow('there is no module users in AppConfig (only auth, catalog, accounts, logins)');
   });
-
-  it('that another service of the process has bound it to another policy', async () => {
-    const { policy } = registeredPolicies(app.express).find(({ path }) => path === logins) ?? {};
-    const reference = policy?.rules.includes.get('user')?.reference;
-    expect(reference?.bind({})).toBe(false);
-    expect(reference?.policy).toBeDefined();
-  });
 });
 
 describe('a relation to a module of which a part failed to load', () => {

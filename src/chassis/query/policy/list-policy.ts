@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { findService } from '../../context/current-service.ts';
 import type { CursorCodec } from '../paging/cursor.ts';
 import { KeysetPage } from '../paging/keyset.ts';
 import { defaultPaging, type QueryInput, readPaging } from '../paging/paging.ts';
@@ -11,7 +12,8 @@ import { type QuerySchemas, type SearchOptions, sanitizeSearchOptions } from '..
 import type { ListDefinition } from './list-definition.ts';
 import type { ModelName } from './model-types.ts';
 import { describePolicy, type PolicyDescription, policySchemas } from './policy-description.ts';
-import { type LooseDefinition, PolicyRules } from './policy-rules.ts';
+import { PolicyReference } from './policy-reference.ts';
+import { type FollowRelation, type LooseDefinition, PolicyRules, type RelationTarget } from './policy-rules.ts';
 
 const getParameters: ReadonlySet<string> = new Set(['include']);
 const findParameters: ReadonlySet<string> = new Set(['include', 'orderBy', 'where']);
@@ -25,6 +27,10 @@ const searchParameters: ReadonlySet<string> = new Set([
   'count',
 ]);
 
+type Definition<S extends z.core.$ZodShape> = LooseDefinition & {
+  readonly record: z.ZodObject<S, z.core.$ZodObjectConfig>;
+};
+
 /**
  * What may be asked of the lists of one model, and what may leave. Everything that is not declared
  * is refused with the answer that a name gets which does not exist.
@@ -36,32 +42,52 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
   readonly select: Selection;
   /** Strict schemas of the parameters, made of this policy (spec.md: QuerySchemas). */
   readonly schemas: QuerySchemas;
-  /** The declaration as the parsers read it. */
-  readonly rules: PolicyRules;
+  /** The declaration by itself, which says all but where references to other modules lead. */
+  readonly declared: PolicyRules;
+  readonly #definition: Definition<S>;
+  readonly #resolved: PolicyRules | undefined;
 
-  constructor(model: M, definition: LooseDefinition & { readonly record: z.ZodObject<S, z.core.$ZodObjectConfig> }) {
+  /** @param follow leads its relations; without it, they are led by the service of each caller */
+  constructor(model: M, definition: Definition<S>, follow?: FollowRelation) {
     this.model = model;
     this.record = definition.record;
-    this.rules = new PolicyRules(model, definition);
-    this.select = this.rules.select;
-    this.schemas = policySchemas(this.rules);
+    this.#definition = definition;
+    this.#resolved = follow && new PolicyRules(model, definition, follow);
+    this.declared = this.#resolved ?? new PolicyRules(model, definition, followAlone);
+    this.select = this.declared.select;
+    this.schemas = policySchemas(this);
+  }
+
+  /**
+   * The declaration as the parsers read it. Of a policy that a module declares they are those of the current service, which
+   * are looked up each time; `resolvedBy` gives one that need not.
+   */
+  get rules(): PolicyRules {
+    return this.#resolved ?? findService()?.policies.of(this).rules ?? this.declared;
+  }
+
+  /** This policy with relations that `follow` leads. */
+  resolvedBy(follow: FollowRelation): ListPolicy<M, S> {
+    return new ListPolicy(this.model, this.#definition, follow);
   }
 
   /** Reads the parameters of a request for one record: `include` only. @throws BadRequestException when it asks for what is not allowed */
   parseGet(query: QueryInput): GetQuery {
     refuseUnknown(query, getParameters);
-    const select = readSelect(this.rules, query.include, 1, 'request');
-    return { model: this.model, select, cost: recordCost(this.rules, select) };
+    const { rules } = this;
+    const select = readSelect(rules, query.include, 1, 'request');
+    return { model: this.model, select, cost: recordCost(rules, select) };
   }
 
   /** Reads the parameters of a find request: include, orderBy, where. @throws BadRequestException when they ask for what is not allowed */
   parseFind(query: QueryInput): FindQuery {
     refuseUnknown(query, findParameters);
-    const { findLimit, parents } = this.rules.limits;
-    const parts = readParts(this.rules, query, Math.min(findLimit, parents), 'request');
+    const { rules } = this;
+    const { findLimit, parents } = rules.limits;
+    const parts = readParts(rules, query, Math.min(findLimit, parents), 'request');
     const { where, terms, select } = parts;
     const take = Object.values(select).some(isToMany) ? Math.min(findLimit, parents) : findLimit;
-    const cost = queryCost(this.rules, { ...parts, take, skip: 0, counts: false });
+    const cost = queryCost(rules, { ...parts, take, skip: 0, counts: false });
     return { model: this.model, select, ...(where && { where }), orderBy: toOrder(terms), take, cost };
   }
 
@@ -73,14 +99,15 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
    */
   parseSearch(query: QueryInput, cursors: CursorCodec): SearchQuery {
     refuseUnknown(query, searchParameters);
+    const { rules } = this;
     const { page, pageSize, cursor } = query;
     const defaults = {
       page: defaultPaging.page,
-      pageSize: Math.min(defaultPaging.pageSize, this.rules.limits.pageSize),
+      pageSize: Math.min(defaultPaging.pageSize, rules.limits.pageSize),
     };
     const window = readPaging({ page, pageSize }, this.schemas.paginationSchema, defaults);
-    const parts = readParts(this.rules, query, window.pageSize, 'request');
-    const search = this.#page(parts, window, readCount(query.count));
+    const parts = readParts(rules, query, window.pageSize, 'request');
+    const search = this.#page(rules, parts, window, readCount(query.count));
     if (cursor === undefined) return search;
     if (page !== undefined)
       throw badParameter('page', [{ path: '', message: 'cannot stand beside cursor; leave one of them out' }]);
@@ -95,11 +122,18 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
    * @throws BadRequestException when they ask for what is not allowed
    */
   parseSearchOptions(options: SearchOptions): SearchQuery {
-    const window = sanitizeSearchOptions(options, this.rules.limits.pageSize);
-    return this.#page(readParts(this.rules, options as QueryInput, window.pageSize, 'program'), window, 'exact');
+    const { rules } = this;
+    const window = sanitizeSearchOptions(options, rules.limits.pageSize);
+    const parts = readParts(rules, options as QueryInput, window.pageSize, 'program');
+    return this.#page(rules, parts, window, 'exact');
   }
 
-  #page(parts: QueryParts, window: { page: number; pageSize: number }, count: SearchQuery['count']): SearchQuery {
+  #page(
+    rules: PolicyRules,
+    parts: QueryParts,
+    window: { page: number; pageSize: number },
+    count: SearchQuery['count'],
+  ): SearchQuery {
     const { where, terms, select } = parts;
     const { page, pageSize } = window;
     const skip = (page - 1) * pageSize;
@@ -113,7 +147,7 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
       pageSize,
       skip,
       count,
-      cost: queryCost(this.rules, { ...parts, take: pageSize, skip, counts: count === 'exact' }),
+      cost: queryCost(rules, { ...parts, take: pageSize, skip, counts: count === 'exact' }),
     };
   }
 
@@ -121,6 +155,12 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
   describe(): PolicyDescription {
     return describePolicy(this.rules);
   }
+}
+
+/** Leads relations without a service: to the policies of the same module, and to none of another one. */
+function followAlone(target: RelationTarget): unknown {
+  const policy = target instanceof PolicyReference ? undefined : target();
+  return policy instanceof ListPolicy ? policy.declared : policy;
 }
 
 function fromCursor(search: SearchQuery, cursor: KeysetPage): SearchQuery {

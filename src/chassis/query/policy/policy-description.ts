@@ -54,26 +54,27 @@ function describeRelation({ target, many }: RelationRule): RelationDescription {
  * The schemas of a policy. They accept and refuse what its parsers do, with values of `where` in the type of their field;
  * how many related records an include may ask for in all depends on the page, so only the parsers check that.
  */
-export function policySchemas(rules: PolicyRules): QuerySchemas {
+export function policySchemas(policy: { readonly declared: PolicyRules; readonly rules: PolicyRules }): QuerySchemas {
+  const { limits } = policy.declared;
   return {
-    whereSchema: schemaOf(rules, (value, context) => parseWhere(rules, value, context)),
-    orderBySchema: schemaOf(rules, (value, context) => {
-      parseOrder(rules, value, context);
+    whereSchema: schemaOf(limits, (value, context) => parseWhere(policy.rules, value, context)),
+    orderBySchema: schemaOf(limits, (value, context) => {
+      parseOrder(policy.rules, value, context);
       return value;
     }),
-    includeSchema: schemaOf(rules, (value, context) => {
-      parseInclude(rules, value, context);
+    includeSchema: schemaOf(limits, (value, context) => {
+      parseInclude(policy.rules, value, context);
       return value;
     }),
-    paginationSchema: paginationSchemaFor(rules.limits),
+    paginationSchema: paginationSchemaFor(limits),
   };
 }
 
-function schemaOf(rules: PolicyRules, parse: (value: unknown, context: ParseContext) => unknown): z.ZodType {
+function schemaOf(limits: QueryLimits, parse: (value: unknown, context: ParseContext) => unknown): z.ZodType {
   const schema = z.unknown().transform((value, context) => {
     try {
-      checkBounds(value, rules.limits);
-      return parse(value, parseContext(rules.limits));
+      checkBounds(value, limits);
+      return parse(value, parseContext(limits));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       context.addIssue({ code: 'custom', message: error.message, path: error.path });

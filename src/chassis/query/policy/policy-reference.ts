@@ -1,29 +1,17 @@
 import type { ModelName } from './model-types.ts';
 
 /**
- * The list policy of a resource that another module mounts, by its name. Loading the routes binds it, so that it is the
- * very policy that the resource has.
+ * The list policy of a resource that another module mounts, by its name. It is a name and nothing else: each service
+ * leads it to the policy that its own modules mount.
  */
 export class PolicyReference<M extends string = string> {
   readonly module: string;
   readonly model: M;
-  #policy: object | undefined;
 
   /** Use `policyOf`. */
   constructor(module: string, model: M) {
     this.module = module;
     this.model = model;
-  }
-
-  /** The policy, once it is bound. */
-  get policy(): object | undefined {
-    return this.#policy;
-  }
-
-  /** Binds it for the rest of its life, as policies are values of the process: false when it leads elsewhere already. */
-  bind(policy: object): boolean {
-    this.#policy ??= policy;
-    return this.#policy === policy;
   }
 
   toString(): string {

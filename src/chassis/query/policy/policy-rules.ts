@@ -6,15 +6,18 @@ import { type PolicyThunk, ToMany } from './list-definition.ts';
 import { PolicyReference } from './policy-reference.ts';
 import { defaultQueryLimits, maxSkip, type QueryLimits } from './query-limits.ts';
 
-/** What a relation of a definition leads to. */
-type RelationTarget = PolicyThunk | PolicyReference | ToMany;
+/** What says where a relation leads. */
+export type RelationTarget = PolicyThunk | PolicyReference;
+
+/** Gives the rules of the policy that a relation leads to; anything else where it leads to none. */
+export type FollowRelation = (target: RelationTarget) => unknown;
 
 /** A definition without its compile-time checks. */
 export interface LooseDefinition {
   readonly record: z.ZodObject;
-  readonly filter?: Readonly<Record<string, readonly string[] | RelationTarget>>;
+  readonly filter?: Readonly<Record<string, readonly string[] | RelationTarget | ToMany>>;
   readonly sort?: readonly string[];
-  readonly include?: Readonly<Record<string, RelationTarget>>;
+  readonly include?: Readonly<Record<string, RelationTarget | ToMany>>;
   readonly limits?: Partial<QueryLimits>;
 }
 
@@ -35,13 +38,9 @@ export interface RelationRule {
   readonly target: PolicyRules;
 }
 
-let made = 0;
-
 /** A list policy as the walks through the parameters read it: every lookup is a map, so that no name is special. */
 export class PolicyRules {
   readonly model: string;
-  /** Tells policies apart, also two of one model. */
-  readonly id: string;
   readonly limits: Readonly<QueryLimits>;
   readonly fields: ReadonlyMap<string, FieldRule>;
   /** Selects every field of the record. */
@@ -50,12 +49,13 @@ export class PolicyRules {
   readonly includes: ReadonlyMap<string, RelationRule>;
   /** How the primary key sorts, which ends every order. */
   readonly idSort: SortRule;
+  readonly #follow: FollowRelation;
   readonly #sortKeys: readonly string[];
   #sorts: ReadonlyMap<string, SortRule> | undefined;
 
-  constructor(model: string, definition: LooseDefinition) {
+  constructor(model: string, definition: LooseDefinition, follow: FollowRelation) {
     this.model = model;
-    this.id = `${model}#${++made}`;
+    this.#follow = follow;
     this.limits = Object.freeze(withLimits(model, definition.limits));
     this.fields = new Map(Object.entries(definition.record.shape).map(([name, type]) => [name, fieldRule(name, type)]));
     this.select = Object.freeze(Object.fromEntries([...this.fields.keys()].map((name) => [name, true as const])));
@@ -63,7 +63,7 @@ export class PolicyRules {
       Object.entries(definition.filter ?? {}).map(([name, rule]) => [name, this.#filter(name, rule)]),
     );
     this.includes = new Map(
-      Object.entries(definition.include ?? {}).map(([name, rule]) => [name, relation(model, name, rule)]),
+      Object.entries(definition.include ?? {}).map(([name, rule]) => [name, relation(model, name, rule, follow)]),
     );
     this.idSort = sortRule(
       [],
@@ -87,8 +87,8 @@ export class PolicyRules {
     return this.#sorts;
   }
 
-  #filter(name: string, rule: readonly string[] | RelationTarget): FieldFilter | RelationRule {
-    if (!Array.isArray(rule)) return relation(this.model, name, rule as RelationTarget);
+  #filter(name: string, rule: readonly string[] | RelationTarget | ToMany): FieldFilter | RelationRule {
+    if (!Array.isArray(rule)) return relation(this.model, name, rule as RelationTarget | ToMany, this.#follow);
     const field = this.#field(name, 'filter');
     const possible = operatorsOf(field.kind);
     const impossible = rule.find((operator) => !possible.includes(operator));
@@ -131,7 +131,7 @@ export class PolicyRules {
   }
 }
 
-function relation(model: string, name: string, rule: RelationTarget): RelationRule {
+function relation(model: string, name: string, rule: RelationTarget | ToMany, follow: FollowRelation): RelationRule {
   const leadsTo = rule instanceof ToMany ? rule.policy : rule;
   const reference = leadsTo instanceof PolicyReference ? leadsTo : undefined;
   let target: PolicyRules | undefined;
@@ -140,20 +140,19 @@ function relation(model: string, name: string, rule: RelationTarget): RelationRu
     many: rule instanceof ToMany,
     reference,
     get target() {
-      target ??= rulesOf(reference ? reference.policy : (leadsTo as () => unknown)(), model, name, reference);
+      target ??= checkRules(follow(leadsTo), model, name, reference);
       return target;
     },
   };
 }
 
-function rulesOf(policy: unknown, model: string, name: string, reference: PolicyReference | undefined): PolicyRules {
-  const rules = (policy as { rules?: unknown } | undefined)?.rules;
-  if (rules instanceof PolicyRules) return rules;
+function checkRules(found: unknown, model: string, name: string, reference: PolicyReference | undefined): PolicyRules {
+  if (found instanceof PolicyRules) return found;
   if (reference) {
-    const why = `${name} leads to ${reference}, which is bound when the routes of a resource with this policy are loaded`;
-    throw broken(model, `${why}; mount it by resourceRouter, or name it in otherLists of a controller's schemas`);
+    const why = `${name} leads to ${reference}, which no module of the current service mounts`;
+    throw broken(model, `${why}; use the policy in a service with module ${reference.module}`);
   }
-  throw broken(model, `${name} leads to ${String(policy)}; expected a function that returns a list policy`);
+  throw broken(model, `${name} leads to ${String(found)}; expected a function that returns a list policy`);
 }
 
 function withLimits(model: string, changed: Partial<QueryLimits> = {}): QueryLimits {
