@@ -1,7 +1,7 @@
 import { notFoundMessage } from '../errors/error-body.ts';
 import { NotFoundException } from '../errors/exceptions.ts';
+import type { StoredJson } from '../query/paging/paging.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
-import type { StoredJson } from '../query/stored-json.ts';
 import { isSurrounded, stopAbandoned } from './client/convert-orm-errors.ts';
 import type { DatabaseProvider } from './client/database-url.ts';
 import { type DatabaseKind, databaseKindOf } from './client/orm.ts';
@@ -9,10 +9,9 @@ import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, Upd
 import type { JsonReader } from './reader/json-reader.ts';
 import type { ReadParameters } from './reader/write-statement.ts';
 import { Coalescer, freezeRecords, raiseOwn, readKey } from './reads/coalesce.ts';
-import { readPage, TotalHints } from './reads/page.ts';
+import { readPage, StoredRecords, TotalHints } from './reads/page.ts';
 import { toProviderFilter, toProviderSelection } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
-import { StoredRecords } from './reads/stored-records.ts';
 import { currentUnit } from './work/unit.ts';
 import { type UnitOfWorkOptions, unitOfWorkOn } from './work/unit-of-work.ts';
 

@@ -1,8 +1,8 @@
 import { type ComparisonCost, operatorNamed, relationForms } from './operators.ts';
 import type { JsonComparison } from './parse/json-comparison.ts';
+import { badParameter } from './parse/parameter.ts';
+import { isToMany } from './parse/parse-include.ts';
 import type { OrderTerm } from './parse/parse-order.ts';
-import { badParameter } from './parse/query-refusal.ts';
-import { isToMany } from './parse/read-parts.ts';
 import type { PolicyRules } from './policy/policy-rules.ts';
 import type { Filter, Selection } from './query-types.ts';
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { defaultPaging, paginationSchemaFor, type QueryInput, readPaging } from './paging/paging.ts';
-import { parseJson } from './parse/parse-json.ts';
+import { badParameter, inParameter, parseJson } from './parse/parameter.ts';
 import type { SortDirection } from './parse/parse-order.ts';
-import { badParameter, inParameter } from './parse/query-refusal.ts';
 import { defaultQueryLimits, maxSkip } from './policy/query-limits.ts';
 
 type Defaults = typeof defaultQuerySchemas;

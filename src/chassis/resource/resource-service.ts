@@ -1,6 +1,6 @@
 import type { UnitOfWorkOptions } from '../database/work/unit-of-work.ts';
+import type { StoredJson } from '../query/paging/paging.ts';
 import type { FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
-import type { StoredJson } from '../query/stored-json.ts';
 
 /** What a resource's service needs of its repository; `Repository` fulfils it. */
 export interface ResourceRepository {

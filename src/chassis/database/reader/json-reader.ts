@@ -1,5 +1,5 @@
 import { AnyNull } from '@prisma/client/runtime/client';
-import type { SqlQueryable } from '@prisma/driver-adapter-utils';
+import type { ArgType, SqlQueryable } from '@prisma/driver-adapter-utils';
 import { getRequestContext } from '../../context/request-context.ts';
 import {
   DatabaseUnavailableException,
@@ -9,9 +9,11 @@ import {
 import type { Filter, Selection } from '../../query/query-types.ts';
 import type { MeasuredOperation } from '../client/convert-orm-errors.ts';
 import type { DatabaseCounts } from '../client/orm.ts';
+import type { DataField, DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
-import { StoredRecords } from '../reads/stored-records.ts';
-import type { StatementTarget } from './statement-writer.ts';
+import { StoredRecords } from '../reads/page.ts';
+import { UnknownShape } from './sql-dialect.ts';
+import type { StatementTarget, ValuePath } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
 
 /** Statements that are kept; the first kept are the first forgotten. */
@@ -21,6 +23,12 @@ const spans = () => import('../../telemetry/tracing/query-span.ts');
 const finalErrors = [DatabaseUnavailableException, RequestAbandonedException, ServiceUnavailableException];
 
 type Operation = 'findMany' | 'findUnique' | 'count';
+
+/** A statement, and how the values of a read become its arguments. */
+interface Statement extends Omit<ReadStatement, 'bindings'> {
+  readonly argTypes: ArgType[];
+  readonly values: readonly { readonly path: ValuePath; readonly convert: Argument['convert'] }[];
+}
 
 /** What the reader works with. */
 export interface JsonReaderParts extends StatementTarget {
@@ -38,7 +46,7 @@ export interface JsonReaderParts extends StatementTarget {
  */
 export class JsonReader {
   readonly #parts: JsonReaderParts;
-  readonly #statements = new Map<string, ReadStatement | undefined>();
+  readonly #statements = new Map<string, Statement | undefined>();
 
   constructor(parts: JsonReaderParts) {
     this.#parts = parts;
@@ -69,11 +77,11 @@ export class JsonReader {
     return new StoredRecords(statement.rewrite ? texts.map(rewritten) : texts, statement.kinds);
   }
 
-  #statement(operation: Operation, model: string, parameters: ReadParameters): ReadStatement | undefined {
+  #statement(operation: Operation, model: string, parameters: ReadParameters): Statement | undefined {
     const key = `${operation} ${model} ${shapeKey(parameters)}`;
     if (this.#statements.has(key)) return this.#statements.get(key);
     const write = operation === 'count' ? writeCount : writeRead;
-    const statement = ifKnown(() => write(this.#parts, model, parameters));
+    const statement = ifKnown(() => withArguments(write(this.#parts, model, parameters), this.#parts.dataModel));
     if (this.#statements.size >= mostStatements)
       this.#statements.delete(this.#statements.keys().next().value as string);
     this.#statements.set(key, statement);
@@ -85,7 +93,7 @@ export class JsonReader {
     operation: Operation,
     model: string,
     parameters: ReadParameters,
-    statement: ReadStatement | undefined,
+    statement: Statement | undefined,
   ): Promise<unknown[][] | undefined> {
     const { connection, measured, counts, provider } = this.#parts;
     const args = statement && ifKnown(() => argumentsOf(statement, parameters));
@@ -93,8 +101,7 @@ export class JsonReader {
       counts?.leftToOrm('shape');
       return undefined;
     }
-    const { sql, bindings } = statement;
-    const argTypes = bindings.map(({ argType }) => argType);
+    const { sql, argTypes } = statement;
     const query = async () => (await connection.queryRaw({ sql, args, argTypes })).rows;
     // Only a request whose trace is recorded loads what makes spans.
     const traced = async () => (await spans()).inQuerySpan({ provider, model, operation, sql }, query);
@@ -114,8 +121,13 @@ function isFinal(error: unknown): boolean {
   return finalErrors.some((Final) => error instanceof Final);
 }
 
-function argumentsOf({ bindings }: ReadStatement, parameters: ReadParameters): unknown[] {
-  return bindings.map(({ path, convert }) => convert(path.reduce<unknown>(stepInto, parameters)));
+function withArguments({ bindings, ...statement }: ReadStatement, dataModel: DataModel): Statement {
+  const values = bindings.map(({ path, field }) => ({ path, ...argumentOf(field, dataModel) }));
+  return { ...statement, argTypes: values.map(({ argType }) => argType), values };
+}
+
+function argumentsOf({ values }: Statement, parameters: ReadParameters): unknown[] {
+  return values.map(({ path, convert }) => convert(path.reduce<unknown>(stepInto, parameters)));
 }
 
 function stepInto(value: unknown, step: string | number): unknown {
@@ -157,4 +169,53 @@ function shapeKey(value: unknown, literal = true): string {
     key += `${name.length}:${name}${shapeKey((value as Record<string, unknown>)[name], inner)}`;
   }
   return `{${key}}`;
+}
+
+/** How the values of a type are given to the driver. */
+interface Argument {
+  readonly argType: ArgType;
+  /** @throws UnknownShape for a value of another type */
+  readonly convert: (value: unknown) => unknown;
+}
+
+const argumentsByType: Record<string, Argument> = {
+  String: taking('string', ['string']),
+  Int: taking('int', ['number']),
+  BigInt: taking('bigint', ['bigint', 'number'], String),
+  Float: taking('float', ['number']),
+  Decimal: taking('decimal', ['string']),
+  Boolean: taking('boolean', ['boolean']),
+  DateTime: taking('datetime', ['object'], asDate),
+  Json: { argType: { scalarType: 'json', arity: 'scalar' }, convert: (value) => JSON.stringify(value) },
+};
+
+function argumentOf({ type, native, list }: DataField, { enums }: DataModel): Argument {
+  const labels = enums[type];
+  if (labels) return taking('enum', ['string'], (value) => labelOf(labels, value as string));
+  const known = Object.hasOwn(argumentsByType, type) && !list ? argumentsByType[type] : undefined;
+  if (!known) throw new UnknownShape(`values of ${type}`);
+  return native === 'Date' ? { ...known, argType: { ...known.argType, dbType: 'DATE' } } : known;
+}
+
+/** Takes values of some types of JavaScript, and none else. */
+function taking(
+  scalarType: ArgType['scalarType'],
+  types: readonly string[],
+  change = (value: unknown): unknown => value,
+): Argument {
+  const convert = (value: unknown) => {
+    if (types.includes(typeof value)) return change(value);
+    throw new UnknownShape(`a value that is no ${types.join(' or ')}`);
+  };
+  return { argType: { scalarType, arity: 'scalar' }, convert };
+}
+
+function labelOf(labels: Readonly<Record<string, string>>, value: string): string {
+  if (Object.hasOwn(labels, value)) return labels[value] as string;
+  throw new UnknownShape('a value that the enum does not have');
+}
+
+function asDate(value: unknown): Date {
+  if (value instanceof Date) return value;
+  throw new UnknownShape('a value that is no Date');
 }

@@ -1,17 +1,14 @@
-import type { ArgType } from '@prisma/driver-adapter-utils';
 import type { DatabaseProvider } from '../client/database-url.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
-import { dialects, type SqlDialect, UnknownShape } from './sql-dialect.ts';
+import { dialects, type SqlDialect } from './sql-dialect.ts';
 
 /** Steps from the parameters of a read to one of their values. */
 export type ValuePath = readonly (string | number)[];
 
-/** An argument of a statement: where its value stands, and what becomes of it. */
+/** An argument of a statement: where its value stands, and the field whose type it takes. */
 export interface Binding {
   readonly path: ValuePath;
-  readonly argType: ArgType;
-  /** @throws UnknownShape for a value of another type */
-  readonly convert: (value: unknown) => unknown;
+  readonly field: DataField;
 }
 
 /** The database that statements are written for. */
@@ -63,7 +60,7 @@ export class StatementWriter {
 
   /** The place of the value at a path, which takes the type of a field. */
   value(path: ValuePath, field: DataField): string {
-    this.#bindings.push({ path, ...argumentOf(field, this.dataModel) });
+    this.#bindings.push({ path, field });
     return `\0${this.#bindings.length - 1}\0`;
   }
 
@@ -84,47 +81,3 @@ export class StatementWriter {
 }
 
 const placeMarks = /\0(\d+)\0/g;
-
-type Argument = Pick<Binding, 'argType' | 'convert'>;
-
-const argumentsByType: Record<string, Argument> = {
-  String: taking('string', ['string']),
-  Int: taking('int', ['number']),
-  BigInt: taking('bigint', ['bigint', 'number'], String),
-  Float: taking('float', ['number']),
-  Decimal: taking('decimal', ['string']),
-  Boolean: taking('boolean', ['boolean']),
-  DateTime: taking('datetime', ['object'], asDate),
-  Json: { argType: { scalarType: 'json', arity: 'scalar' }, convert: (value) => JSON.stringify(value) },
-};
-
-function argumentOf({ type, native, list }: DataField, { enums }: DataModel): Argument {
-  const labels = enums[type];
-  if (labels) return taking('enum', ['string'], (value) => labelOf(labels, value as string));
-  const known = Object.hasOwn(argumentsByType, type) && !list ? argumentsByType[type] : undefined;
-  if (!known) throw new UnknownShape(`values of ${type}`);
-  return native === 'Date' ? { ...known, argType: { ...known.argType, dbType: 'DATE' } } : known;
-}
-
-/** Takes values of some types of JavaScript, and none else. */
-function taking(
-  scalarType: ArgType['scalarType'],
-  types: readonly string[],
-  change = (value: unknown): unknown => value,
-): Argument {
-  const convert = (value: unknown) => {
-    if (types.includes(typeof value)) return change(value);
-    throw new UnknownShape(`a value that is no ${types.join(' or ')}`);
-  };
-  return { argType: { scalarType, arity: 'scalar' }, convert };
-}
-
-function labelOf(labels: Readonly<Record<string, string>>, value: string): string {
-  if (Object.hasOwn(labels, value)) return labels[value] as string;
-  throw new UnknownShape('a value that the enum does not have');
-}
-
-function asDate(value: unknown): Date {
-  if (value instanceof Date) return value;
-  throw new UnknownShape('a value that is no Date');
-}

@@ -1,4 +1,4 @@
-import { isToMany } from '../../query/parse/read-parts.ts';
+import { isToMany } from '../../query/parse/parse-include.ts';
 import type { Selection } from '../../query/query-types.ts';
 import { type DataModel, fieldAt } from '../models/data-model.ts';
 

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
-import { paginationLinks } from '../../query/paging/paging.ts';
+import { paginationLinks, StoredJson, unreadData } from '../../query/paging/paging.ts';
 import type { PageResult } from '../../query/query-types.ts';
-import { StoredJson, unreadData } from '../../query/stored-json.ts';
 
 /** Answers `{"success":true,"data":…}`. */
 export function sendData(res: Response, status: number, data: unknown): void {

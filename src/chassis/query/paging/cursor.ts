@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { BadRequestException } from '../../errors/exceptions.ts';
-import { badParameter } from '../parse/query-refusal.ts';
+import { badParameter } from '../parse/parameter.ts';
 
 /** Seals positions in a list into opaque texts, and opens them again. */
 export interface CursorCodec {

@@ -1,6 +1,6 @@
-import { isValueOf } from '../parse/coerce-value.ts';
 import type { OrderTerm, SortDirection } from '../parse/parse-order.ts';
-import type { QueryParts } from '../parse/read-parts.ts';
+import { isValueOf } from '../parse/parse-where.ts';
+import type { QueryParts } from '../policy/list-policy.ts';
 import type { CursorPage, Filter, Selection } from '../query-types.ts';
 import { type CursorCodec, foreignCursor } from './cursor.ts';
 

@@ -1,6 +1,6 @@
 import { operatorNamed } from '../operators.ts';
 import type { FieldFilter } from '../policy/policy-rules.ts';
-import { countComparison, type ParseContext, type Path, Refusal, refuseName, show } from './query-refusal.ts';
+import { countComparison, type ParseContext, type Path, Refusal, refuseName, show } from './parameter.ts';
 
 /** Steps into a JSON value: the key of an object, or the place in a list, from 0, or from -1 backwards. */
 export type JsonPath = readonly (string | number)[];

@@ -1,9 +1,8 @@
 import type { PolicyRules, RelationRule } from '../policy/policy-rules.ts';
 import type { Selection } from '../query-types.ts';
-import { expectObject } from './parse-json.ts';
+import { checkDepth, expectObject, type ParseContext, Refusal, refuseName, show } from './parameter.ts';
 import { parseOrder, toOrder } from './parse-order.ts';
 import { parseWhere } from './parse-where.ts';
-import { checkDepth, type ParseContext, Refusal, refuseName, show } from './query-refusal.ts';
 
 const toOneOptions = ['include', 'select'];
 const toManyOptions = ['where', 'orderBy', 'take', 'include', 'select'];
@@ -16,6 +15,11 @@ const toManyOptions = ['where', 'orderBy', 'take', 'include', 'select'];
  */
 export function parseInclude(rules: PolicyRules, value: unknown, context: ParseContext): Selection {
   return includeInto(rules, { ...rules.select }, value, context, 0, 1);
+}
+
+/** Whether a part of a selection is a relation to many: those are always bounded. */
+export function isToMany(part: unknown): boolean {
+  return typeof part === 'object' && part !== null && 'take' in part;
 }
 
 /** Refuses an include that could return more related records than the policy allows, for `take` records of the list. */

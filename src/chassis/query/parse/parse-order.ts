@@ -1,8 +1,7 @@
 import type { FieldRule } from '../policy/field-types.ts';
 import type { PolicyRules } from '../policy/policy-rules.ts';
 import type { Order } from '../query-types.ts';
-import { expectObject } from './parse-json.ts';
-import { type ParseContext, Refusal, refuseName, show } from './query-refusal.ts';
+import { expectObject, type ParseContext, Refusal, refuseName, show } from './parameter.ts';
 
 /**
  * Reads an order under a policy: keys sort in the order they stand in, and the primary key is added as the last so that

@@ -2,8 +2,8 @@ import { notFoundMessage } from '../../errors/error-body.ts';
 import { BadRequestException, NotFoundException } from '../../errors/exceptions.ts';
 import type { FieldKind } from '../policy/field-types.ts';
 import type { PolicyRules } from '../policy/policy-rules.ts';
-import { coerceValue } from './coerce-value.ts';
-import { Refusal } from './query-refusal.ts';
+import { Refusal } from './parameter.ts';
+import { coerceValue } from './parse-where.ts';
 
 /**
  * The identifier that a path names, in the type that the model's `id` has: text, a UUID, an integer or a BigInt.

@@ -3,11 +3,20 @@ import { findService } from '../../context/current-service.ts';
 import type { CursorCodec } from '../paging/cursor.ts';
 import { KeysetPage } from '../paging/keyset.ts';
 import { defaultPaging, type QueryInput, readPaging } from '../paging/paging.ts';
-import { toOrder } from '../parse/parse-order.ts';
-import { badParameter } from '../parse/query-refusal.ts';
-import { isToMany, type QueryParts, readCount, readParts, readSelect, refuseUnknown } from '../parse/read-parts.ts';
+import {
+  badParameter,
+  checkBounds,
+  inParameter,
+  type ParseContext,
+  parseContext,
+  parseJson,
+  show,
+} from '../parse/parameter.ts';
+import { checkRelated, isToMany, parseInclude } from '../parse/parse-include.ts';
+import { type OrderTerm, parseOrder, toOrder } from '../parse/parse-order.ts';
+import { parseWhere } from '../parse/parse-where.ts';
 import { queryCost, recordCost } from '../query-cost.ts';
-import type { FindQuery, GetQuery, SearchQuery, Selection } from '../query-types.ts';
+import type { Filter, FindQuery, GetQuery, SearchQuery, Selection } from '../query-types.ts';
 import { type QuerySchemas, type SearchOptions, sanitizeSearchOptions } from '../search-options.ts';
 import type { ListDefinition } from './list-definition.ts';
 import type { ModelName } from './model-types.ts';
@@ -184,4 +193,71 @@ export function listPolicy<const M extends ModelName, S extends z.core.$ZodShape
   definition: ListDefinition<M, S>,
 ): ListPolicy<M, S> {
   return new ListPolicy(model, definition as unknown as LooseDefinition & typeof definition);
+}
+
+/** What a list query is made of, whatever page of it is read. */
+export interface QueryParts {
+  readonly where: Filter | undefined;
+  readonly terms: readonly OrderTerm[];
+  readonly select: Selection;
+}
+
+/** How the parameters come: as JSON text from a request, or as values from a program. */
+type Source = 'request' | 'program';
+
+/**
+ * Reads `where`, `orderBy` and `include` under a policy.
+ *
+ * @param take records of the list, each of which may have related ones
+ * @throws BadRequestException for what is not allowed
+ */
+function readParts(rules: PolicyRules, query: QueryInput, take: number, source: Source): QueryParts {
+  const where = readPart(rules, 'where', query.where, source, (value, context) => parseWhere(rules, value, context));
+  const terms = readPart(rules, 'orderBy', query.orderBy, source, (value, context) =>
+    parseOrder(rules, value, context),
+  );
+  return { where, terms: terms ?? [rules.idSort.asc], select: readSelect(rules, query.include, take, source) };
+}
+
+/** Reads `include` under a policy, see `readParts`; without one, the fields of the record. */
+function readSelect(rules: PolicyRules, include: unknown, take: number, source: Source): Selection {
+  const selection = readPart(rules, 'include', include, source, (value, context) => {
+    const select = parseInclude(rules, value, context);
+    checkRelated(context, take);
+    return select;
+  });
+  return selection ?? rules.select;
+}
+
+function readPart<T>(
+  rules: PolicyRules,
+  name: string,
+  raw: unknown,
+  source: Source,
+  parse: (value: unknown, context: ParseContext) => T,
+): T | undefined {
+  if (raw === undefined) return undefined;
+  const { limits } = rules;
+  return inParameter(name, () => {
+    if (source === 'request') return parse(parseJson(raw, limits), parseContext(limits));
+    checkBounds(raw, limits);
+    return parse(raw, parseContext(limits));
+  });
+}
+
+/** Refuses parameters that a request does not take. */
+function refuseUnknown(query: QueryInput, allowed: ReadonlySet<string>): void {
+  for (const name of Object.keys(query)) {
+    if (allowed.has(name)) continue;
+    throw badParameter(name, [
+      { path: '', message: `not a parameter of this request; expected ${[...allowed].join(', ')}` },
+    ]);
+  }
+}
+
+/** Reads `count`, which is exact unless given. */
+function readCount(count: unknown): SearchQuery['count'] {
+  if (count === undefined || count === 'exact') return 'exact';
+  if (count === 'none') return 'none';
+  throw badParameter('count', [{ path: '', message: `expected exact or none, got ${show(count)}` }]);
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { paginationSchemaFor } from '../paging/paging.ts';
+import { checkBounds, type ParseContext, parseContext, Refusal } from '../parse/parameter.ts';
 import { parseInclude } from '../parse/parse-include.ts';
-import { checkBounds } from '../parse/parse-json.ts';
 import { parseOrder } from '../parse/parse-order.ts';
 import { parseWhere } from '../parse/parse-where.ts';
-import { type ParseContext, parseContext, Refusal } from '../parse/query-refusal.ts';
 import type { QuerySchemas } from '../search-options.ts';
 import type { FieldKind } from './field-types.ts';
 import type { PolicyRules, RelationRule } from './policy-rules.ts';

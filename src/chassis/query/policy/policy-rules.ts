@@ -51,7 +51,6 @@ export class PolicyRules {
   readonly idSort: SortRule;
   readonly #follow: FollowRelation;
   readonly #sortKeys: readonly string[];
-  #sorts: ReadonlyMap<string, SortRule> | undefined;
 
   constructor(model: string, definition: LooseDefinition, follow: FollowRelation) {
     this.model = model;
@@ -79,12 +78,12 @@ export class PolicyRules {
     return [...filtered, ...this.includes.values()];
   }
 
-  /** Keys that may sort. Dotted ones need the other policies, so the map is made at first use. */
+  /** Keys that may sort. Dotted ones need the other policies, so the map is made at first use, and is a plain value then. */
   get sorts(): ReadonlyMap<string, SortRule> {
-    this.#sorts ??= new Map(
-      this.#sortKeys.map((key) => [key, key.includes('.') ? this.#relatedSort(key) : this.#ownSort(key)]),
+    const sorts = this.#sortKeys.map(
+      (key) => [key, key.includes('.') ? this.#relatedSort(key) : this.#ownSort(key)] as const,
     );
-    return this.#sorts;
+    return fixed(this, 'sorts', new Map(sorts));
   }
 
   #filter(name: string, rule: readonly string[] | RelationTarget | ToMany): FieldFilter | RelationRule {
@@ -134,16 +133,20 @@ export class PolicyRules {
 function relation(model: string, name: string, rule: RelationTarget | ToMany, follow: FollowRelation): RelationRule {
   const leadsTo = rule instanceof ToMany ? rule.policy : rule;
   const reference = leadsTo instanceof PolicyReference ? leadsTo : undefined;
-  let target: PolicyRules | undefined;
   return {
     name,
     many: rule instanceof ToMany,
     reference,
     get target() {
-      target ??= checkRules(follow(leadsTo), model, name, reference);
-      return target;
+      return fixed(this, 'target', checkRules(follow(leadsTo), model, name, reference));
     },
   };
+}
+
+/** Puts a value in the place of the getter that computed it, so that no request computes or asks for it again. */
+function fixed<T>(owner: object, name: string, value: T): T {
+  Object.defineProperty(owner, name, { value, enumerable: true });
+  return value;
 }
 
 function checkRules(found: unknown, model: string, name: string, reference: PolicyReference | undefined): PolicyRules {

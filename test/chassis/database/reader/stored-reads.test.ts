@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OpenOrm } from '../../../../src/chassis/database/client/orm.ts';
-import { StoredRecords } from '../../../../src/chassis/database/reads/stored-records.ts';
+import { StoredRecords } from '../../../../src/chassis/database/reads/page.ts';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
 import { InternalServerErrorException, NotFoundException } from '../../../../src/chassis/errors/exceptions.ts';
+import { unreadData } from '../../../../src/chassis/query/paging/paging.ts';
 import type { PageResult, SearchQuery } from '../../../../src/chassis/query/query-types.ts';
-import { unreadData } from '../../../../src/chassis/query/stored-json.ts';
 import { ResourceService } from '../../../../src/chassis/resource/resource-service.ts';
 import { productList } from '../../../../src/modules/catalog/catalog.schema.ts';
 import { databaseProviders, openEmptyDatabase } from '../../../support/empty-database.ts';
