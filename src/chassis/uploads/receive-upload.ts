@@ -8,6 +8,7 @@ import {
   PayloadTooLargeException,
 } from '../errors/exceptions.ts';
 import { onRequestFailure } from '../http/answers/request-failure.ts';
+import { hasBody } from '../http/bodies/read-bodies.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import { type ImageType, imageExtensions } from './image-type.ts';
 import { type HiddenFile, orStorageFailure, publishUpload, removeFile, uploadStorage } from './upload-storage.ts';
@@ -68,6 +69,9 @@ export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
     try {
       receive ??= await open();
       reservation = await orStorageFailure(field, usage.reserve(ownerOf(req), largestFile(req, maxBytes)));
+      // A client that went away meanwhile: nothing more would come of its form, not even its end.
+      if (req.destroyed && !req.readableEnded && hasBody(req))
+        throw new Error('The client went away before its file was read');
       await readForm(receive, req, res);
       if (req.file === undefined) throw missingFile(field);
       const hidden = req.file as unknown as HiddenFile;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { InsufficientStorageException, PayloadTooLargeException } from '../errors/exceptions.ts';
 import { emptyWhenMissing, isAbandoned, removeFile } from './upload-storage.ts';
 
@@ -12,6 +13,18 @@ export interface UploadQuota {
   total: number;
   /** Left free on the disk of the directory. */
   minimumFree: number;
+}
+
+/** What a file on its way may take, in bytes, and of whose quota. */
+interface Room {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+/** Why there is no room; final where the end of other uploads changes nothing. */
+interface Refusal {
+  readonly error: Error;
+  readonly isFinal: boolean;
 }
 
 /** Room that is kept for a file on its way. */
@@ -39,20 +52,24 @@ export function ownerKey(owner: string): string {
 /**
  * Counts what uploads take. The directory is the truth: it is read again every five seconds while uploads come, and before
  * anybody is refused, so that files which were replaced, or removed by anyone, count no more. Files on their way count
- * with all that they may become. Within one process no quota is ever passed; replicas on one volume see each other's files
- * after five seconds at most, and the free space of the disk at once.
+ * with all that they may become; one that would fit without them waits for their end. Within one process no quota is ever
+ * passed; replicas on one volume see each other's files after five seconds at most, and the free space of the disk at once.
  */
 export class UploadUsage {
   readonly #directory: string;
   readonly #quota: UploadQuota;
-  readonly #reserved = new Set<{ key: string; bytes: number }>();
+  readonly #waitMs: number;
+  readonly #reserved = new Set<Room>();
   #sizes = new Map<string, number>();
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
+  #freed = Promise.withResolvers<void>();
 
-  constructor(directory: string, quota: UploadQuota) {
+  /** @param waitMs how long a file waits for the end of others, in milliseconds */
+  constructor(directory: string, quota: UploadQuota, waitMs = 5_000) {
     this.#directory = directory;
     this.#quota = quota;
+    this.#waitMs = waitMs;
   }
 
   /**
@@ -62,59 +79,78 @@ export class UploadUsage {
    */
   async reserve(owner: string, bytes: number): Promise<Reservation> {
     const room = { key: ownerKey(owner), bytes };
-    this.#reserved.add(room);
-    try {
-      await this.#check(room.key);
-    } catch (refusal) {
-      this.#reserved.delete(room);
-      throw refusal;
+    const deadline = performance.now() + this.#waitMs;
+    for (;;) {
+      const freed = this.#freed.promise;
+      const refusal = await this.#take(room);
+      if (!refusal) return this.#reservationOf(room);
+      const left = deadline - performance.now();
+      if (refusal.isFinal || left <= 0) throw refusal.error;
+      await Promise.race([freed, wait(left, undefined, { ref: false })]);
     }
+  }
+
+  #reservationOf(room: Room): Reservation {
     return {
       ownerKey: room.key,
       store: (name, size) => {
-        if (this.#reserved.delete(room)) this.#sizes.set(name, size);
+        if (!this.#reserved.has(room)) return;
+        this.#sizes.set(name, size);
+        this.#giveBack(room);
       },
-      release: () => {
-        this.#reserved.delete(room);
-      },
+      release: () => this.#giveBack(room),
     };
   }
 
-  /** Room is kept before it is looked for, so that of two who ask at once both see each other. */
-  async #check(key: string): Promise<void> {
+  #giveBack(room: Room): void {
+    if (!this.#reserved.delete(room)) return;
+    this.#freed.resolve();
+    this.#freed = Promise.withResolvers();
+  }
+
+  /** Nothing else runs between the last look and the taking, so that two who ask at once never see each other's attempt. */
+  async #take(room: Room): Promise<Refusal | undefined> {
     await this.#readOlderThan(staleMs);
-    if (this.#refusal(key)) await this.#readOlderThan(staleForRefusalMs);
-    const refusal = this.#refusal(key) ?? (await this.#refusalOfDisk());
-    if (refusal) throw refusal;
-  }
-
-  #refusal(key: string): Error | undefined {
-    const { perOwner, total } = this.#quota;
-    if (this.#taken((name) => name.startsWith(key), key) > perOwner) {
-      return new PayloadTooLargeException(`Your uploads may take ${perOwner} bytes together; remove one first`);
-    }
-    if (this.#taken(() => true) <= total) return undefined;
-    return new InsufficientStorageException(`Uploads take ${total} bytes together at most (UPLOAD_TOTAL_BYTES)`);
-  }
-
-  async #refusalOfDisk(): Promise<Error | undefined> {
+    if (this.#refusal(room)) await this.#readOlderThan(staleForRefusalMs);
+    const before = [...this.#reserved];
     const disk = await statfs(this.#directory).catch(emptyWhenMissing);
-    if (!('bavail' in disk)) return undefined;
-    const free = disk.bavail * disk.bsize - this.#coming();
-    if (free >= this.#quota.minimumFree) return undefined;
-    return new InsufficientStorageException('The disk of uploads has no room left (UPLOAD_MIN_FREE_BYTES)');
+    const free = 'bavail' in disk ? disk.bavail * disk.bsize : Number.POSITIVE_INFINITY;
+    // What was stored since then may be on the disk already or not.
+    const coming = new Set([...before, ...this.#reserved]);
+    const refusal = this.#refusal(room) ?? this.#refusalOfDisk(room, free, coming);
+    if (!refusal) this.#reserved.add(room);
+    return refusal;
   }
 
-  #taken(isCounted: (name: string) => boolean, key?: string): number {
-    let bytes = this.#coming(key);
-    for (const [name, size] of this.#sizes) if (isCounted(name)) bytes += size;
-    return bytes;
+  #refusal({ key, bytes }: Room): Refusal | undefined {
+    const { perOwner, total } = this.#quota;
+    const ofOwner = this.#stored(key) + bytes;
+    if (ofOwner + this.#coming(key) > perOwner) {
+      const error = new PayloadTooLargeException(`Your uploads may take ${perOwner} bytes together; remove one first`);
+      return { error, isFinal: ofOwner > perOwner };
+    }
+    const ofAll = this.#stored('') + bytes;
+    if (ofAll + this.#coming('') <= total) return undefined;
+    const message = `Uploads take ${total} bytes together at most (UPLOAD_TOTAL_BYTES)`;
+    return { error: new InsufficientStorageException(message), isFinal: ofAll > total };
   }
 
-  #coming(key?: string): number {
+  #refusalOfDisk({ bytes }: Room, free: number, coming: Iterable<Room>): Refusal | undefined {
+    const left = free - bytes;
+    if (left - bytesOf(coming) >= this.#quota.minimumFree) return undefined;
+    const message = 'The disk of uploads has no room left (UPLOAD_MIN_FREE_BYTES)';
+    return { error: new InsufficientStorageException(message), isFinal: left < this.#quota.minimumFree };
+  }
+
+  /** @param key what the names of counted files begin with */
+  #stored(key: string): number {
     let bytes = 0;
-    for (const room of this.#reserved) if (key === undefined || room.key === key) bytes += room.bytes;
+    for (const [name, size] of this.#sizes) if (name.startsWith(key)) bytes += size;
     return bytes;
+  }
+
+  #coming(key: string): number {
+    return bytesOf([...this.#reserved].filter((room) => room.key.startsWith(key)));
   }
 
   async #readOlderThan(ms: number): Promise<void> {
@@ -151,4 +187,10 @@ export class UploadUsage {
     if (isAbandoned(name, file.mtimeMs)) return removeFile(path);
     if (!name.startsWith('.')) sizes.set(name, file.size);
   }
+}
+
+function bytesOf(rooms: Iterable<Room>): number {
+  let bytes = 0;
+  for (const room of rooms) bytes += room.bytes;
+  return bytes;
 }

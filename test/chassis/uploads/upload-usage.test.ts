@@ -1,11 +1,12 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Express } from 'express';
+import type { Express, Request, RequestHandler } from 'express';
 import request from 'supertest';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { receiveUpload, removeUpload, uploadedFile } from '../../../src/chassis/uploads/receive-upload.ts';
-import type { UploadQuota } from '../../../src/chassis/uploads/upload-usage.ts';
+import { type UploadQuota, UploadUsage } from '../../../src/chassis/uploads/upload-usage.ts';
 import { images } from '../../support/images.ts';
 import { bareApp } from '../http/bare-app.ts';
 
@@ -18,7 +19,11 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 /** An app that stores pictures with this quota. */
-function full(quota: Partial<UploadQuota>, owner = () => 'ada'): Express {
+function full(
+  quota: Partial<UploadQuota>,
+  owner: (req: Request) => string = () => 'ada',
+  seen: (req: Request) => void = () => undefined,
+): Express {
   const upload = receiveUpload({
     field: 'avatar',
     maxBytes: 100_000,
@@ -26,7 +31,11 @@ function full(quota: Partial<UploadQuota>, owner = () => 'ada'): Express {
     quota: { ...roomy, ...quota },
     owner,
   });
-  return bareApp([upload, (req, res) => void res.json(uploadedFile(req))]);
+  const watch: RequestHandler = (req, _res, next) => {
+    seen(req);
+    next();
+  };
+  return bareApp([watch, upload, (req, res) => void res.json(uploadedFile(req))]);
 }
 
 describe('the quota of uploads', () => {
@@ -46,9 +55,64 @@ describe('the quota of uploads', () => {
   it('counts files on their way, so that many at once store no more', async () => {
     const app = full({ perOwner: 8_000 });
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(app)));
-    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(2);
-    expect((await readdir(directory)).length).toBeLessThanOrEqual(2);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    expect(await readdir(directory)).toHaveLength(2);
     await expect.poll(async () => (await post(full({ perOwner: 12_000 }))).status).toBe(200);
+  });
+
+  it('stores all that fit of 20 sent at once, of which none takes room for what is refused or smaller than its form', async () => {
+    const { body } = await post(full({}));
+    const app = full({ perOwner: 6 * body.size + 300 });
+    const damaged = () => request(app).post('/').attach('avatar', content.subarray(0, 2_500), 'a.png');
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 ? damaged() : post(app))));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+    expect(await readdir(directory)).toHaveLength(6);
+  });
+
+  it('gives room that becomes free to who waits for it', async () => {
+    const usage = new UploadUsage(directory, { ...roomy, perOwner: 100 });
+    const first = await usage.reserve('ada', 60);
+    const second = usage.reserve('ada', 60);
+    first.release();
+    (await second).release();
+    (await usage.reserve('ada', 100)).release();
+    await expect(usage.reserve('ada', 101)).rejects.toThrow('100 bytes together');
+  });
+
+  it('keeps no room for a client that went away while it waited for room', async () => {
+    const came: Request[] = [];
+    const server = full(
+      { perOwner: 4_000 },
+      ({ headers }) => headers.from ?? '',
+      (req) => came.push(req),
+    ).listen(0);
+    const { port } = server.address() as AddressInfo;
+    const open = async () => {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      const head = 'POST / HTTP/1.1\r\nHost: a\r\nFrom: ada\r\nContent-Length: 3000\r\n';
+      socket.write(`${head}Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n`);
+      const count = came.length + 1;
+      await expect.poll(() => came.length).toBe(count);
+      return { socket, req: came.at(-1) as Request };
+    };
+    const first = await open();
+    const second = await open();
+    for (const { socket, req } of [second, first]) {
+      const gone = new Promise((resolve) => req.once('close', resolve));
+      socket.destroy();
+      await gone;
+    }
+    const { status } = await request(server).post('/').set('From', 'ada').attach('avatar', content, 'a.png');
+    server.close();
+    expect(status).toBe(200);
+  });
+
+  it('refuses what would fit without files on their way only once they took too long', async () => {
+    const usage = new UploadUsage(directory, { ...roomy, perOwner: 100, total: 150 }, 50);
+    await usage.reserve('ada', 60);
+    await expect(usage.reserve('ada', 60)).rejects.toThrow('100 bytes together');
+    await expect(usage.reserve('grace', 95)).rejects.toThrow('UPLOAD_TOTAL_BYTES');
+    (await usage.reserve('grace', 90)).release();
   });
 
   it('counts what another replica has stored on the same volume', async () => {
