@@ -32,18 +32,22 @@ const path = '/api/v1/products/paginated?pageSize=5';
 
 /** Kills PostgreSQL under load and starts it again after `awayMs`. */
 export async function databaseOutage(postgres: PostgresServer, awayMs: number): Promise<OutageResult> {
-  const service = new SpawnedService({
-    env: {
-      DATABASE_URL: await postgres.createDatabase('outage'),
-      ...{ DATABASE_MIGRATE: 'true', DATABASE_SEED: 'small', ENABLE_OPENAPI: 'false', ENABLE_LOGGING: 'false' },
-      ...{ RATE_LIMIT_ENABLED: 'false' },
-    },
-  });
+  const service = serviceOn(await postgres.createDatabase('outage'));
   try {
     return await measure(service, postgres, awayMs);
   } finally {
     await service.kill();
   }
+}
+
+/** The service, in a process of its own, with sample data in this database. */
+export function serviceOn(databaseUrl: string): SpawnedService {
+  return new SpawnedService({
+    env: {
+      ...{ DATABASE_URL: databaseUrl, DATABASE_MIGRATE: 'true', DATABASE_SEED: 'small' },
+      ...{ ENABLE_OPENAPI: 'false', ENABLE_LOGGING: 'false', RATE_LIMIT_ENABLED: 'false' },
+    },
+  });
 }
 
 async function measure(service: SpawnedService, postgres: PostgresServer, awayMs: number): Promise<OutageResult> {

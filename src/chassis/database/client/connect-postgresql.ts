@@ -66,6 +66,9 @@ const lookEveryMs = 250;
 
 const read = /^\s*SELECT\b/i;
 
+/** The SQLSTATEs with which the server ends a session. */
+const endOfSession = /^(?:08|57P)/;
+
 /** A read under way that may be cancelled. */
 interface RunningRead {
   readonly client: PoolClient;
@@ -112,26 +115,25 @@ export class CancellingPool extends LendingPool {
 
   /** The driver's own method has many forms; only the one that the ORM's adapter uses is taken over. */
   #queryOr(otherwise: Query): Query {
-    return (config, ...more) => {
-      const waiters = currentWaiters();
-      const cancellable = waiters[0] !== undefined && more.length === 0 && isRead(config);
-      return cancellable ? this.#read(config, waiters) : otherwise(config, ...more);
-    };
+    return (config, ...more) =>
+      more.length === 0 && isQueryConfig(config) ? this.#run(config) : otherwise(config, ...more);
   }
 
-  async #read(config: QueryConfig, waiters: readonly Waiter[]): Promise<unknown> {
+  /** As the driver's own, which however closes the connection of every query that fails, such as one for a taken name. */
+  async #run(config: QueryConfig): Promise<unknown> {
+    const waiters = currentWaiters();
     const client = await this.connect();
-    const running: RunningRead = { client, waiters };
-    this.#watch(running);
+    const running: RunningRead | undefined = waiters[0] && read.test(config.text) ? { client, waiters } : undefined;
+    if (running) this.#watch(running);
     let broken: Error | undefined;
     try {
       return await client.query(config);
     } catch (error) {
-      if (!(error instanceof DatabaseError)) broken = error as Error;
+      if (!(error instanceof DatabaseError) || endOfSession.test(error.code ?? '')) broken = error as Error;
       throw error;
     } finally {
-      this.#running.delete(running);
-      const certain = running.cancelled === undefined || (await running.cancelled);
+      if (running) this.#running.delete(running);
+      const certain = running?.cancelled === undefined || (await running.cancelled);
       client.release(broken ?? !certain);
     }
   }
@@ -155,6 +157,6 @@ export class CancellingPool extends LendingPool {
 
 type Query = (config: QueryConfig, ...more: unknown[]) => Promise<unknown>;
 
-function isRead(config: unknown): boolean {
-  return typeof config === 'object' && config !== null && 'text' in config && read.test(String(config.text));
+function isQueryConfig(config: unknown): config is QueryConfig {
+  return typeof config === 'object' && config !== null && 'text' in config;
 }

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
 import type { OrmClient } from './orm-types.ts';
 
 /** Below the second that a health check may take. */
@@ -29,6 +28,7 @@ export function patientCheck(ask: () => Promise<unknown>, isBusy: () => boolean)
 /** What the probe asks of a client, or of its transaction. */
 interface Probed {
   $queryRawUnsafe(sql: string): Promise<Record<string, unknown>[]>;
+  $executeRawUnsafe(sql: string): Promise<unknown>;
   $transaction<T>(work: (transaction: Probed) => Promise<T>): Promise<T>;
 }
 
@@ -41,6 +41,22 @@ export interface ProbedDatabase {
 }
 
 /**
+ * A standby says so too, and so does a server whose operator or disk guard made it read-only. What a database or a role is
+ * told holds for new sessions only, so it is looked up: this session may be an old one. Raised by the server, because a
+ * connection that was refused as read-only is not used again.
+ */
+const refuseReadOnly = `DO $$ BEGIN
+  IF current_setting('transaction_read_only')::boolean OR coalesce((
+    SELECT split_part(setting, '=', 2)::boolean FROM pg_db_role_setting, unnest(setconfig) AS setting
+    WHERE setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+      AND setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = session_user))
+      AND setting LIKE 'default_transaction_read_only=%'
+    ORDER BY setrole = 0, setdatabase = 0 LIMIT 1), false)
+  THEN RAISE EXCEPTION 'sessions are read-only' USING ERRCODE = 'read_only_sql_transaction';
+  END IF;
+END $$`;
+
+/**
  * Asks a database for a sign of life, and whether it can be written: a replica that was not promoted, a full disk and a
  * file system that went read-only are no database to serve from.
  *
@@ -50,17 +66,11 @@ export async function probeDatabase({ client, provider, writable }: ProbedDataba
   const probed = client as unknown as Probed;
   if (!writable) await probed.$queryRawUnsafe('SELECT 1');
   else if (provider === 'sqlite') await probed.$transaction(rewriteVersion);
-  else await askReadOnly(probed);
+  else await probed.$executeRawUnsafe(refuseReadOnly);
 }
 
 /** The same number again: the smallest write there is, which needs the file, its log and the disk. */
 async function rewriteVersion(transaction: Probed): Promise<void> {
   const [row] = await transaction.$queryRawUnsafe('PRAGMA user_version');
   await transaction.$queryRawUnsafe(`PRAGMA user_version = ${Number(row?.['user_version'])}`);
-}
-
-/** A standby says so too, and so does a server whose operator or disk guard made it read-only. */
-async function askReadOnly(client: Probed): Promise<void> {
-  const [row] = await client.$queryRawUnsafe(`SELECT current_setting('transaction_read_only') AS "readOnly"`);
-  if (row?.['readOnly'] !== 'off') throw new DatabaseUnavailableException('Database Unavailable: it is read-only');
 }

@@ -87,3 +87,17 @@ describe('a read of a request whose client has gone', () => {
     expect(await repository.count()).toBe(1);
   });
 });
+
+describe('a statement that the database refuses', () => {
+  it('costs no connection, also a write of a name that is taken', async () => {
+    const open = await openEmptyDatabase('postgresql', { DATABASE_POOL_SIZE: 1 });
+    const backend = () => open.client.$queryRawUnsafe('SELECT pg_backend_pid() AS pid');
+    const before = await backend();
+    await open.client.category.create({ data: { name: 'a' } });
+    for (const data of [{ name: 'a' }, { name: 'b\0' }]) {
+      await expect(open.client.category.create({ data })).rejects.toThrow();
+    }
+    expect(await backend()).toEqual(before);
+    await open.close();
+  });
+});

@@ -49,6 +49,20 @@ describe('LendingPool', () => {
     expect(counts()).toEqual([0, 2]);
   });
 
+  it('lends no session again that was found read-only, and every other one whose statement failed', async () => {
+    const backend = async () => (await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
+    const fail = async (sql: string) => {
+      const client = await pool.connect();
+      await expect(client.query(sql)).rejects.toThrow();
+      client.release();
+    };
+    const first = await backend();
+    await fail('SELECT 1/0');
+    expect(await backend()).toBe(first);
+    await fail('BEGIN READ ONLY; CREATE TABLE t (a int)');
+    expect(await backend()).not.toBe(first);
+  });
+
   it('counts as served nobody whose time ran out', async () => {
     const client = await pool.connect();
     const impatient = new LendingPool({ ...pool.options, connectionTimeoutMillis: 500 });

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../../src/chassis/database/client/orm.ts';
 import { patientCheck, probeDatabase } from '../../../../src/chassis/database/client/probe-database.ts';
-import { databaseProviders, databaseSettings, onServer, openEmptyDatabase } from '../../../support/empty-database.ts';
+import {
+  databaseProviders,
+  databaseSettings,
+  emptyDatabase,
+  onServer,
+  openEmptyDatabase,
+} from '../../../support/empty-database.ts';
 import { raised } from '../../../support/raised.ts';
 
 const unavailable = { name: 'DatabaseUnavailableException', statusCode: 503, headers: { 'Retry-After': '1' } };
@@ -39,6 +45,45 @@ describe.each(databaseProviders)('the probe of %s', (provider) => {
     }
     expect(reads).toBe(0);
   });
+});
+
+describe('a PostgreSQL that is told to be read-only while it runs', () => {
+  // Of the whole server, which other tests use too, test/process/database-outage.test.ts has the same.
+  const whole = {
+    'a database': 'DATABASE {database}',
+    'a role': 'ROLE {role}',
+    'a role in a database': 'ROLE {role} IN DATABASE {database}',
+  };
+  it.each(Object.entries(whole))(
+    'is found so by the probe where %s is told, and well again, with sessions of before and of meanwhile',
+    async (_whom, target) => {
+      const { settings, remove } = await emptyDatabase('postgresql');
+      const url = new URL(settings.DATABASE_URL);
+      const [database, role] = [url.pathname.slice(1), `told_${url.pathname.slice(1)}`];
+      await onServer(`CREATE ROLE ${role} LOGIN PASSWORD 'told'`);
+      Object.assign(url, { username: role, password: 'told' });
+      const open = await openDatabase(databaseSettings(url.href));
+      const outcome = () =>
+        probeDatabase(open).then(
+          () => 'well',
+          (error: Error) => error.message,
+        );
+      const tell = (rest: string) =>
+        onServer(`ALTER ${target.replace('{role}', role).replace('{database}', database)} ${rest}`);
+      const sessions = () =>
+        Promise.all(Array.from({ length: 5 }, () => open.client.$queryRawUnsafe('SELECT pg_sleep(0.1)::text')));
+      await sessions();
+      expect(await outcome()).toBe('well');
+      await tell('SET default_transaction_read_only = on');
+      for (let round = 0; round < 7; round += 1) expect(await outcome()).toBe('Database Unavailable: it is read-only');
+      await sessions();
+      await tell('RESET default_transaction_read_only');
+      await expect.poll(outcome).toBe('well');
+      await open.close();
+      await remove();
+      await onServer(`DROP ROLE ${role}`);
+    },
+  );
 });
 
 describe.each(databaseProviders)('a health check of %s', (provider) => {
