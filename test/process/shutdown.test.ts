@@ -53,7 +53,7 @@ describe.concurrent('SIGTERM', () => {
     const { url } = await service.ready();
     const hanging = fetch(`${url}/wait/60000`).catch((error: Error) => error);
     const upload = await halfAnUpload(url);
-    await expect.poll(() => readdirSync(uploads)).toHaveLength(1);
+    await expect.poll(() => readdirSync(uploads), { timeout: 10_000 }).toHaveLength(1);
     const halfSent = connect(Number(new URL(url).port), '127.0.0.1');
     halfSent.write('GET /wait/0 HTTP/1.1\r\nHost: x\r\n');
     const silent = connect(Number(new URL(url).port), '127.0.0.1');
@@ -96,7 +96,7 @@ describe.concurrent('SIGTERM', () => {
     const service = spawnTrouble(['trouble'], { env: { LOCAL_UPLOAD_DIR: uploads } });
     const { url } = await service.ready();
     const upload = await halfAnUpload(url);
-    await expect.poll(() => readdirSync(uploads)).toHaveLength(1);
+    await expect.poll(() => readdirSync(uploads), { timeout: 10_000 }).toHaveLength(1);
     service.child.kill('SIGTERM');
     await service.line('shutting down');
     upload.write(Buffer.concat([png.subarray(pngHead.length), Buffer.from(uploadEnd)]));
@@ -118,17 +118,34 @@ describe.concurrent('SIGTERM', () => {
     expect(await hanging).toBeInstanceOf(Error);
   });
 
-  it('comes with SIGHUP too: requests finish and the debugger of SIGUSR1 never opens', async () => {
+  it.each(['SIGHUP', 'SIGQUIT'] as const)(
+    'comes with %s too: requests finish, and no signal ends them or opens the debugger',
+    async (signal) => {
+      const service = spawnTrouble(['trouble'], { env: { SHUTDOWN_ACCEPT_MS: '0' } });
+      const { url } = await service.ready();
+      const inFlight = fetch(`${url}/wait/500`);
+      for (const ignored of ['SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM'] as const) {
+        service.child.kill(ignored);
+        await service.line(`${ignored} ignored`);
+      }
+      const later = fetch(`${url}/wait/500`);
+      await fetch(`${url}/wait/0`);
+      expect((await service.end(signal)).code).toBe(0);
+      expect([(await inFlight).status, (await later).status]).toEqual([200, 200]);
+      expect(await service.line('shut down in')).toMatchObject({ signal, cut: 0 });
+      expect(service.stderr).not.toContain('Debugger');
+    },
+  );
+
+  it('lets requests finish also where SIGPIPE comes with it and nobody reads the log any more', async () => {
     const service = spawnTrouble(['trouble'], { env: { SHUTDOWN_ACCEPT_MS: '0' } });
     const { url } = await service.ready();
-    service.child.kill('SIGUSR1');
-    await service.line('SIGUSR1 ignored');
     const inFlight = fetch(`${url}/wait/500`);
     await fetch(`${url}/wait/0`);
-    expect((await service.end('SIGHUP')).code).toBe(0);
+    service.child.stdout?.destroy();
+    for (const signal of ['SIGPIPE', 'SIGTERM', 'SIGPIPE'] as const) service.child.kill(signal);
     expect((await inFlight).status).toBe(200);
-    expect(await service.line('shut down in')).toMatchObject({ signal: 'SIGHUP', finished: 1, cut: 0 });
-    expect(service.stderr).not.toContain('Debugger');
+    expect(await service.closed).toEqual({ code: 0, signal: null });
   });
 
   it('closes the rest in time when something cannot be closed, and exits with code 1', async () => {

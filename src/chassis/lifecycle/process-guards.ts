@@ -8,8 +8,11 @@ import { type Scope, scopes } from '../context/request-context.ts';
 import { drainOutput, flushOutput } from '../telemetry/log-output.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 
-/** The signals that ask the process to end: of Kubernetes, of a keyboard, and of a terminal that was closed. */
-export const endSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** The signals that ask the process to end: of Kubernetes, of a keyboard (two), and of a terminal that was closed. */
+export const endSignals = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'] as const;
+
+/** Signals by which a built service is neither ended nor debugged: without a listener, all but the first end it undrained. */
+const ignoredSignals = ['SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM'] as const;
 
 const reportTimeoutMs = 2000;
 const logStallMs = 2000;
@@ -24,11 +27,14 @@ const rejectedIn = new WeakMap<object, Scope>();
  * Ends the process on faults that nobody caught (spec.md: Handling, rule 5): an uncaught exception is logged and the
  * process exits with code 1; an unhandled rejection is logged and thrown on, which makes it an uncaught exception. What
  * fails while that happens is logged and changes nothing. However the process ends, the log is written out. Once built, the
- * service does not open Node's debugger on SIGUSR1, by which anyone who can send a signal could run code in it.
+ * service does not open Node's debugger on SIGUSR1, by which anyone who can send a signal could run code in it, and
+ * ignores signals of timers and SIGUSR2, which in development ends it as watchers of files expect.
  */
 export function guardProcess(): void {
   process.on('exit', flushOutput);
-  if (sourceExtension === '.js') process.on('SIGUSR1', () => processLogger().warn('SIGUSR1 ignored'));
+  if (sourceExtension === '.js') {
+    for (const signal of ignoredSignals) process.on(signal, () => processLogger().warn(`${signal} ignored`));
+  }
   process.on('uncaughtException', crash);
   process.on('unhandledRejection', (reason) => {
     writeLine('error', reason, 'unhandled promise rejection');

@@ -25,7 +25,7 @@ interface Signalled {
 }
 
 /**
- * Starts a service, closes it on SIGTERM, SIGINT or SIGHUP and exits: with code 0, or 1 when the start failed, a request
+ * Starts a service, closes it on SIGTERM, SIGINT, SIGQUIT or SIGHUP and exits: with code 0, or 1 when the start failed, a request
  * was cut or something could not be closed. A signal during the start stops it, which ends with code 0 too. A second
  * signal exits at once, with 128 plus its number.
  *
