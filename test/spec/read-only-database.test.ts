@@ -33,3 +33,11 @@ it('answers writes to a read-only database with 503 and Retry-After, serves read
   await expect.poll(ready, { timeout: 5000 }).toBe(200);
   await write().expectData(201);
 });
+
+it('tells readiness to everybody alike, whatever deadline a probe brings', async () => {
+  // The answer is kept for a second, unless the service changes.
+  app.service.health.enter('serving');
+  const headers = { 'X-Request-Deadline': '2000-01-01T00:00:00Z' };
+  const [late, other] = [await fetch(`${app.url}/readyz`, { headers }), await fetch(`${app.internalUrl}/readyz`)];
+  expect([late.status, other.status]).toEqual([200, 200]);
+});

@@ -1,3 +1,4 @@
+import { runOutsideRequest } from '../context/request-context.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { LoadFailure } from './start-up-report.ts';
 
@@ -62,13 +63,16 @@ export class Health {
 
   /**
    * Runs all checks side by side, each for at most a second; one answer serves everybody who asks within a second, so
-   * that the work stays the same however often probes come. Before the service serves, and once it shuts down, it runs
-   * none.
+   * that the work stays the same however often probes come. So the checks belong to no request: they are the service's own
+   * work, and end neither with the request that happened to come first nor at its deadline. Before the service serves, and
+   * once it shuts down, it runs none.
    */
   readiness(): Promise<Readiness> {
     if (this.#phase !== 'serving') return Promise.resolve({ ready: false, checks: { service: this.#phase } });
     const now = performance.now();
-    if (!this.#last || now - this.#last.at > cacheMs) this.#last = { at: now, result: this.#runChecks() };
+    if (!this.#last || now - this.#last.at > cacheMs) {
+      this.#last = { at: now, result: runOutsideRequest(() => this.#runChecks()) };
+    }
     return this.#last.result;
   }
 

@@ -1,4 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { callerKey, serviceKey } from '../../../src/chassis/context/client-key.ts';
+import { getRequestContext, OpenRequest, runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
+import { currentWaiters, isAbandoned } from '../../../src/chassis/context/uninterrupted.ts';
 import { Health } from '../../../src/chassis/lifecycle/health.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
@@ -43,6 +46,25 @@ describe('readiness', () => {
     expect((await health.readiness()).ready).toBe(true);
     health.enter('shutting down');
     expect((await health.readiness()).ready).toBe(false);
+  });
+
+  it('is no matter of the request that asks, whose client may be gone or out of time', async () => {
+    const callers: string[] = [];
+    health.add('database', async () => {
+      callers.push(callerKey(getRequestContext()));
+      if (isAbandoned(currentWaiters())) throw new Error('nobody waits');
+    });
+    const nothing = { userAgent: undefined, deadline: 1 };
+    const request = new OpenRequest({
+      requestId: 'a',
+      method: 'GET',
+      url: '/readyz',
+      ipAddress: '192.0.2.1',
+      ...nothing,
+    });
+    request.abort('gone');
+    expect((await runWithRequestContext(request, () => health.readiness())).ready).toBe(true);
+    expect(callers).toEqual([serviceKey]);
   });
 
   it('asks each check once, however many ask within a second', async () => {
