@@ -52,6 +52,8 @@ export { type QueryParameters, queryParameters } from './http/pipeline/query-par
 export { defineLifecycle, type LifecycleFactory, type ModuleLifecycle } from './lifecycle/define-lifecycle.ts';
 export type { HealthCheck } from './lifecycle/health.ts';
 export { documented } from './openapi/documented.ts';
+export type { AnyApi, HttpAnswer, HttpClient } from './outbound/api-types.ts';
+export { type HttpClientOptions, type HttpClientResolver, httpClient } from './outbound/http-client.ts';
 export { dateTime, decimal, int64 } from './query/policy/field-types.ts';
 export { many } from './query/policy/list-definition.ts';
 export { type AnyListPolicy, listPolicy } from './query/policy/list-policy.ts';

@@ -6,6 +6,7 @@ import express, { Router } from 'express';
 import { pino, symbols } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { openTransport } from '../../src/chassis/outbound/transport.ts';
 import { anyProvider, openEmptyDatabase } from '../support/empty-database.ts';
 import { read } from './repository.ts';
 
@@ -18,6 +19,7 @@ const pinned = [
   '@prisma/instrumentation',
   'express',
   'pino',
+  'undici',
   'zod',
   'node',
 ];
@@ -64,6 +66,18 @@ describe('what the chassis uses of packages beyond their interface', () => {
     const layers = router.stack as unknown as { rawPath: unknown }[];
     expect(layers.map(({ rawPath }) => rawPath)).toEqual(['/one', ['/two', '/three'], '/']);
     expect(JSON.parse(read('package-lock.json')).packages['node_modules/router'].version).toBe('2.3.0');
+  });
+
+  it('undici keeps what fetch is sent with where Node does, so that it can be kept from changing it', async () => {
+    await fetch('data:,x');
+    const keys = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')];
+    const now = () => keys.map((key) => (globalThis as unknown as Record<symbol, unknown>)[key]);
+    const before = now();
+    const options = { url: 'http://127.0.0.1:1', connections: 1, queue: 0, onState: () => undefined };
+    const { pool } = await openTransport({ ...options, breaker: { calls: 1, failedShare: 0.5, openMs: 1 } });
+    await pool.close();
+    expect(now()).toEqual(before);
+    expect(await (await fetch('data:,x')).text()).toBe('x');
   });
 
   it('Node tells how much of a write the operating system has not taken yet', async () => {

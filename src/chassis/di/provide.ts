@@ -1,4 +1,5 @@
 import { asClass, type Resolver } from 'awilix/browser';
+import type { z } from 'zod';
 import type { Container } from './container.ts';
 
 /**
@@ -22,10 +23,11 @@ export type Provided<D extends Dependencies> = {
  * Makes a module's `registerDependencies` (spec.md: Loaders, loadDI).
  *
  * @param dependencies by the name under which the cradle gives them
- * @returns a function that registers all of them, or raises an error that names those already taken
+ * @returns a function that registers all of them, or raises an error that names those already taken; with the settings that
+ * they need, such as the URL of an `httpClient`
  */
-export function provide(dependencies: Dependencies): (container: Container) => void {
-  return function registerDependencies(container) {
+export function provide(dependencies: Dependencies): ((container: Container) => void) & { settings: z.ZodRawShape } {
+  function registerDependencies(container: Container): void {
     const taken = Object.keys(dependencies).filter((name) => container.hasRegistration(name));
     if (taken.length > 0) {
       throw new Error(
@@ -36,7 +38,11 @@ export function provide(dependencies: Dependencies): (container: Container) => v
     for (const [name, dependency] of Object.entries(dependencies)) {
       container.register(name, typeof dependency === 'function' ? asClass(dependency as Made).singleton() : dependency);
     }
-  };
+  }
+  const declared = Object.values(dependencies) as { settings?: z.ZodRawShape }[];
+  return Object.assign(registerDependencies, {
+    settings: Object.assign({}, ...declared.map(({ settings }) => settings)),
+  });
 }
 
 type ResourceNames<Name extends string, R, S, C> = Record<`${Name}Repository`, Resolver<R>> &

@@ -49,6 +49,7 @@ export async function loadDI(modulesToLoad: string[]): Promise<void> {
     try {
       await addSettings(configuration, join(modulesDirectory, name, `${name}.config${sourceExtension}`), name);
       const { registerDependencies } = await import(pathToFileURL(join(modulesDirectory, name, file)).href);
+      configuration.add(registerDependencies?.settings ?? {});
       if (typeof registerDependencies === 'function') await registerDependencies(container);
       startUpReport.step({ module: name }, 'dependencies registered');
     } catch (caught) {

@@ -72,6 +72,13 @@ export function isUrlOf(text: string, ...schemes: readonly string[]): boolean {
   return url !== null && url.port !== '0' && schemes.includes(url.protocol.slice(0, -1));
 }
 
+/** Whether a text is the base URL of a service to call: http or https, without user, password and parameters. */
+export function isPeerUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !isUrlOf(text, 'http', 'https') || /[?#]/.test(text)) return false;
+  return url.username + url.password === '';
+}
+
 /** Whether a text is the URL of a server for the API page: absolute or a path, without a password or parameters in it. */
 export function isPublicUrl(text: string): boolean {
   const url = URL.parse(text, 'http://localhost');

@@ -8,6 +8,7 @@ import type { Exposition } from './exposition.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import { labelText, type MetricFamily, SeriesLimit } from './metric-family.ts';
 import { ModuleMetrics } from './module-metrics.ts';
+import { OutboundMetrics } from './outbound-metrics.ts';
 import { OverloadMetrics } from './overload-metrics.ts';
 
 /** What the metrics of a service begin with. */
@@ -27,6 +28,8 @@ export class Metrics {
   readonly connections = new ConnectionMetrics();
   /** Operations and reads are counted here. */
   readonly database: DatabaseMetrics;
+  /** Calls of other services are counted here. */
+  readonly outbound: OutboundMetrics;
   /** Refused requests are counted here. */
   readonly overload: OverloadMetrics;
   /** Sees every request. */
@@ -45,11 +48,12 @@ export class Metrics {
     const http = new HttpMetrics(limit);
     const exceptions = new ExceptionMetrics(limit);
     this.database = new DatabaseMetrics(limit, pool);
+    this.outbound = new OutboundMetrics(limit);
     this.overload = new OverloadMetrics(limit);
     this.observer = http.observer;
     this.reporter = exceptions.reporter;
     this.errorReporter = exceptions.errorReporter;
-    const parts = [http, this.overload, this.connections, exceptions, this.database];
+    const parts = [http, this.overload, this.connections, exceptions, this.database, this.outbound];
     this.#families = [...parts.flatMap((part) => part.families), limit.family, buildFamily(build)];
   }
 

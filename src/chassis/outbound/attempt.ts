@@ -1,0 +1,76 @@
+import { currentWaiter } from '../context/uninterrupted.ts';
+import { RequestAbandonedException } from '../errors/exceptions.ts';
+import { PeerFailure } from './peer-failure.ts';
+import { type RawAnswer, readBounded, retryAfterMs } from './read-answer.ts';
+import type { Transport } from './transport.ts';
+
+/** A request as it is sent at each attempt. */
+interface AttemptRequest {
+  method: string;
+  /** With the query. */
+  path: string;
+  headers: Record<string, string>;
+  body: string | Uint8Array | undefined;
+  /** The longest body of an answer that is read. */
+  maxBytes: number;
+}
+
+/** One call of a peer, which may be tried several times. */
+export class Attempt {
+  readonly #request: AttemptRequest;
+
+  constructor(request: AttemptRequest) {
+    this.#request = request;
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+
+  /**
+   * Sends it, and reads the answer to its end; what waits for a connection counts towards its time. A safe call ends when
+   * the client of the request goes away; what may change something goes on, because nobody could tell whether it did.
+   *
+   * @param accept statuses of 500 and above that are answers
+   * @throws PeerFailure, RequestAbandonedException
+   */
+  async run(
+    transport: Transport,
+    { timeoutMs, accept = [] }: { timeoutMs: number; accept?: readonly number[] | undefined },
+  ): Promise<RawAnswer> {
+    const controller = new AbortController();
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    ended.catch(() => undefined);
+    const end = (reason: Error) => {
+      controller.abort(reason);
+      reject(reason);
+    };
+    // Node fires a timer at once that is set for longer than 2^31 - 1 ms.
+    const timer = setTimeout(() => end(new PeerFailure({ reason: 'timeout' })), Math.min(timeoutMs, 2_147_483_647));
+    const waiter = this.method === 'GET' ? currentWaiter() : undefined;
+    const leave = () => end(new RequestAbandonedException(waiter?.abortReason));
+    waiter?.signal?.addEventListener('abort', leave);
+    try {
+      const send = () => this.#send(transport, controller.signal, accept);
+      return await Promise.race([transport.guard(send, controller.signal), ended]);
+    } finally {
+      clearTimeout(timer);
+      waiter?.signal?.removeEventListener('abort', leave);
+    }
+  }
+
+  async #send({ pool }: Transport, signal: AbortSignal, accept: readonly number[]): Promise<RawAnswer> {
+    const { maxBytes, ...request } = this.#request;
+    try {
+      // The signal ends it in time: undici's own times are exact to half a second.
+      const times = { headersTimeout: 0, bodyTimeout: 0 };
+      const { statusCode: status, headers, body } = await pool.request({ ...request, ...times, signal } as never);
+      const answer = { status, headers, body: await readBounded(body, maxBytes) };
+      if (status < 500 || accept.includes(status)) return answer;
+      throw new PeerFailure({ reason: 'status', status, retryAfterMs: retryAfterMs(headers['retry-after']) });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw error instanceof PeerFailure ? error : new PeerFailure({ reason: 'unreachable', cause: error });
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { BulkheadPolicy, CircuitBreakerPolicy } from 'cockatiel';
+import type { Pool } from 'undici';
+import { PeerFailure } from './peer-failure.ts';
+
+/** How a peer is connected to, and when it is left alone. */
+export interface TransportOptions {
+  /** Base URL. */
+  url: string;
+  connections: number;
+  queue: number;
+  breaker: { calls: number; failedShare: number; openMs: number };
+  /** Hears of each change of the circuit breaker. */
+  onState: (state: BreakerState) => void;
+}
+
+/** Closed: calls go through. Open: none does. Half open: one tries. */
+export type BreakerState = 'closed' | 'open' | 'half open';
+
+/** The connections to a peer, and who is let through to them. */
+export interface Transport {
+  readonly pool: Pool;
+  /**
+   * Runs an attempt, once one of the connections is free.
+   *
+   * @throws PeerFailure when the circuit breaker is open, or too many wait
+   */
+  guard<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T>;
+}
+
+const states: readonly BreakerState[] = ['closed', 'open', 'half open', 'open'];
+
+/** Loads what calls are made with, which only services that call others need, and opens the pool. */
+export async function openTransport({
+  url,
+  connections,
+  queue,
+  breaker,
+  onState,
+}: TransportOptions): Promise<Transport> {
+  const [{ bulkhead, BulkheadRejectedError, BrokenCircuitError, ...cockatiel }, { Pool }] = await Promise.all([
+    import('cockatiel'),
+    importUndici(),
+  ]);
+  const { circuitBreaker, CircuitState, CountBreaker, handleWhen } = cockatiel;
+  const circuit: CircuitBreakerPolicy = circuitBreaker(
+    // While one call decides, one that ends without an answer decides against the peer.
+    handleWhen((error) => circuit.state === CircuitState.HalfOpen || (error instanceof PeerFailure && error.isOfPeer)),
+    {
+      halfOpenAfter: breaker.openMs,
+      breaker: new CountBreaker({
+        threshold: breaker.failedShare,
+        size: breaker.calls,
+        minimumNumberOfCalls: Math.ceil(breaker.calls / 2),
+      }),
+    },
+  );
+  circuit.onStateChange((state) => onState(states[state] ?? 'closed'));
+  const room: BulkheadPolicy = bulkhead(connections, queue);
+  const pool = new Pool(new URL(url).origin, { connections, pipelining: 1, allowH2: false });
+  const guard = async <T>(attempt: () => Promise<T>, signal: AbortSignal) => {
+    try {
+      // One that waited is begun by the end of another's call, in whose request it must not run.
+      const bound = AsyncResource.bind(attempt);
+      return await room.execute(() => circuit.execute(bound, signal), signal);
+    } catch (error) {
+      if (error instanceof BulkheadRejectedError) throw new PeerFailure({ reason: 'too many calls', cause: error });
+      if (!(error instanceof BrokenCircuitError)) throw error;
+      throw new PeerFailure({ reason: 'circuit open', retryAfterMs: breaker.openMs, cause: error });
+    }
+  };
+  return { pool, guard };
+}
+
+/** What `fetch` of this process sends its requests with. */
+const dispatchers = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')];
+
+/** Loads undici, which would put its own dispatcher in the place of the one that `fetch` of Node has. */
+async function importUndici(): Promise<typeof import('undici')> {
+  const global = globalThis as unknown as Record<symbol, unknown>;
+  const before = dispatchers.map((key) => global[key]);
+  const undici = await import('undici');
+  for (const [index, key] of dispatchers.entries()) if (global[key] !== before[index]) global[key] = before[index];
+  return undici;
+}

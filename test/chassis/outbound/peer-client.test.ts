@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { bootCaller } from './boot-caller.ts';
+import { inTurn, json } from './fake-peer.ts';
+
+const { app, payments, anything, log, call, metric } = await bootCaller();
+
+describe('a client of a service that is not well', () => {
+  it('answers 504 at the deadline of the request while the peer still hangs', async () => {
+    anything.becomes();
+    const deadline = String(Date.now() + 400);
+    await call('post', {}, { 'x-request-deadline': deadline }).expectError(504, 'Gateway Timeout');
+    expect(anything.received[0]?.headers['x-request-deadline']).toBe(deadline);
+  });
+
+  it('answers 504 when an attempt takes longer than its time', async () => {
+    anything.becomes();
+    await call('post', { timeoutMs: 50 }).expectError(504, 'Gateway Timeout');
+    await expect.poll(() => anything.left).toBe(1);
+  });
+
+  it('tries a safe call again, and another one only with an idempotency key, which stays the same', async () => {
+    const twice = () => inTurn(json({}, 503), json({}, 502), json({ done: true }));
+    const before = await metric('http_client_retries_total{client="anything",method="GET"}');
+    anything.becomes(twice());
+    expect(await call('get').expectData()).toEqual({ done: true });
+    expect((await metric('http_client_retries_total{client="anything",method="GET"}')) - before).toBe(2);
+    anything.becomes(twice());
+    await call('post', { body: {} }).expectError(502, 'Bad Gateway');
+    expect(anything.received).toHaveLength(1);
+    anything.becomes(twice());
+    expect(await call('post', { body: {}, idempotencyKey: 'k' }).expectData()).toEqual({ done: true });
+    expect(anything.received.map(({ headers }) => headers['idempotency-key'])).toEqual(['k', 'k', 'k']);
+  });
+
+  it('waits as long as Retry-After says, and not beyond the deadline of the request', async () => {
+    anything.becomes(inTurn(json({}, 429, { 'retry-after': '1' }), json({ done: true })));
+    expect(await call('get').expectData()).toEqual({ done: true });
+    const [first, second] = anything.received;
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
+    anything.becomes(json({}, 503, { 'retry-after': '8' }));
+    const { headers } = await call('get', {}, { 'x-request-deadline': String(Date.now() + 5_000) }).expectError(
+      502,
+      /./,
+    );
+    expect(headers['retry-after']).toBe('8');
+    expect(anything.received).toHaveLength(1);
+  });
+
+  it('asks a peer that keeps failing no more, and tries again with one call later', async () => {
+    anything.becomes(json({}, 500));
+    const state = () => metric('http_client_circuit_breaker_state{client="fragile"}');
+    const fail = () => call('post', {}, {}, 'fragile').expectError(502, 'Bad Gateway');
+    for (let failed = 0; failed < 4; failed += 1) await fail();
+    expect([await state(), anything.received.length]).toEqual([2, 4]);
+    const { headers } = await fail();
+    expect(headers).toHaveProperty('retry-after');
+    expect(anything.received).toHaveLength(4);
+    anything.becomes(json({ well: true }));
+    await expect.poll(async () => (await call('post', {}, {}, 'fragile')).status, { timeout: 15_000 }).toBe(200);
+    expect(anything.received).toHaveLength(1);
+    expect(await state()).toBe(0);
+    expect(log.lines.map(({ msg }) => msg)).toEqual(
+      expect.arrayContaining([
+        'circuit breaker opened: calls fail at once',
+        'circuit breaker closed: calls go through again',
+      ]),
+    );
+  });
+
+  it('sends a call that waited for a connection as part of its own request', async () => {
+    anything.becomes((res, { headers }) => json(headers['x-request-id'])(res));
+    const ids = Array.from({ length: 20 }, (_, index) => `request-${index}`);
+    const echoed = ids.map((id) => call('get', {}, { 'x-request-id': id }, 'single').expectData());
+    expect(await Promise.all(echoed)).toEqual(ids);
+  });
+
+  it('ends a safe call when its client goes away, and lets one that may change something go on', async () => {
+    for (const [method, left] of [
+      ['get', 1],
+      ['post', 0],
+    ] as const) {
+      anything.becomes();
+      const client = new AbortController();
+      const answer = fetch(`${app.url}/anything/${method}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+        signal: client.signal,
+      });
+      await expect.poll(() => anything.held).toBe(1);
+      client.abort();
+      await expect(answer).rejects.toThrow();
+      if (left > 0) await expect.poll(() => anything.left).toBe(1);
+      else expect(anything.held).toBe(1);
+      anything.release();
+    }
+  });
+
+  it('lets a peer that hangs hold its own calls only', async () => {
+    payments.becomes();
+    const held = Array.from({ length: 4 }, () => app.get('/charges/1').then(({ status }) => status));
+    await expect.poll(() => payments.held).toBe(2);
+    const others = await Promise.all(Array.from({ length: 200 }, () => app.get('/fine')));
+    expect(new Set(others.map(({ status }) => status))).toEqual(new Set([200]));
+    await app.get('/charges/1').expectError(503, 'Service Unavailable');
+    expect(payments.held).toBe(2);
+    payments.answer = json({ id: '1', cents: 1 });
+    payments.release();
+    expect(await Promise.all(held)).toEqual([200, 200, 200, 200]);
+  });
+
+  it('is counted by client, method and class of the status', async () => {
+    const name = 'http_client_request_duration_seconds_count{client="payments",method="GET",status="2xx"}';
+    const before = await metric(name);
+    await app.get('/charges').expectData();
+    expect(await metric(name)).toBe(before + 1);
+  });
+});
