@@ -8,13 +8,20 @@ class ColumnValueError extends Error {
 
 /** The parts of a query that carry values of columns. */
 const carrying = ['data', 'create', 'update', 'where'] as const;
-const decimalParts = /^-?0*(?!0)(\d*)(?:\.(\d*?)0*)?$/;
-const int32: NumberBounds = { least: -2_147_483_648, most: 2_147_483_647 };
+const decimalText = /^[+-]?(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i;
+const bigIntText = /^-?\d{1,30}$/;
+/** What a column holds of which the models say no more. */
+const ofType: Record<string, NumberBounds> = {
+  Int: { least: -2_147_483_648, most: 2_147_483_647 },
+  BigInt: { least: -(2n ** 63n), most: 2n ** 63n - 1n },
+  Decimal: { whole: 35, fraction: 30 },
+  Float: 'finite',
+};
 
 /**
  * Refuses what a column cannot hold as it was sent, in the same words on both databases: SQLite's columns have no bounds,
- * and PostgreSQL rounds digits behind the point away. Concerns Int, `@db.SmallInt` and `@db.Decimal(p, s)`, and Json with
- * a NUL character or half a surrogate pair. Zeros at the end of a decimal are no digits too many.
+ * and PostgreSQL rounds digits behind the point away. Concerns numbers of every type, however they are written (`1e21`), and
+ * Json with a NUL character or half a surrogate pair. Zeros at the end of a decimal are no digits too many.
  *
  * @throws ValidationException that names the field of a number to be stored; ColumnValueError, which becomes a 400
  */
@@ -48,22 +55,47 @@ function checkMember(check: Check, model: string, name: string, value: unknown):
 
 function checkValues({ stores }: Check, name: string, { type, list, holds }: DataField, value: unknown): void {
   if (type === 'Json' && stores && !isStorableJson(value)) throw refusal(name, 'Json without NUL and half characters');
-  const bounds = holds ?? (type === 'Int' && stores ? int32 : undefined);
-  if (!bounds || (!stores && 'whole' in bounds)) return;
+  const bounds = holds ?? (stores ? ofType[type] : undefined);
+  if (!bounds || (!stores && !isRange(bounds))) return;
   const all = isPlain(value) ? Object.values(value).flat() : [value].flat();
   if (all.every((one) => isHeld(bounds, one))) return;
   if (!stores || list) throw refusal(name, expectedOf(bounds));
   throw new ValidationException({ [name]: [`Expected ${expectedOf(bounds)}`] });
 }
 
+/** Of values of other types, and of no value, the ORM says what is wrong. */
 function isHeld(bounds: NumberBounds, value: unknown): boolean {
-  if ('least' in bounds) return typeof value !== 'number' || (value >= bounds.least && value <= bounds.most);
-  const [, whole = '', fraction = ''] = decimalParts.exec(String(value)) ?? [];
-  return whole.length <= bounds.whole && fraction.length <= bounds.fraction;
+  if (value === null || value === undefined) return true;
+  if (bounds === 'finite') return typeof value !== 'number' || Number.isFinite(value);
+  if (!isRange(bounds)) return isDecimalOf(bounds, String(value));
+  // The ORM takes the text of a BigInt too.
+  if (typeof value === 'string' && typeof bounds.least === 'bigint') {
+    return bigIntText.test(value) && isHeld(bounds, BigInt(value));
+  }
+  if (typeof value !== 'number' && typeof value !== 'bigint') return true;
+  return value >= bounds.least && value <= bounds.most && (typeof value === 'bigint' || Number.isInteger(value));
+}
+
+/** Counts digits where the exponent puts the point, and never writes them out: `1e999999999` is nine letters. */
+function isDecimalOf({ whole, fraction }: { whole: number; fraction: number }, text: string): boolean {
+  const [, before = '', behind = '', exponent = '0'] = decimalText.exec(text) ?? [];
+  if (before === '' && behind === '') return false;
+  const point = before.length + Number(exponent);
+  const digits = before + behind;
+  const first = digits.search(/[1-9]/);
+  if (first === -1) return true;
+  let last = digits.length;
+  while (digits[last - 1] === '0') last -= 1;
+  return point - first <= whole && last - point <= fraction;
+}
+
+function isRange(bounds: NumberBounds): bounds is Extract<NumberBounds, { least: unknown }> {
+  return typeof bounds === 'object' && 'least' in bounds;
 }
 
 function expectedOf(bounds: NumberBounds): string {
-  if ('least' in bounds) return `an integer from ${bounds.least} to ${bounds.most}`;
+  if (bounds === 'finite') return 'a finite number';
+  if (isRange(bounds)) return `an integer from ${bounds.least} to ${bounds.most}`;
   return `a decimal with at most ${bounds.whole} digits before the point and ${bounds.fraction} behind it`;
 }
 

@@ -20,10 +20,11 @@ export interface DataField {
   readonly holds?: NumberBounds;
 }
 
-/** Digits before and behind the point of a Decimal, or the limits of an integer. */
+/** Digits before and behind the point of a Decimal, the limits of an integer, or any number that is neither NaN nor infinite. */
 export type NumberBounds =
   | { readonly whole: number; readonly fraction: number }
-  | { readonly least: number; readonly most: number };
+  | { readonly least: number | bigint; readonly most: number | bigint }
+  | 'finite';
 
 /** What the generated client does not tell of its models; `npm run generate` writes it beside the clients. */
 export interface DataModel {

@@ -61,10 +61,47 @@ describe.each(databaseProviders)('values at the edge of their columns on %s', (p
     expect(await open.client.gadget.count({ where: { number: 300 } })).toBe(0);
   });
 
-  it('answer 400 to an Int of more than 32 bits that no schema refused', async () => {
-    const data = { ...aGadget(300), tenant: 2 ** 31 };
-    const details = { errors: { tenant: ['Expected an integer from -2147483648 to 2147483647'] } };
-    expect(await raised(() => open.client.gadget.create({ data }))).toMatchObject({ statusCode: 400, details });
+  const ofInt = 'an integer from -2147483648 to 2147483647';
+  const ofBigInt = 'an integer from -9223372036854775808 to 9223372036854775807';
+  const ofPrice = 'a decimal with at most 10 digits before the point and 4 behind it';
+  const noPrices = ['1e21', '1E+21', '1e-7', '1e999999999', '1e-999999999', 'NaN', 'Infinity', '0x1f', ' 1', '', '.'];
+  it.each([
+    ['tenant', ofInt, [2 ** 31, 1e21, 1.5, Number.NaN, Number.POSITIVE_INFINITY]],
+    ['number', 'an integer from -32768 to 32767', [1e21, 0.5]],
+    ['stock', ofBigInt, [2n ** 63n, -(2n ** 63n) - 1n, 2 ** 63, 1e21, 1.5, '9223372036854775808', '1e21', '']],
+    ['price', ofPrice, [1e21, 1e-7, Number.NaN, ...noPrices]],
+    [
+      'weight',
+      'a decimal with at most 35 digits before the point and 30 behind it',
+      [1e35, '1e-31', '1e400', Number.NaN],
+    ],
+    ['rating', 'a finite number', [Number.NaN, Number.NEGATIVE_INFINITY]],
+  ])(
+    'answer 400 that names %s, in whichever form no schema refused what is not %s',
+    async (field, expected, values) => {
+      const details = { errors: { [field]: [`Expected ${expected}`] } };
+      for (const value of values) {
+        const data = { ...aGadget(300), [field]: value };
+        expect(await raised(() => open.client.gadget.create({ data }))).toMatchObject({ statusCode: 400, details });
+      }
+    },
+  );
+
+  it('take a number in every form that its column holds', async () => {
+    const [gadget] = (await get('/gadgets', { where: { number: 1 } })).body.data;
+    const store = async (price: unknown) =>
+      (await open.client.gadget.update({ where: { id: gadget.id }, data: { price } as object })) as { price: unknown };
+    for (const [form, stored] of Object.entries({
+      '1e9': 1e9,
+      '15e-1': 1.5,
+      '+1': 1,
+      '-0': 0,
+      '0e999': 0,
+      '.5': 0.5,
+    })) {
+      expect(Number((await store(form)).price)).toBe(stored);
+    }
+    expect(Number((await store('1.5')).price)).toBe(1.5);
   });
 
   it('take zeros at the end of a decimal for no digits too many', async () => {
