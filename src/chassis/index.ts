@@ -6,9 +6,8 @@ export type { AppConfig, ModuleConfig, ServerConfig } from './config/app-config.
 export type { Environment, Variables } from './config/environment.ts';
 export { flag, wholeNumber } from './config/settings/setting-types.ts';
 export { currentPrincipal, type Principal, setPrincipal } from './context/principal.ts';
-export { chargeRequest, getRequestContext, type RequestContext } from './context/request-context.ts';
+export { chargeRequest, getRequestContext, type RequestContext, uninterrupted } from './context/request-context.ts';
 export { runAs, unscoped } from './context/run-as.ts';
-export { uninterrupted } from './context/uninterrupted.ts';
 export { addHealthCheck, environment, maskInLogs, registerMetric, reportError } from './current-environment.ts';
 export { Repository } from './database/repository.ts';
 export { afterCommit } from './database/work/after-commit.ts';

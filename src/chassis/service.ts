@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import express, { type Express } from 'express';
-import { RateLimits } from './admission/rate-limits.ts';
+import { RateLimitStore } from './admission/rate-limit-store.ts';
 import type { AppConfig } from './config/app-config.ts';
 import { buildInfo } from './config/build-info.ts';
 import { Configuration, type Environment, type Variables } from './config/environment.ts';
@@ -18,9 +18,9 @@ import type { ShutdownReport } from './lifecycle/shutdown.ts';
 import { StartStoppedError, StartUpError, StartUpReport } from './lifecycle/start-up-report.ts';
 import { ServicePolicies } from './query/policy/service-policies.ts';
 import { type Started, startUp } from './start.ts';
-import type { LogMasks } from './telemetry/log-masks.ts';
 import { createLogger, type Logger, masksOf } from './telemetry/logger.ts';
 import { Metrics } from './telemetry/metrics/metrics.ts';
+import type { LogMasks } from './telemetry/redact.ts';
 
 /** What a service is made with, beside its configuration. */
 export interface ServiceOptions {
@@ -62,7 +62,7 @@ export class Service {
   readonly errors: ErrorReports;
   readonly database: Database;
   readonly container: Container = createContainer();
-  readonly rateLimits: RateLimits;
+  readonly rateLimits: RateLimitStore;
   /** See every request; one that is added later sees those that come after. */
   readonly observers: RequestObserver[] = [];
   readonly startUpReport: StartUpReport;
@@ -100,7 +100,7 @@ export class Service {
     });
     this.errors = new ErrorReports(this.logger, [logReporter(this.logger), this.metrics.errorReporter, ...reporters]);
     this.database = new Database(this.metrics.database);
-    this.rateLimits = new RateLimits({ logger: this.logger, metrics: this.metrics.overload });
+    this.rateLimits = new RateLimitStore({ logger: this.logger, metrics: this.metrics.overload });
     this.health = new Health({ logger: this.logger, failures: () => this.startUpReport.failures });
     this.closers = new Closers(settings.SHUTDOWN_CLOSER_TIMEOUT_MS);
   }

@@ -7,12 +7,13 @@ import { parse, repositoryFiles } from './repository.ts';
 const allowed: Record<string, string> = {
   'chassis/context/current-service.ts: open': 'the ambient pointer: which services the process has',
   'chassis/context/request-context.ts: scopes': 'the ambient pointer: which of them the caller belongs to',
-  'chassis/context/uninterrupted.ts: storage': 'says of the caller, not of a service, that it must not be stopped',
-  'chassis/database/client/borrower.ts: borrowers':
+  'chassis/context/request-context.ts: waiting': 'says of the caller, not of a service, that it must not be stopped',
+  'chassis/database/client/current-work.ts: borrowers':
     'says of the caller, not of a service, for which transaction it takes a connection',
-  'chassis/database/client/convert-orm-errors.ts: surrounding':
+  'chassis/database/client/current-work.ts: surrounding':
     'says of the caller, not of a service, in which transaction it runs',
-  'chassis/database/work/unit.ts: storage': 'says of the caller, not of a service, in which unit of work it runs',
+  'chassis/database/client/current-work.ts: units':
+    'says of the caller, not of a service, in which unit of work it runs',
   'chassis/lifecycle/process-guards.ts: ending': 'the end of the process belongs to the process',
   'chassis/telemetry/log-output.ts: output': 'standard output belongs to the process; its services share one buffer',
   'chassis/telemetry/metrics/process-metrics.ts: registry': 'metrics of the process, the same whoever asks',

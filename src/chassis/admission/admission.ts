@@ -1,19 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Environment } from '../config/environment.ts';
-import { callerKey, clientKey } from '../context/client-key.ts';
-import type { RequestContext } from '../context/request-context.ts';
+import { callerKey, clientKey, type RequestContext } from '../context/request-context.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
 import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
-import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/read-bodies.ts';
+import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/request-body.ts';
 import { clientAddress, probePath, readDeadline, type TrustProxy } from '../http/pipeline/request-context-of.ts';
 import type { Gate } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
 import { ClientShares } from './client-shares.ts';
-import { type DatabaseQueue, DatabaseWait } from './database-wait.ts';
 import { OverloadAnswer, type OverloadAnswerOptions } from './overload-answer.ts';
-import { LoopWait, StandingWait } from './standing-wait.ts';
+import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
 
 type Settings = Pick<
   Environment,

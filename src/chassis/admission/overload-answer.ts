@@ -4,7 +4,7 @@ import { errorBody } from '../errors/error-body.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
 import { type AnswerHeaders, headerLines, noAnswerHeaders } from '../http/answers/answer-headers.ts';
 import { failureHeaders } from '../http/answers/send-failure.ts';
-import { closesUnread } from '../http/bodies/unread-bodies.ts';
+import { closesUnread } from '../http/bodies/request-body.ts';
 import { requestIdOf } from '../http/pipeline/request-context-of.ts';
 
 const start = 'HTTP/1.1 503 Service Unavailable\r\nx-request-id: ';

@@ -1,9 +1,24 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { clientKey } from '../context/client-key.ts';
 import { currentService } from '../context/current-service.ts';
+import { clientKey } from '../context/request-context.ts';
 import { TooManyRequestsException } from '../errors/exceptions.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
-import type { Left, Quota, QuotaCounter, RateLimits, RateLimitsOptions } from './rate-limits.ts';
+import type { RateLimitStore, RateLimitStoreOptions } from './rate-limit-store.ts';
+
+/** Counts the points of one quota. */
+export interface QuotaCounter {
+  /** Takes points of a key, whether there are any or not; a promise only where another process has to be asked. */
+  consume(key: string, points: number): Left | Promise<Left>;
+  /** What is left of a key, as far as is known without asking anybody. */
+  known(key: string, last: Left): Left;
+}
+
+/** What is counted: `points` within `seconds`, under a name of its own. */
+export interface Quota {
+  name: string;
+  points: number;
+  seconds: number;
+}
 
 /** How much a client may send, and who counts as one. */
 export interface RateLimitPolicy extends Quota {
@@ -30,7 +45,10 @@ export interface RateLimitPolicy extends Quota {
  *
  * @param limits whose counts; the current service's by default
  */
-export function rateLimit(policy: RateLimitPolicy, limits: RateLimits = currentService().rateLimits): RequestHandler {
+export function rateLimit(
+  policy: RateLimitPolicy,
+  limits: RateLimitStore = currentService().rateLimits,
+): RequestHandler {
   if (!/^[\w-]{1,50}$/.test(policy.name)) {
     throw new Error(`Expected a rate limit's name of letters, digits and -, found ${JSON.stringify(policy.name)}.`);
   }
@@ -70,10 +88,10 @@ const costOfPoint = 100;
 class LimitedRequests {
   readonly #quota: Quota;
   readonly #counter: QuotaCounter;
-  readonly #metrics: RateLimitsOptions['metrics'];
+  readonly #metrics: RateLimitStoreOptions['metrics'];
   readonly #rule: string;
 
-  constructor(quota: Quota, counter: QuotaCounter, metrics: RateLimitsOptions['metrics']) {
+  constructor(quota: Quota, counter: QuotaCounter, metrics: RateLimitStoreOptions['metrics']) {
     this.#quota = quota;
     this.#counter = counter;
     this.#metrics = metrics;
@@ -129,4 +147,61 @@ class LimitedRequests {
 
 function secondsOf({ resetMs }: Left): number {
   return Math.max(1, Math.ceil(resetMs / 1000));
+}
+
+/** What is left of a quota after a request. */
+export interface Left {
+  /** Points used within the window, this request's among them. */
+  used: number;
+  /** Milliseconds until the window ends and all points are back. */
+  resetMs: number;
+}
+
+/**
+ * Counts points by key in this process's memory, in a window that begins with a key's first request. Answers at once: no
+ * promise is made for a request. What has ended makes room when the next key comes.
+ */
+export class WindowCounts {
+  readonly #windowMs: number;
+  /** In the order of their ends, because all windows have one length. */
+  readonly #windows = new Map<string, { used: number; endsAt: number }>();
+
+  /** @param seconds the length of the window */
+  constructor(seconds: number) {
+    this.#windowMs = seconds * 1000;
+  }
+
+  /** Keys whose window has not been seen to end. */
+  get size(): number {
+    return this.#windows.size;
+  }
+
+  /** Takes points of a key, whether there are any or not. */
+  consume(key: string, points: number): Left {
+    const now = Date.now();
+    const window = this.#windows.get(key);
+    if (window !== undefined && window.endsAt > now) {
+      window.used += points;
+      return { used: window.used, resetMs: window.endsAt - now };
+    }
+    this.#windows.delete(key);
+    this.#dropEnded(now);
+    this.#windows.set(key, { used: points, endsAt: now + this.#windowMs });
+    return { used: points, resetMs: this.#windowMs };
+  }
+
+  /** What is used of a key now. */
+  known(key: string): Left {
+    const now = Date.now();
+    const window = this.#windows.get(key);
+    if (window === undefined || window.endsAt <= now) return { used: 0, resetMs: this.#windowMs };
+    return { used: window.used, resetMs: window.endsAt - now };
+  }
+
+  #dropEnded(now: number): void {
+    for (const [key, { endsAt }] of this.#windows) {
+      if (endsAt > now) return;
+      this.#windows.delete(key);
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { isIPv4 } from 'node:net';
 import type { Service } from '../service.ts';
 import type { Acting, Principal } from './principal.ts';
 
@@ -74,82 +75,6 @@ export function runOutsideRequest<T>(work: () => T): T {
   return scopes.run({ service: scopes.getStore()?.service, request: undefined }, work);
 }
 
-/** The fields of a context that the request itself tells. */
-type ReceivedFields = Pick<RequestContext, 'requestId' | 'method' | 'url'> & {
-  isProbe?: boolean;
-  userAgent: string | undefined;
-  ipAddress: string | undefined;
-  deadline: number | undefined;
-};
-
-type Bill = (cost: number, context: RequestContext) => void;
-
-/** The context that the pipeline makes of a request, with its clock and its signal. */
-export class OpenRequest implements RequestContext {
-  readonly requestId: string;
-  readonly method: string;
-  readonly url: string;
-  declare readonly userAgent?: string;
-  declare readonly ipAddress?: string;
-  readonly startTime = new Date();
-  declare readonly isProbe?: boolean;
-  declare deadline?: number;
-  readonly #started = performance.now();
-  #aborting: AbortController | undefined;
-  #abortReason: string | undefined;
-  #bills: Bill[] | undefined;
-
-  constructor({ requestId, method, url, userAgent, ipAddress, isProbe, deadline }: ReceivedFields) {
-    this.requestId = requestId;
-    this.method = method;
-    this.url = url;
-    if (isProbe) this.isProbe = true;
-    if (userAgent !== undefined) this.userAgent = userAgent;
-    if (ipAddress !== undefined) this.ipAddress = ipAddress;
-    if (deadline !== undefined) this.deadline = deadline;
-  }
-
-  /** Few requests are ever asked for their signal, so it is made when one is. */
-  get signal(): AbortSignal {
-    if (this.#aborting === undefined) {
-      this.#aborting = new AbortController();
-      if (this.#abortReason !== undefined) this.#aborting.abort(abortError(this.#abortReason));
-    }
-    return this.#aborting.signal;
-  }
-
-  get abortReason(): string | undefined {
-    return this.#abortReason;
-  }
-
-  /** Seconds since the request came, by a clock that never jumps. */
-  get seconds(): number {
-    return (performance.now() - this.#started) / 1000;
-  }
-
-  /** Tells all that bill the request what it costs more. */
-  charge(cost: number): void {
-    for (const bill of this.#bills ?? []) bill(cost, this);
-  }
-
-  /** Has `bill` told of each charge. */
-  onCharge(bill: Bill): void {
-    if (this.#bills === undefined) this.#bills = [bill];
-    else this.#bills.push(bill);
-  }
-
-  /** Aborts the signal; one that is asked for later is aborted too. */
-  abort(reason: string): void {
-    this.#abortReason ??= reason;
-    this.#aborting?.abort(abortError(reason));
-  }
-}
-
-/** The error that an aborted signal is known by, e.g. to `fetch`. */
-function abortError(reason: string): DOMException {
-  return new DOMException(reason, 'AbortError');
-}
-
 /**
  * Says what the request under way costs beside being received, as soon as that is known and before the work begins: its
  * client pays for it at rate limits and at overload. List policies compute the cost of their queries, and the controllers
@@ -160,4 +85,92 @@ function abortError(reason: string): DOMException {
  */
 export function chargeRequest(cost: number): void {
   getRequestContext()?.charge?.(cost);
+}
+
+/**
+ * What a client address is counted under. An IPv6 subscriber has a /64 at least, all of which counts as one; an IPv4
+ * address written as IPv6 counts as what it is.
+ */
+export function clientKey(address: string | undefined): string {
+  if (address === undefined || !address.includes(':')) return address ?? 'unknown';
+  const plain = withoutPort(address).split('%', 1)[0] ?? '';
+  const mapped = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
+  if (mapped !== undefined && isIPv4(mapped)) return mapped;
+  const [left = '', right] = plain.split('::');
+  const before = groups(left);
+  const after = groups(right ?? '');
+  const zeros = right === undefined ? [] : Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0');
+  const all = [...before, ...zeros, ...after];
+  if (/^0:0:0:0:0:ffff:/.test(all.join(':'))) return embedded(all.slice(6));
+  return `${all.slice(0, 4).join(':')}::/64`;
+}
+
+/** The caller of work outside of requests, such as health checks and jobs. */
+export const serviceKey = 'service';
+
+/** The caller that the work of a request is charged to: the authenticated user, else the address. Work outside of requests is one client. */
+export function callerKey(context: RequestContext | undefined): string {
+  return context ? (context.userId ?? clientKey(context.ipAddress)) : serviceKey;
+}
+
+/** The IPv4 address that the last two groups are. */
+function embedded(last: readonly string[]): string {
+  return last.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]).join('.');
+}
+
+/** Some proxies put the client's port into X-Forwarded-For: `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
+function withoutPort(address: string): string {
+  return /^\[(.*)\](?::\d+)?$/.exec(address)?.[1] ?? /^([\d.]+):\d+$/.exec(address)?.[1] ?? address;
+}
+
+/** Groups in their shortest form. An IPv4 address at the end stands for two of them. */
+function groups(part: string): string[] {
+  if (part === '') return [];
+  return part
+    .split(':')
+    .flatMap((group) => (group.includes('.') ? ['0', '0'] : [(Number.parseInt(group, 16) || 0).toString(16)]));
+}
+
+/** A request that waits for shared work; undefined stands for someone who always does. */
+export type Waiter = RequestContext | undefined;
+
+const waiting = new AsyncLocalStorage<readonly Waiter[]>();
+const always: readonly Waiter[] = [undefined];
+
+/**
+ * Runs work that has to be done to its end although nobody may wait for the answer any more, such as ending the sessions
+ * of a stolen account. Everything else of a request stops before its next query once its client has gone.
+ */
+export function uninterrupted<T>(work: () => T): T {
+  return waiting.run(always, work);
+}
+
+/** Runs work that is shared by these, to its end while one of them waits. */
+export function sharedBy<T>(waiters: readonly Waiter[], work: () => T): T {
+  return waiting.run(waiters, work);
+}
+
+/** Who waits for what the caller asks for: its request, or always somebody outside of one and within `uninterrupted`. */
+export function currentWaiter(): Waiter {
+  return waiting.getStore() ? undefined : getRequestContext();
+}
+
+/**
+ * Who waits for the work under way; somebody who always does where it is `uninterrupted` or belongs to no request. To be
+ * asked again later with `isAbandoned`.
+ */
+export function currentWaiters(): readonly Waiter[] {
+  const waiters = waiting.getStore();
+  if (waiters) return waiters;
+  const context = getRequestContext();
+  return context ? [context] : always;
+}
+
+/** Whether none of these waits any more: their clients have gone, their answers were given or their deadlines passed. */
+export function isAbandoned(waiters: readonly Waiter[]): boolean {
+  return waiters.every((waiter) => waiter !== undefined && isOver(waiter));
+}
+
+function isOver({ abortReason, deadline }: RequestContext): boolean {
+  return abortReason !== undefined || (deadline !== undefined && Date.now() >= deadline);
 }

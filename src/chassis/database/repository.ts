@@ -2,7 +2,7 @@ import { notFoundMessage } from '../errors/error-body.ts';
 import { NotFoundException } from '../errors/exceptions.ts';
 import type { StoredJson } from '../query/paging/paging.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
-import { isSurrounded, stopAbandoned } from './client/convert-orm-errors.ts';
+import { currentUnit, isSurrounded, stopAbandoned } from './client/current-work.ts';
 import type { DatabaseProvider } from './client/database-url.ts';
 import { type DatabaseKind, databaseKindOf } from './client/orm.ts';
 import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
@@ -12,7 +12,6 @@ import { Coalescer, freezeRecords, raiseOwn, readKey } from './reads/coalesce.ts
 import { readPage, StoredRecords, TotalHints } from './reads/page.ts';
 import { toProviderFilter, toProviderSelection } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
-import { currentUnit } from './work/unit.ts';
 import { type UnitOfWorkOptions, unitOfWorkOn } from './work/unit-of-work.ts';
 
 /** The operations of a model that a repository uses, the same for every model. */

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
-import { clientKey } from '../context/client-key.ts';
+import { clientKey } from '../context/request-context.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts';
 import { OpenSet } from './drain.ts';

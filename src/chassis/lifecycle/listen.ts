@@ -4,7 +4,7 @@ import { type AddressInfo, Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
 import { getRequestContext } from '../context/request-context.ts';
 import { answerClientErrors, type RefusalOptions, refuseTunnels } from '../http/answers/client-error.ts';
-import { closeUnreadConnections, continueWhenRead } from '../http/bodies/unread-bodies.ts';
+import { closeUnreadConnections, continueWhenRead } from '../http/bodies/request-body.ts';
 import { refuseExpectations } from '../http/pipeline/request-pipeline.ts';
 import { type ConnectionLimits, type ConnectionWatch, limitConnections } from './connection-limits.ts';
 import { type AnswerWatch, cutStalledAnswers, type SendLimits } from './stalled-answers.ts';

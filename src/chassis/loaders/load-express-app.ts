@@ -7,14 +7,13 @@ import { budgetIn, memoryLimit } from '../config/settings/memory-limit.ts';
 import { currentService } from '../context/current-service.ts';
 import { toDatabaseException } from '../database/client/database-errors.ts';
 import { answerHeaders, answerPreflights, useAnswerHeaders } from '../http/answers/answer-headers.ts';
-import { compressResponses } from '../http/answers/compress-responses.ts';
 import { ensureErrorHandling } from '../http/answers/error-handling.ts';
-import { parseBodies } from '../http/bodies/read-bodies.ts';
+import { compressResponses } from '../http/answers/responses.ts';
+import { bodyParser } from '../http/bodies/body-parser.ts';
 import { logRequests, requestLoggers } from '../http/pipeline/log-requests.ts';
 import { composeMiddleware, onlyAt } from '../http/pipeline/middleware.ts';
 import { probePath, probePaths, requestSignal } from '../http/pipeline/request-context-of.ts';
-import { requestPipeline } from '../http/pipeline/request-pipeline.ts';
-import { addKnownRoute, nameRoute } from '../http/pipeline/route-table.ts';
+import { addKnownRoute, nameRoute, requestPipeline } from '../http/pipeline/request-pipeline.ts';
 import { healthRoutes } from '../lifecycle/health-routes.ts';
 import { serveUploads } from '../uploads/serve-uploads.ts';
 
@@ -44,7 +43,7 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
     (config.enableCors ?? true) && answerPreflights(settings.CORS_ORIGINS),
     (config.enableCompression ?? true) && compressResponses(),
     settings.RATE_LIMIT_ENABLED && clientLimit(settings),
-    parseBodies({
+    bodyParser({
       limitBytes: settings.BODY_LIMIT_BYTES,
       budgetBytes: Math.max(settings.BODY_LIMIT_BYTES, budgetIn(memoryLimit())),
       deferExpected: true,

@@ -1,6 +1,6 @@
 import type { Express } from 'express';
 import { currentService } from '../context/current-service.ts';
-import { addKnownRoute } from '../http/pipeline/route-table.ts';
+import { addKnownRoute } from '../http/pipeline/request-pipeline.ts';
 import { routersOn } from './mounted-routers.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type RequestHandler, Router } from 'express';
 import swaggerUi, { type SwaggerUiOptions } from 'swagger-ui-express';
-import { nameRoute } from '../http/pipeline/route-table.ts';
+import { nameRoute } from '../http/pipeline/request-pipeline.ts';
 import type { ApiInfo } from './describe-api.ts';
 
 /** What the page needs of swagger-ui's own directory; the demo page that lies there as well is not served. */

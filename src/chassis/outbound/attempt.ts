@@ -1,4 +1,4 @@
-import { currentWaiter } from '../context/uninterrupted.ts';
+import { currentWaiter } from '../context/request-context.ts';
 import { RequestAbandonedException } from '../errors/exceptions.ts';
 import { PeerFailure } from './peer-failure.ts';
 import { type RawAnswer, readBounded, retryAfterMs } from './read-answer.ts';

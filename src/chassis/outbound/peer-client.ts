@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { z } from 'zod';
-import { getRequestContext } from '../context/request-context.ts';
-import { currentWaiter, currentWaiters, isAbandoned } from '../context/uninterrupted.ts';
+import { currentWaiter, currentWaiters, getRequestContext, isAbandoned } from '../context/request-context.ts';
 import { RequestAbandonedException, ServiceUnavailableException } from '../errors/exceptions.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { CallResult, OutboundMetrics } from '../telemetry/metrics/outbound-metrics.ts';

@@ -9,9 +9,8 @@ import {
 import { getRequestContext } from '../context/request-context.ts';
 import { describeError } from './describe-error.ts';
 import { type LogFormat, lineFormat } from './log-format.ts';
-import { LogMasks } from './log-masks.ts';
 import { bufferedOutput, prettyOutput } from './log-output.ts';
-import { boundText, describeRequest, describeResponse, maskText, maximumText, redact } from './redact.ts';
+import { boundText, describeRequest, describeResponse, LogMasks, maskText, maximumText, redact } from './redact.ts';
 import { suspicious } from './secret-names.ts';
 
 export type { Logger } from 'pino';

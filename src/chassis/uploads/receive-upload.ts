@@ -8,7 +8,7 @@ import {
   PayloadTooLargeException,
 } from '../errors/exceptions.ts';
 import { onRequestFailure } from '../http/answers/request-failure.ts';
-import { hasBody } from '../http/bodies/read-bodies.ts';
+import { hasBody } from '../http/bodies/request-body.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import { type ImageType, imageExtensions } from './image-type.ts';
 import { type HiddenFile, orStorageFailure, publishUpload, removeFile, uploadStorage } from './upload-storage.ts';

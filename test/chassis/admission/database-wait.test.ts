@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DatabaseWait } from '../../../src/chassis/admission/database-wait.ts';
+import { DatabaseWait } from '../../../src/chassis/admission/standing-wait.ts';
 
 let now: number;
 let queue: Record<'waiting' | 'served' | 'waitingQueries' | 'heldBackQueries' | 'servedQueries', number>;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Express, Response } from 'express';
 import { AdmissionGate } from '../../../src/chassis/admission/admission.ts';
 import type { Standing } from '../../../src/chassis/admission/client-shares.ts';
-import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
+import { bodyParser } from '../../../src/chassis/http/bodies/body-parser.ts';
 import { requestListener, requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, memoryLog } from '../http/bare-app.ts';
 import { listening } from '../http/listening.ts';
@@ -53,7 +53,7 @@ export async function oneAtATime(situation: Situation = {}) {
   const arrivals: (() => void)[] = [];
   const app = bareApp([
     requestPipeline(),
-    parseBodies({ limitBytes: 100 }),
+    bodyParser({ limitBytes: 100 }),
     (req, res) => {
       if (req.path !== '/hold') return void res.json({ ok: true });
       held.push(res);

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RateLimitPolicy, rateLimit } from '../../../src/chassis/admission/rate-limit.ts';
-import { RateLimits } from '../../../src/chassis/admission/rate-limits.ts';
+import { RateLimitStore } from '../../../src/chassis/admission/rate-limit-store.ts';
 import { chargeRequest } from '../../../src/chassis/context/request-context.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { TestRedis, withoutRedis } from '../../support/redis.ts';
@@ -12,7 +12,7 @@ const redis = withoutRedis === '' ? await TestRedis.start() : undefined;
 afterAll(() => redis?.stop());
 
 const { logger, lines } = memoryLog();
-const limits = new RateLimits({ logger, metrics: { limited: () => undefined } });
+const limits = new RateLimitStore({ logger, metrics: { limited: () => undefined } });
 
 /** Charges what the header names, in as many parts, then answers. */
 const charging: RequestHandler = (req, res) => {

@@ -2,13 +2,16 @@ import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type RateLimitPolicy, rateLimit } from '../../../src/chassis/admission/rate-limit.ts';
-import { RateLimits } from '../../../src/chassis/admission/rate-limits.ts';
+import { RateLimitStore } from '../../../src/chassis/admission/rate-limit-store.ts';
 import { requestContextOf } from '../../../src/chassis/http/pipeline/request-context-of.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, memoryLog } from '../http/bare-app.ts';
 
 const counted: string[] = [];
-const limits = new RateLimits({ logger: memoryLog().logger, metrics: { limited: (name) => void counted.push(name) } });
+const limits = new RateLimitStore({
+  logger: memoryLog().logger,
+  metrics: { limited: (name) => void counted.push(name) },
+});
 const before: RequestHandler[] = [
   requestPipeline(),
   (req, _res, next) => {

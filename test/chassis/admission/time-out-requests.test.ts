@@ -6,7 +6,7 @@ import { timeOutRequests } from '../../../src/chassis/admission/time-out-request
 import { getRequestContext, type RequestContext } from '../../../src/chassis/context/request-context.ts';
 import type { Reporter } from '../../../src/chassis/errors/reporters/reporter.ts';
 import { sendData } from '../../../src/chassis/http/answers/responses.ts';
-import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
+import { bodyParser } from '../../../src/chassis/http/bodies/body-parser.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, memoryLog } from '../http/bare-app.ts';
 import { listening } from '../http/listening.ts';
@@ -16,7 +16,7 @@ async function impatient(handler: RequestHandler, reporter?: Reporter) {
   const pipeline = requestPipeline({
     observers: [timeOutRequests(100, { production: false, logger: memoryLog().logger })],
   });
-  const app = bareApp([pipeline, parseBodies({ limitBytes: 100 }), handler], reporter && { reporters: [reporter] });
+  const app = bareApp([pipeline, bodyParser({ limitBytes: 100 }), handler], reporter && { reporters: [reporter] });
   const server = await listening(createServer(app));
   return Object.assign(server, { url: `http://127.0.0.1:${server.port}` });
 }

@@ -8,7 +8,7 @@ import {
 import type { OpenOrm } from '../../../src/chassis/database/client/orm.ts';
 import { BadRequestException } from '../../../src/chassis/errors/exceptions.ts';
 import type { Reporter } from '../../../src/chassis/errors/reporters/reporter.ts';
-import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
+import { bodyParser } from '../../../src/chassis/http/bodies/body-parser.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { anyProvider, openEmptyDatabase } from '../../support/empty-database.ts';
 import { bareApp } from '../http/bare-app.ts';
@@ -33,7 +33,7 @@ const currentId = () => getRequestContext()?.requestId;
 async function seenIn(find: () => Promise<unknown>): Promise<unknown> {
   const app = bareApp([
     requestPipeline(),
-    parseBodies({ limitBytes: 1_000 }),
+    bodyParser({ limitBytes: 1_000 }),
     async (_req, res) => void res.json({ seen: await find() }),
   ]);
   const { body } = await request(app).post('/').set('x-request-id', 'r1').send({ some: 'body' });
@@ -85,7 +85,7 @@ describe('the request context', () => {
       await database.client.$queryRawUnsafe('SELECT broken').catch(() => seen.push(currentId()));
       throw new BadRequestException();
     };
-    const app = bareApp([requestPipeline(), parseBodies({ limitBytes: 1_000 }), fail], { reporters: [reporter] });
+    const app = bareApp([requestPipeline(), bodyParser({ limitBytes: 1_000 }), fail], { reporters: [reporter] });
     await request(app).post('/').set('x-request-id', 'r1').send({});
     await request(app).post('/').set({ 'x-request-id': 'r2', 'content-type': 'application/json' }).send('{"bro');
     expect(seen).toEqual(['r1', 'r1', 'r1', 'r1', 'r2', 'r2', 'r2']);

@@ -1,7 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { callerKey, serviceKey } from '../../../src/chassis/context/client-key.ts';
-import { getRequestContext, OpenRequest, runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
-import { currentWaiters, isAbandoned } from '../../../src/chassis/context/uninterrupted.ts';
+import {
+  callerKey,
+  currentWaiters,
+  getRequestContext,
+  isAbandoned,
+  runWithRequestContext,
+  serviceKey,
+} from '../../../src/chassis/context/request-context.ts';
+import { OpenRequest } from '../../../src/chassis/http/pipeline/request-context-of.ts';
 import { Health } from '../../../src/chassis/lifecycle/health.ts';
 import { memoryLog } from '../http/bare-app.ts';
 

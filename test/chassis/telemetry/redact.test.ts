@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LogMasks } from '../../../src/chassis/telemetry/log-masks.ts';
-import { maskStack, maskText, redact, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
+import { LogMasks, maskStack, maskText, redact, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
 
 describe('redactUrl', () => {
   it.each([

@@ -9,7 +9,7 @@ import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BaseException } from '../../../src/chassis/errors/exceptions.ts';
-import { parseBodies } from '../../../src/chassis/http/bodies/read-bodies.ts';
+import { bodyParser } from '../../../src/chassis/http/bodies/body-parser.ts';
 import { receiveUpload, uploadedFile } from '../../../src/chassis/uploads/receive-upload.ts';
 import { images, pngChunk } from '../../support/images.ts';
 import { bareApp } from '../http/bare-app.ts';
@@ -33,7 +33,7 @@ afterEach(() => rm(directory, { recursive: true }));
 
 function appWith(last: RequestHandler = answer, reported: (exception: BaseException) => void = () => undefined) {
   const upload = receiveUpload({ field: 'avatar', maxBytes: 100_000, directory, quota: roomy });
-  return bareApp([parseBodies({ limitBytes: 1_000 }), upload, last], { reporters: [{ report: reported }] });
+  return bareApp([bodyParser({ limitBytes: 1_000 }), upload, last], { reporters: [{ report: reported }] });
 }
 
 function send(content: Buffer, field = 'avatar', name = 'me.png') {

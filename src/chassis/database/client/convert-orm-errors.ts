@@ -1,14 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { getRequestContext } from '../../context/request-context.ts';
-import { currentWaiters, isAbandoned } from '../../context/uninterrupted.ts';
-import {
-  DatabaseUnavailableException,
-  InternalServerErrorException,
-  RequestAbandonedException,
-  ServiceUnavailableException,
-} from '../../errors/exceptions.ts';
+import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
-import { currentUnit, type Unit } from '../work/unit.ts';
+import type { Unit } from '../work/unit.ts';
+import { currentUnit, inTransaction, isSurrounded, stopAbandoned } from './current-work.ts';
 import { toDatabaseException } from './database-errors.ts';
 import type { DatabaseCounts } from './orm.ts';
 import type { OrmClient } from './orm-types.ts';
@@ -24,14 +17,6 @@ export interface MeasuredOperation {
 
 interface Operation extends MeasuredOperation {
   __internalParams: { transaction?: unknown };
-}
-
-/** The client whose interactive transaction surrounds the caller, where it is not that of a unit of work. */
-const surrounding = new AsyncLocalStorage<object>();
-
-/** Whether an interactive transaction of this client, which is not that of a unit of work, surrounds the caller. */
-export function isSurrounded(client: object): boolean {
-  return surrounding.getStore() === client;
 }
 
 interface Extensible {
@@ -62,8 +47,8 @@ export function convertingErrors(client: object, options: ConversionOptions = {}
   const convertErrors = errorConverter(options);
   const run = async (operation: Operation) => {
     const unit = currentUnit(extended);
-    const inTransaction = operation.__internalParams.transaction !== undefined;
-    if (!inTransaction && (unit || isSurrounded(extended))) throw bypassed(`query ${nameOf(operation)}`);
+    const isOwn = operation.__internalParams.transaction !== undefined;
+    if (!isOwn && (unit || isSurrounded(extended))) throw bypassed(`query ${nameOf(operation)}`);
     if (unit === undefined) return convertErrors(operation);
     return unit.turn(() => convertErrors(operation, unit), true);
   };
@@ -80,7 +65,7 @@ export function errorConverter({ counts, dataModel, check, checksReads }: Conver
     stopAbandoned();
     const started = performance.now();
     try {
-      if (check && (checksReads || !reads.has(operation))) check(model, args);
+      if (check && args !== undefined && (checksReads || !reads.has(operation))) check(model, args);
       return await query(args);
     } catch (error) {
       const exception = toDatabaseException(error, { model, operation, args, dataModel }) ?? error;
@@ -89,7 +74,7 @@ export function errorConverter({ counts, dataModel, check, checksReads }: Conver
       if (unit && !leavesTransactionIntact(error, args)) unit.fail(exception);
       throw exception;
     } finally {
-      counts?.queried(model, operation, (performance.now() - started) / 1000);
+      counts?.seconds.observe((performance.now() - started) / 1000, model ?? 'raw', operation);
     }
   };
 }
@@ -115,28 +100,11 @@ function convertTransactionErrors(client: object): (...args: unknown[]) => Promi
   return async function (this: object, first, ...options) {
     const work = first as (transaction: object) => unknown;
     if (this === client && (currentUnit(client) || isSurrounded(client))) throw bypassed('operation $transaction');
-    const inside = (transaction: object) => surrounding.run(client, async () => await work(transaction));
+    const inside = (transaction: object) => inTransaction(client, async () => await work(transaction));
     try {
       return await $transaction.call(this, typeof first === 'function' ? inside : first, ...options);
     } catch (error) {
       throw toDatabaseException(error) ?? error;
     }
   };
-}
-
-/**
- * Ends a request for which no further query makes sense. Does nothing outside a request, within `uninterrupted`, and in
- * a shared read while another request waits for it.
- *
- * @throws RequestAbandonedException when its client has gone or it was answered already, ServiceUnavailableException when
- * its deadline has passed
- */
-export function stopAbandoned(): void {
-  const context = getRequestContext();
-  if (context === undefined) return;
-  const { abortReason, deadline } = context;
-  if (abortReason === undefined && (deadline === undefined || Date.now() < deadline)) return;
-  if (!isAbandoned(currentWaiters())) return;
-  if (abortReason !== undefined) throw new RequestAbandonedException(abortReason);
-  throw new ServiceUnavailableException('The deadline of the request has passed');
 }

@@ -54,7 +54,8 @@ export interface DatabaseKind {
 
 /** Where operations and shared reads are counted, such as the database metrics of a service. */
 export interface DatabaseCounts {
-  queried(model: string | undefined, operation: string, seconds: number): void;
+  /** Seconds that each operation took, by model (`raw` for SQL) and operation. */
+  readonly seconds: { observe(value: number, ...labels: string[]): void };
   coalesced(): void;
   /** A read went to the ORM, because the reader of JSON does not know its shape or failed. */
   leftToOrm(reason: 'shape' | 'failed'): void;

@@ -1,5 +1,4 @@
-import { callerKey } from '../../context/client-key.ts';
-import { getRequestContext } from '../../context/request-context.ts';
+import { callerKey, getRequestContext } from '../../context/request-context.ts';
 import { FairQueue, type FairQueueOptions, type Place } from './fair-queue.ts';
 
 /** One request, or what runs outside of any, at the database. */

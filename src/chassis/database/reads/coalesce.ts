@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { currentWaiter, sharedBy, type Waiter } from '../../context/uninterrupted.ts';
+import { currentWaiter, sharedBy, type Waiter } from '../../context/request-context.ts';
 import { BaseException } from '../../errors/exceptions.ts';
 
 interface Waiting {

@@ -1,7 +1,6 @@
-import type { SqlQuery } from '@prisma/driver-adapter-utils';
+import type { ArgType, SqlQuery } from '@prisma/driver-adapter-utils';
 import type { DataModel } from '../models/data-model.ts';
 import type { SqliteStatement } from './sqlite-file.ts';
-import { toStored } from './sqlite-values.ts';
 
 /** Significant digits that SQLite keeps of a decimal number: it holds them as a binary floating point number. */
 const decimalDigits = 15;
@@ -85,4 +84,26 @@ function canonicalJson(json: string): string {
       ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
       : value;
   return JSON.stringify(JSON.parse(json), sorted);
+}
+
+/** An argument as SQLite stores such values: moments as ISO 8601 in UTC, decimals as numbers, bytes as bytes. */
+function toStored(arg: unknown, type: ArgType | undefined): unknown {
+  if (arg instanceof Date) return moment(arg);
+  if (typeof arg !== 'string') return arg;
+  switch (type?.scalarType) {
+    case 'bigint':
+      return BigInt(arg);
+    case 'decimal':
+      return Number.parseFloat(arg);
+    case 'datetime':
+      return moment(new Date(arg));
+    case 'bytes':
+      return new Uint8Array(Buffer.from(arg, 'base64'));
+    default:
+      return arg;
+  }
+}
+
+function moment(date: Date): string {
+  return date.toISOString().replace('Z', '+00:00');
 }

@@ -1,4 +1,4 @@
-import { type ArgType, type ColumnType, ColumnTypeEnum, type SqlResultSet } from '@prisma/driver-adapter-utils';
+import { type ColumnType, ColumnTypeEnum, type SqlResultSet } from '@prisma/driver-adapter-utils';
 
 const declared: Readonly<Record<string, ColumnType>> = {
   DECIMAL: ColumnTypeEnum.Numeric,
@@ -22,28 +22,6 @@ function named(type: ColumnType, ...names: string[]): Record<string, ColumnType>
 /** The ORM's type of a column, by the type that it was declared with; undefined where only its values tell. */
 export function columnTypeOf(declaration: string): ColumnType | undefined {
   return declared[declaration.toUpperCase()];
-}
-
-/** An argument as SQLite stores such values: moments as ISO 8601 in UTC, decimals as numbers, bytes as bytes. */
-export function toStored(arg: unknown, type: ArgType | undefined): unknown {
-  if (arg instanceof Date) return moment(arg);
-  if (typeof arg !== 'string') return arg;
-  switch (type?.scalarType) {
-    case 'bigint':
-      return BigInt(arg);
-    case 'decimal':
-      return Number.parseFloat(arg);
-    case 'datetime':
-      return moment(new Date(arg));
-    case 'bytes':
-      return new Uint8Array(Buffer.from(arg, 'base64'));
-    default:
-      return arg;
-  }
-}
-
-function moment(date: Date): string {
-  return date.toISOString().replace('Z', '+00:00');
 }
 
 /** Arguments as the driver takes them. @throws NulCharacterError for a text that the driver would cut off */

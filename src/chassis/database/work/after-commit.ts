@@ -1,6 +1,6 @@
 import { findService } from '../../context/current-service.ts';
-import { uninterrupted } from '../../context/uninterrupted.ts';
-import { innermostUnit } from './unit.ts';
+import { uninterrupted } from '../../context/request-context.ts';
+import { innermostUnit } from '../client/current-work.ts';
 
 /**
  * Runs `work` once the outermost unit of work is committed, after the work that was added before it; never when the unit,

@@ -1,5 +1,5 @@
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
-import type { Borrower } from '../client/borrower.ts';
+import type { Borrower } from '../client/current-work.ts';
 
 /** What all units of one transaction share: when it has to be over, and what ends its statement then. */
 export class Expiry {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { getRequestContext } from '../../context/request-context.ts';
-import { stopAbandoned } from '../client/convert-orm-errors.ts';
+import { stopAbandoned } from '../client/current-work.ts';
 import { isTransactionConflict } from '../client/transaction-errors.ts';
 
 const firstPauseMs = 20;

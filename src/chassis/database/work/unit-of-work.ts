@@ -1,14 +1,13 @@
 import { currentService } from '../../context/current-service.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
-import { type Borrower, borrowing } from '../client/borrower.ts';
-import { stopAbandoned } from '../client/convert-orm-errors.ts';
+import { type Borrower, borrowing, currentUnit, stopAbandoned } from '../client/current-work.ts';
 import { providerOf } from '../client/orm.ts';
 import type { OrmClient } from '../client/orm-types.ts';
 import { isTransactionConflict } from '../client/transaction-errors.ts';
 import { runAfterCommit } from './after-commit.ts';
 import { Expiry } from './expiry.ts';
 import { withRetries } from './retries.ts';
-import { currentUnit, type Isolation, Unit } from './unit.ts';
+import { type Isolation, Unit } from './unit.ts';
 
 const defaultTimeoutMs = 5000;
 /** Node fires a timer that is set for longer at once. */

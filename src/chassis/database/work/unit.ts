@@ -1,21 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
+import { innermostUnit, inUnit } from '../client/current-work.ts';
 import type { OrmClient } from '../client/orm-types.ts';
 import { isTransactionConflict } from '../client/transaction-errors.ts';
 import { type Expiry, tookTooLong } from './expiry.ts';
-
-const storage = new AsyncLocalStorage<Unit>();
-
-/** The unit of work under way on the database of this client: the innermost one, or undefined outside of any. */
-export function currentUnit(client: object): Unit | undefined {
-  for (let unit = storage.getStore(); unit; unit = unit.outer) if (unit.client === client) return unit;
-  return undefined;
-}
-
-/** The unit of work under way, whatever its database. */
-export function innermostUnit(): Unit | undefined {
-  return storage.getStore();
-}
 
 /** How much of other transactions a unit of work sees, from least to most isolated. */
 export type Isolation = 'read-committed' | 'repeatable-read' | 'serializable';
@@ -42,7 +29,7 @@ export class Unit {
   /** The unit on the same database in which this one is nested. */
   readonly parent: Unit | undefined;
   /** The unit that surrounds this one, on whatever database. */
-  readonly outer: Unit | undefined = storage.getStore();
+  readonly outer: Unit | undefined = innermostUnit();
   /** What runs once the transaction is committed. */
   readonly afterCommit: (() => unknown)[] = [];
   #ended = false;
@@ -68,7 +55,7 @@ export class Unit {
     try {
       // The ORM's queries begin when they are awaited, which has to happen inside.
       const inside = async () => await work();
-      const result = await Promise.race([storage.run(this, inside), this.expiry.reached]);
+      const result = await Promise.race([inUnit(this, inside), this.expiry.reached]);
       this.#refuseFailed();
       if (this.#waiting > 0) throw leftBehind(this.#waiting);
       return result;

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { BaseException, MethodNotAllowedException } from '../../errors/exceptions.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import { endConnection } from '../bodies/unread-bodies.ts';
+import { endConnection } from '../bodies/request-body.ts';
 import { requestIdOf } from '../pipeline/request-context-of.ts';
 import type { AnswerHeaders, KnownHeaders } from './answer-headers.ts';
 import { failureText } from './send-failure.ts';

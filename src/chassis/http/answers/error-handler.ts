@@ -7,7 +7,7 @@ import type { Reporter } from '../../errors/reporters/reporter.ts';
 import { logFailure, tellReporters } from '../../errors/reporters/tell-reporters.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { requestContextOf } from '../pipeline/request-context-of.ts';
-import { routeTemplate } from '../pipeline/route-table.ts';
+import { routeTemplate } from '../pipeline/request-pipeline.ts';
 import { abandonedAnswer } from './abandoned-answer.ts';
 import { undoRequest } from './request-failure.ts';
 import { sendJsonResponse } from './responses.ts';

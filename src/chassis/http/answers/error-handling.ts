@@ -1,6 +1,6 @@
 import type { Express } from 'express';
 import { logReporter } from '../../errors/reporters/log-reporter.ts';
-import { knownRoutes } from '../pipeline/route-table.ts';
+import { knownRoutes } from '../pipeline/request-pipeline.ts';
 import { type ErrorHandlerOptions, errorHandler } from './error-handler.ts';
 import { notFound } from './not-found.ts';
 

@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { errorBody } from '../../errors/error-body.ts';
 import type { BaseException } from '../../errors/exceptions.ts';
-import { closesUnread } from '../bodies/unread-bodies.ts';
+import { closesUnread } from '../bodies/request-body.ts';
 import { type HeaderList, headerLines } from './answer-headers.ts';
 import { sendJsonResponse } from './responses.ts';
 

@@ -3,8 +3,7 @@ import { pinoHttp } from 'pino-http';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { requestContextOf } from './request-context-of.ts';
-import { answerStatus } from './request-pipeline.ts';
-import { routeTemplate } from './route-table.ts';
+import { answerStatus, routeTemplate } from './request-pipeline.ts';
 
 const logKey = Symbol('logger of the service');
 const ownLogKey = Symbol('logger of a request');

@@ -14,6 +14,11 @@ export function composeMiddleware(steps: readonly RequestHandler[]): RequestHand
   );
 }
 
+/** Takes a step for some requests only. */
+export function onlyIf(isFor: (req: Request) => boolean, step: RequestHandler): RequestHandler {
+  return (req, res, next) => (isFor(req) ? step(req, res, next) : next());
+}
+
 /**
  * Takes a step for some paths only, e.g. a router that would compare all others with each of its routes.
  *

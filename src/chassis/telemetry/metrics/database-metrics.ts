@@ -14,13 +14,14 @@ export interface PoolCounts {
 /** The database as the service sees it: connections, time of queries, reads that were shared. */
 export class DatabaseMetrics {
   readonly #pool: () => PoolCounts | undefined;
-  readonly #seconds: Histogram;
+  /** Time of operations, by model and operation. */
+  readonly seconds: Histogram;
   #coalesced = 0;
   readonly #leftToOrm = { shape: 0, failed: 0 };
 
   constructor(limit: SeriesLimit, pool: () => PoolCounts | undefined) {
     this.#pool = pool;
-    this.#seconds = new Histogram(
+    this.seconds = new Histogram(
       {
         name: 'database_query_duration_seconds',
         help: 'Time of database operations as the service sees it, waiting for a connection included.',
@@ -29,11 +30,6 @@ export class DatabaseMetrics {
       },
       limit,
     );
-  }
-
-  /** Counts one operation; `model` is undefined for raw SQL. */
-  queried(model: string | undefined, operation: string, seconds: number): void {
-    this.#seconds.series.of(model ?? 'raw', operation)?.observe(seconds);
   }
 
   /** Counts one read that was answered by an equal one. */
@@ -48,7 +44,7 @@ export class DatabaseMetrics {
 
   get families(): MetricFamily[] {
     return [
-      this.#seconds,
+      this.seconds,
       {
         name: 'database_reads_coalesced_total',
         help: 'Reads that were answered by an equal read beside them and asked nothing of the database.',

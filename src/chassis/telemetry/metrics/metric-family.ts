@@ -181,6 +181,11 @@ export class Histogram implements MetricFamily {
     this.series = new SeriesMap(name, labels, limit, () => new HistogramSeries(buckets));
   }
 
+  /** Counts a value under these label values; who observes the same ones often keeps their series instead. */
+  observe(value: number, ...labels: string[]): void {
+    this.series.of(...labels)?.observe(value);
+  }
+
   samples(): Sample[] {
     return [...this.series].flatMap(([labels, series]) => series.samples(labels));
   }

@@ -1,8 +1,7 @@
 import { captureException, getCurrentScope, type Scope, withIsolationScope } from '@sentry/node';
 import type { RequestContext } from '../../context/request-context.ts';
 import { BaseException, InternalServerErrorException } from '../../errors/exceptions.ts';
-import type { LogMasks } from '../log-masks.ts';
-import { maskText, redact } from '../redact.ts';
+import { type LogMasks, maskText, redact } from '../redact.ts';
 import { faultFingerprint } from './fault-fingerprint.ts';
 
 const maximumThrownLength = 500;

@@ -1,7 +1,8 @@
 import { describe, expect, inject, it } from 'vitest';
-import { OpenRequest, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { type Borrower, borrowing } from '../../../../src/chassis/database/client/borrower.ts';
+import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { CancellingPool } from '../../../../src/chassis/database/client/connect-postgresql.ts';
+import { type Borrower, borrowing } from '../../../../src/chassis/database/client/current-work.ts';
+import { OpenRequest } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 
 function request(): OpenRequest {
   const nothing = { userAgent: undefined, ipAddress: undefined, deadline: undefined };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OpenRequest, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { uninterrupted } from '../../../../src/chassis/context/uninterrupted.ts';
+import { runWithRequestContext, uninterrupted } from '../../../../src/chassis/context/request-context.ts';
 import type { OpenOrm } from '../../../../src/chassis/database/client/orm.ts';
 import { Coalescer } from '../../../../src/chassis/database/reads/coalesce.ts';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
+import { OpenRequest } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 import { onServer, openEmptyDatabase } from '../../../support/empty-database.ts';
 
 class SlowRepository extends Repository<'category'> {

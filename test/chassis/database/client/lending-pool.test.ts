@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { LendingPool } from '../../../../src/chassis/database/client/lending-pool.ts';
+import { LendingPool } from '../../../../src/chassis/database/client/connect-postgresql.ts';
 import { onServer } from '../../../support/empty-database.ts';
 
 /** Runs work as a request of its own. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { OpenRequest, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { uninterrupted } from '../../../../src/chassis/context/uninterrupted.ts';
+import { runWithRequestContext, uninterrupted } from '../../../../src/chassis/context/request-context.ts';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
+import { OpenRequest } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 import { anyProvider, openEmptyDatabase } from '../../../support/empty-database.ts';
 
 class Categories extends Repository<'category'> {

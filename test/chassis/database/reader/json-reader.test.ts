@@ -32,9 +32,11 @@ class ReaderCounts {
   read = 0;
   left = { shape: 0, failed: 0 };
 
-  queried(): void {
-    this.read += 1;
-  }
+  readonly seconds = {
+    observe: () => {
+      this.read += 1;
+    },
+  };
 
   coalesced(): void {
     this.read += 0;

@@ -29,7 +29,7 @@ class Discounts extends ResourceService<Products> {
 
 const left = { shape: 0, failed: 0 };
 const counts = {
-  queried: () => undefined,
+  seconds: { observe: () => undefined },
   coalesced: () => undefined,
   leftToOrm: (reason: 'shape' | 'failed') => {
     left[reason] += 1;

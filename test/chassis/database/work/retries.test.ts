@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { OpenRequest, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { pauseMs, withRetries } from '../../../../src/chassis/database/work/retries.ts';
+import { OpenRequest } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 
 const conflict = Object.assign(new Error('in the way'), { name: 'PrismaClientKnownRequestError', code: 'P2034' });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { OpenRequest, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { innermostUnit } from '../../../../src/chassis/database/work/unit.ts';
+import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { innermostUnit } from '../../../../src/chassis/database/client/current-work.ts';
+import { OpenRequest } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 import { databaseProviders, onServer, openEmptyDatabase } from '../../../support/empty-database.ts';
 import { CategoryRepository, categoryNames, openShop } from '../../../support/open-shop.ts';
 import { raised } from '../../../support/raised.ts';

@@ -8,8 +8,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BaseException } from '../../../../src/chassis/errors/exceptions.ts';
-import { compressResponses } from '../../../../src/chassis/http/answers/compress-responses.ts';
-import { sendData } from '../../../../src/chassis/http/answers/responses.ts';
+import { compressResponses, sendData } from '../../../../src/chassis/http/answers/responses.ts';
 import { bareApp } from '../bare-app.ts';
 import { listening } from '../listening.ts';
 

@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import type { Request } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseBodies } from '../../../../src/chassis/http/bodies/read-bodies.ts';
+import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp } from '../bare-app.ts';
 import { listening } from '../listening.ts';
@@ -22,7 +22,7 @@ async function server(seen: (req: Request) => void = () => undefined) {
       seen(req);
       next();
     },
-    parseBodies({ limitBytes, budgetBytes: 400_000 }),
+    bodyParser({ limitBytes, budgetBytes: 400_000 }),
     (req, res) => void res.json({ length: JSON.stringify(req.body).length }),
   ]);
   return listening(createServer(app));
@@ -96,7 +96,7 @@ describe('bodies that come in at once', () => {
     const before = memoryInUse();
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n');
     socket.write(sent);
-    await expect.poll(() => requests[0]?.socket.bytesRead).toBeGreaterThan(sent.length);
+    await expect.poll(() => requests[0]?.socket.bytesRead, { timeout: 10_000 }).toBeGreaterThan(sent.length);
     // Each piece takes some 200 bytes where it is kept as it came.
     await expect.poll(() => memoryInUse() - before, { timeout: 5000 }).toBeLessThan(bytes * 50);
     socket.write('1\r\n"\r\n0\r\n\r\n');

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { noAnswerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
-import { parseBodies } from '../../../../src/chassis/http/bodies/read-bodies.ts';
+import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
 import { createHttpServer } from '../../../../src/chassis/lifecycle/listen.ts';
 import { bareApp, echoBody, memoryLog } from '../bare-app.ts';
 import { listening } from '../listening.ts';
@@ -20,7 +20,7 @@ async function serve(listener: RequestListener) {
   return server.port;
 }
 
-const echo = () => serve(bareApp([parseBodies({ limitBytes: 100_000 }), echoBody]) as unknown as RequestListener);
+const echo = () => serve(bareApp([bodyParser({ limitBytes: 100_000 }), echoBody]) as unknown as RequestListener);
 
 /** A client that sends this and nothing more, and keeps its side open. */
 function client(port: number, bytes: string): Socket {

@@ -10,8 +10,7 @@ import { BadRequestException } from '../../../../src/chassis/errors/exceptions.t
 import { errorHandler } from '../../../../src/chassis/http/answers/error-handler.ts';
 import { sendData } from '../../../../src/chassis/http/answers/responses.ts';
 import { logRequests } from '../../../../src/chassis/http/pipeline/log-requests.ts';
-import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
-import { rememberTemplate } from '../../../../src/chassis/http/pipeline/route-table.ts';
+import { rememberTemplate, requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { setLogLevel } from '../../../../src/chassis/telemetry/logger.ts';
 import { propagateTrace } from '../../../../src/chassis/telemetry/tracing/trace-context.ts';
 import { bareApp, memoryLog, throwing } from '../bare-app.ts';

@@ -1,15 +1,15 @@
-import type { IncomingMessage } from 'node:http';
-import type { Request, RequestHandler } from 'express';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { BadRequestException, UnsupportedMediaTypeException } from '../../errors/exceptions.ts';
+import { onlyIf } from '../pipeline/middleware.ts';
 import { parseUrlEncoded } from '../pipeline/query-parameters.ts';
 import { BodyBudget } from './body-budget.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
-import { deferBody, waitsForContinue } from './defer-body.ts';
 import { readBody } from './read-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
+import { deferBody, hasBody, mediaType, methodsWithBody, readingOf, waitsForContinue } from './request-body.ts';
 
 /** How much of a body the service reads. */
-interface ParseBodiesOptions {
+interface BodyParserOptions {
   /** In bytes, before and after decompression. */
   limitBytes: number;
   /** All bodies together that are still coming in, in bytes. Default 64 MB. */
@@ -30,14 +30,13 @@ interface ParseBodiesOptions {
  * @throws UnsupportedMediaTypeException for POST, PUT and PATCH with a type, character set or encoding that is not read
  * @throws ServiceUnavailableException for the oldest incoming bodies while all together hold more than the budget
  */
-export function parseBodies(options: ParseBodiesOptions): RequestHandler {
+export function bodyParser(options: BodyParserOptions): RequestHandler {
   const { limitBytes, budgetBytes = 67_108_864, deferExpected = false } = options;
   const limits = { limitBytes, budget: new BodyBudget(budgetBytes) };
   async function read(req: Request, parse: (text: string) => unknown, charset: string): Promise<void> {
     req.body = parse(decodeText(await readBody(req, limits), charset));
   }
-  return function parseBody(req, _res, next) {
-    if (!hasBody(req)) return next();
+  function parseBody(req: Request, _res: Response, next: NextFunction): unknown {
     const type = mediaType(req);
     const reading = readingOf(type);
     if (reading === undefined) {
@@ -50,7 +49,8 @@ export function parseBodies(options: ParseBodiesOptions): RequestHandler {
     if (!deferExpected || !waitsForContinue(req)) return void read(req, parse, charset).then(() => next(), next);
     deferBody(req, () => read(req, parse, charset));
     next();
-  };
+  }
+  return onlyIf(hasBody, parseBody);
 }
 
 function parseJson(text: string): unknown {
@@ -77,24 +77,4 @@ function unreadable(type: string): UnsupportedMediaTypeException {
   return new UnsupportedMediaTypeException(
     `Expected a body of type application/json or application/x-www-form-urlencoded, found ${found}`,
   );
-}
-
-/** Methods that come with a body; one of a type that the service does not read is refused. */
-export const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
-
-/** Whether a request brings a body. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  const length = headers['content-length'];
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
-}
-
-/** The type of a body without its parameters, in lower case; empty where the request gives none. */
-export function mediaType({ headers }: IncomingMessage): string {
-  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-}
-
-/** How the service reads bodies of a type, whatever the method; undefined for a type that it leaves to the routes. */
-export function readingOf(type: string): 'json' | 'form' | undefined {
-  if (type === 'application/json' || (type.startsWith('application/') && type.endsWith('+json'))) return 'json';
-  return type === 'application/x-www-form-urlencoded' ? 'form' : undefined;
 }

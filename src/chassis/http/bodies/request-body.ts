@@ -1,7 +1,64 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { expectContinue, waitsForContinue } from './defer-body.ts';
-import { hasBody } from './read-bodies.ts';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { passError } from '../pipeline/middleware.ts';
+
+/** Methods that come with a body; one of a type that the service does not read is refused. */
+export const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Whether a request brings a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/** The type of a body without its parameters, in lower case; empty where the request gives none. */
+export function mediaType({ headers }: IncomingMessage): string {
+  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** How the service reads bodies of a type, whatever the method; undefined for a type that it leaves to the routes. */
+export function readingOf(type: string): 'json' | 'form' | undefined {
+  if (type === 'application/json' || (type.startsWith('application/') && type.endsWith('+json'))) return 'json';
+  return type === 'application/x-www-form-urlencoded' ? 'form' : undefined;
+}
+
+const continueKey = Symbol('waits for 100 Continue');
+const readKey = Symbol('reads the body');
+
+type WaitingRequest = IncomingMessage & { [continueKey]?: boolean };
+type DeferredRequest = Request & { [readKey]?: (() => Promise<void>) | undefined };
+
+/** Notes whether the client sends the body of a request only once it is told to go on, which it has not been. */
+export function expectContinue(req: WaitingRequest, waits: boolean): void {
+  req[continueKey] = waits;
+}
+
+/** What `expectContinue` noted last. */
+export function waitsForContinue(req: WaitingRequest): boolean {
+  return req[continueKey] === true;
+}
+
+/** Leaves a body to be read by the first handler that `readBodyFirst` has made. */
+export function deferBody(req: DeferredRequest, read: () => Promise<void>): void {
+  req[readKey] = read;
+}
+
+/**
+ * A handler that runs once a body that was left to it has been read. Guards stay as they are, so that a client that waits
+ * for `100 Continue` is refused before it sends anything.
+ */
+export function readBodyFirst(handler: RequestHandler): RequestHandler {
+  function runWithBody(req: DeferredRequest, res: Response, next: NextFunction): unknown {
+    const read = req[readKey];
+    if (read === undefined) return handler(req, res, next);
+    req[readKey] = undefined;
+    return read()
+      .then(() => handler(req, res, next))
+      .catch((error: unknown) => passError(error, next));
+  }
+  return Object.assign(runWithBody, handler);
+}
 
 /** What of a body is read for nobody, so that the connection serves the next request, in bytes. */
 const drainedBytes = 65_536;

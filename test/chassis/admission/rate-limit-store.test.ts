@@ -2,20 +2,21 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RateLimits, WindowCounts } from '../../../src/chassis/admission/rate-limits.ts';
+import { WindowCounts } from '../../../src/chassis/admission/rate-limit.ts';
+import { RateLimitStore } from '../../../src/chassis/admission/rate-limit-store.ts';
 import { TestRedis, withoutRedis } from '../../support/redis.ts';
 import { type LogLine, memoryLog } from '../http/bare-app.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const redis = withoutRedis === '' ? await TestRedis.start() : undefined;
-let limits: RateLimits;
+let limits: RateLimitStore;
 let lines: LogLine[];
 let made = 0;
 
 beforeEach(() => {
   const log = memoryLog();
   lines = log.lines;
-  limits = new RateLimits({ logger: log.logger, metrics: { limited: () => undefined } });
+  limits = new RateLimitStore({ logger: log.logger, metrics: { limited: () => undefined } });
 });
 afterEach(() => limits.close());
 afterAll(() => redis?.stop());
@@ -98,7 +99,7 @@ describe.skipIf(!redis)(`rate limits in Redis${withoutRedis}`, () => {
   });
 });
 
-describe('RateLimits', () => {
+describe('RateLimitStore', () => {
   it('does not wait for a Redis that is not there', async () => {
     const started = performance.now();
     await limits.open({ RATE_LIMIT_ENABLED: true, REDIS_URL: 'redis://127.0.0.1:1' });
@@ -116,12 +117,12 @@ describe('RateLimits', () => {
       import { registerHooks } from 'node:module';
       const found = { 'rate-limiter-flexible': false, ioredis: false };
       registerHooks({ resolve(name, context, next) { if (name in found) found[name] = true; return next(name, context); } });
-      const { RateLimits } = await import(process.argv[1]);
-      const limits = new RateLimits({});
+      const { RateLimitStore } = await import(process.argv[1]);
+      const limits = new RateLimitStore({});
       await limits.open({ RATE_LIMIT_ENABLED: ${enabled}, REDIS_URL: ${JSON.stringify(url)} || undefined });
       await limits.close();
       console.log(JSON.stringify(Object.values(found)));`;
-    const store = pathToFileURL(join(root, 'src/chassis/admission/rate-limits.ts')).href;
+    const store = pathToFileURL(join(root, 'src/chassis/admission/rate-limit-store.ts')).href;
     const text = execFileSync(process.execPath, ['--input-type=module', '--eval', script, store], {
       cwd: root,
       env: { ...process.env, LOG_LEVEL: 'silent' },

@@ -3,11 +3,11 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { parseBodies } from '../../../../src/chassis/http/bodies/read-bodies.ts';
+import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
 import { bareApp, echoBody } from '../bare-app.ts';
 import { listening, sendRaw } from '../listening.ts';
 
-const app = bareApp([parseBodies({ limitBytes: 1_000 }), echoBody]);
+const app = bareApp([bodyParser({ limitBytes: 1_000 }), echoBody]);
 const form = 'application/x-www-form-urlencoded';
 
 function post(type: string, body: string | Buffer) {
@@ -18,7 +18,7 @@ function post(type: string, body: string | Buffer) {
     .send(body as string);
 }
 
-describe('parseBodies', () => {
+describe('bodyParser', () => {
   it.each([
     ['application/json', '{"a":[1,"x"]}', { a: [1, 'x'] }],
     ['application/json; charset=utf-8', '{"a":"ü"}', { a: 'ü' }],

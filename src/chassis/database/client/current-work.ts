@@ -1,0 +1,81 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { currentWaiters, getRequestContext, isAbandoned } from '../../context/request-context.ts';
+import { RequestAbandonedException, ServiceUnavailableException } from '../../errors/exceptions.ts';
+import type { Unit } from '../work/unit.ts';
+
+/**
+ * Ends a request for which no further query makes sense. Does nothing outside a request, within `uninterrupted`, and in
+ * a shared read while another request waits for it.
+ *
+ * @throws RequestAbandonedException when its client has gone or it was answered already, ServiceUnavailableException when
+ * its deadline has passed
+ */
+export function stopAbandoned(): void {
+  const context = getRequestContext();
+  if (context === undefined) return;
+  const { abortReason, deadline } = context;
+  if (abortReason === undefined && (deadline === undefined || Date.now() < deadline)) return;
+  if (!isAbandoned(currentWaiters())) return;
+  if (abortReason !== undefined) throw new RequestAbandonedException(abortReason);
+  throw new ServiceUnavailableException('The deadline of the request has passed');
+}
+
+const units = new AsyncLocalStorage<Unit>();
+
+/** The unit of work under way on the database of this client: the innermost one, or undefined outside of any. */
+export function currentUnit(client: object): Unit | undefined {
+  for (let unit = units.getStore(); unit; unit = unit.outer) if (unit.client === client) return unit;
+  return undefined;
+}
+
+/** The unit of work under way, whatever its database. */
+export function innermostUnit(): Unit | undefined {
+  return units.getStore();
+}
+
+/** Runs work inside of a unit. */
+export function inUnit<T>(unit: Unit, work: () => T): T {
+  return units.run(unit, work);
+}
+
+/** The client whose interactive transaction surrounds the caller, where it is not that of a unit of work. */
+const surrounding = new AsyncLocalStorage<object>();
+
+/** Whether an interactive transaction of this client, which is not that of a unit of work, surrounds the caller. */
+export function isSurrounded(client: object): boolean {
+  return surrounding.getStore() === client;
+}
+
+/** Runs work inside of an interactive transaction of this client. */
+export function inTransaction<T>(client: object, work: () => T): T {
+  return surrounding.run(client, work);
+}
+
+/** A connection that was lent for a transaction. */
+export interface LentConnection {
+  /**
+   * Ends the statement that it runs; resolves once a cancellation can no longer hit the next statement. A connection whose statement
+   * cannot be ended is closed.
+   *
+   * @param ended resolves when the statement has ended
+   */
+  stop(ended: Promise<void>): Promise<void>;
+}
+
+/** Learns which connection the ORM takes for a transaction; the ORM does not say it. */
+export interface Borrower {
+  connection?: LentConnection | undefined;
+}
+
+const borrowers = new AsyncLocalStorage<Borrower>();
+
+/** Begins a transaction with `begin`; the first connection that a pool lends meanwhile is the borrower's. */
+export function borrowing<T>(borrower: Borrower, begin: () => T): T {
+  return borrowers.run(borrower, begin);
+}
+
+/** The borrower that has no connection yet; undefined outside `borrowing`. */
+export function currentBorrower(): Borrower | undefined {
+  const borrower = borrowers.getStore();
+  return borrower?.connection ? undefined : borrower;
+}
