@@ -46,7 +46,7 @@ export type { Reporter } from './errors/reporters/reporter.ts';
 export { type Monitor, monitorReporter } from './errors/reporters/reporter.ts';
 export { sendData, sendNoContent, sendPage } from './http/answers/responses.ts';
 export { parseBody } from './http/bodies/parse-body.ts';
-export { asyncHandler } from './http/pipeline/middleware.ts';
+export { asyncHandler, publicAccess } from './http/pipeline/middleware.ts';
 export { type QueryParameters, queryParameters } from './http/pipeline/query-parameters.ts';
 export { defineLifecycle, type LifecycleFactory, type ModuleLifecycle } from './lifecycle/define-lifecycle.ts';
 export type { HealthCheck } from './lifecycle/health.ts';
@@ -68,7 +68,7 @@ export {
   validateParam,
 } from './query/search-options.ts';
 export { ResourceController, type ResourceSchemas } from './resource/resource-controller.ts';
-export { defineRoutes, handle, publicAccess, type ResourceAccess, resourceRouter } from './resource/resource-router.ts';
+export { defineRoutes, handle, type ResourceAccess, resourceRouter } from './resource/resource-router.ts';
 export { ResourceService } from './resource/resource-service.ts';
 export { createService, type Service, type ServiceOptions } from './service.ts';
 export { createLogger, type Logger } from './telemetry/logger.ts';

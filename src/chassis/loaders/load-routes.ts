@@ -15,6 +15,7 @@ import type { Service } from '../service.ts';
 import { type BoundPolicies, bindPolicies } from './bind-policies.ts';
 import { explainFailure } from './explain-failure.ts';
 import { keepMounted, type MountedRouter } from './mounted-routers.ts';
+import { refuseUnguarded } from './refuse-unguarded.ts';
 import { selectRouteFiles } from './select-route-files.ts';
 
 /**
@@ -23,7 +24,7 @@ import { selectRouteFiles } from './select-route-files.ts';
  * more specific one answers.
  *
  * @throws StartUpError when the configuration names a module twice, or a module or route file that is not there, when
- * two route files declare the same route, or when a list policy refers to one that no module mounts
+ * two route files declare the same route, when a route does not say who may call it, or when a list policy refers to one that no module mounts
  */
 export async function loadRoutes(app: Express, enabledModules: ModuleConfig[]): Promise<void> {
   const service = currentService();
@@ -40,6 +41,7 @@ export async function loadRoutes(app: Express, enabledModules: ModuleConfig[]): 
     failures: service.startUpReport.failures,
     fail: ({ module, file }, error) => addFailure(service, module, file, error),
   });
+  refuseUnguarded(bound.routers);
   keepMounted(app, bound);
   service.policies = bound.policies;
   const routes = mountRouters(app, bound);

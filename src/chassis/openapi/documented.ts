@@ -2,7 +2,11 @@ import type { RequestHandler } from 'express';
 
 /** What a handler does to a route that the route itself cannot tell, such as a guard that asks for a token. */
 export interface HandlerDocs {
-  /** Names of security schemes, of which the caller needs one, e.g. `['bearer']`. */
+  /**
+   * Names of security schemes, of which the caller needs one, e.g. `['bearer']`. A handler that has them is a guard, which
+   * every route of a module needs; none, `[]`, are those of a guard that asks for no credentials, such as one that looks
+   * at the address.
+   */
   security?: readonly string[];
   /** Failure statuses that the handler answers with, e.g. `[401, 403]`. */
   statuses?: readonly number[];
@@ -27,6 +31,11 @@ export function docsOf(handlers: readonly unknown[]): Required<HandlerDocs> {
     security: [...new Set(docs.flatMap(({ security }) => security ?? []))],
     statuses: [...new Set(docs.flatMap(({ statuses }) => statuses ?? []))],
   };
+}
+
+/** Whether a handler says who may call a route: a guard, or `publicAccess`. */
+export function namesCallers(handler: unknown): boolean {
+  return (handler as Partial<DocumentedHandler>).openapi?.security !== undefined;
 }
 
 /** Whether a handler decides by who the caller is, not by what it sends: it says that it asks for credentials. */

@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express';
-import { asyncHandler } from '../http/pipeline/middleware.ts';
+import { asyncHandler, publicAccess } from '../http/pipeline/middleware.ts';
 import type { ServicePolicies } from '../query/policy/service-policies.ts';
 import type { ResourceController, ResourceSchemas } from './resource-controller.ts';
 
@@ -27,6 +27,8 @@ export interface ResourceDescription {
   path: string;
   schemas: ResourceSchemas;
   access: ResourceAccess;
+  /** The standard routes, for which `access` says who may call them. */
+  routes: ReadonlySet<unknown>;
   /** Has the resource's lists read by the policies of a service, see `ResourceController.usePolicies`. */
   readBy(policies: ServicePolicies): void;
 }
@@ -36,9 +38,6 @@ type HandlerName<C> = {
 }[keyof C];
 
 const descriptions = new WeakMap<Router, ResourceDescription>();
-
-/** Lets everybody in; written out, so that an open route is a decision that can be read. */
-export const publicAccess: RequestHandler = (_request, _response, next) => next();
 
 /** One method of a controller as a route handler; what it raises or rejects with reaches the error handler. */
 export function handle<C extends object>(controller: C, method: HandlerName<C>): RequestHandler {
@@ -66,7 +65,8 @@ export function resourceRouter(path: string, controller: ResourceController, acc
     router.delete(`${path}/:id`, ...write, handle(controller, 'delete'));
   }
   const readBy = (policies: ServicePolicies) => controller.usePolicies(policies);
-  descriptions.set(router, { path, schemas: controller.schemas, access, readBy });
+  const routes = new Set(router.stack.map(({ route }) => route));
+  descriptions.set(router, { path, schemas: controller.schemas, access, routes, readBy });
   return router;
 }
 

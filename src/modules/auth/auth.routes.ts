@@ -1,5 +1,13 @@
 import { type Request, Router } from 'express';
-import { addressOf, asyncHandler, defineRoutes, handle, parseBody, rateLimit } from '../../chassis/index.ts';
+import {
+  addressOf,
+  asyncHandler,
+  defineRoutes,
+  handle,
+  parseBody,
+  publicAccess,
+  rateLimit,
+} from '../../chassis/index.ts';
 import { login } from './auth.schema.ts';
 
 /**
@@ -62,9 +70,17 @@ export default defineRoutes(({ authController, sessionService, auth, settings })
     by: (request) => shares.get(request) ?? addressAndAccount(request),
   });
 
-  router.post('/register', perMinute('register'), handle(authController, 'register'));
-  router.post('/login', perMinute('login'), perAddress, findShare, everywhere, handle(authController, 'login'));
-  router.post('/refresh', perMinute('refresh'), handle(authController, 'refresh'));
+  router.post('/register', publicAccess, perMinute('register'), handle(authController, 'register'));
+  router.post(
+    '/login',
+    publicAccess,
+    perMinute('login'),
+    perAddress,
+    findShare,
+    everywhere,
+    handle(authController, 'login'),
+  );
+  router.post('/refresh', publicAccess, perMinute('refresh'), handle(authController, 'refresh'));
   router.put('/password', auth.session(), perUser, handle(authController, 'changePassword'));
   router.post('/reauthenticate', auth.session(), perUser, handle(authController, 'reauthenticate'));
   return router;

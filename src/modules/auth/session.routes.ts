@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { defineRoutes, handle, rateLimit } from '../../chassis/index.ts';
+import { defineRoutes, handle, publicAccess, rateLimit } from '../../chassis/index.ts';
 
 /**
  * @openapi
@@ -30,7 +30,7 @@ export default defineRoutes(({ sessionController, auth, settings }) => {
   const logouts = rateLimit({ name: 'logout', points: settings.AUTH_REQUESTS_PER_MINUTE, seconds: 60 });
   router.get('/sessions', auth.session(), handle(sessionController, 'list'));
   router.delete('/sessions/:id', auth.session(), handle(sessionController, 'end'));
-  router.post('/logout', logouts, handle(sessionController, 'logout'));
+  router.post('/logout', publicAccess, logouts, handle(sessionController, 'logout'));
   router.post('/logout-all', auth.session(), handle(sessionController, 'logoutAll'));
   return router;
 });

@@ -9,12 +9,13 @@ import { applyMigrations } from '../../../src/chassis/database/migrations/apply-
 import { createMigration } from '../../../src/chassis/database/migrations/create-migration.ts';
 import { Repository } from '../../../src/chassis/database/repository.ts';
 import { errorHandler } from '../../../src/chassis/http/answers/error-handler.ts';
+import { publicAccess } from '../../../src/chassis/http/pipeline/middleware.ts';
 import { createCursorCodec } from '../../../src/chassis/query/paging/cursor.ts';
 import { dateTime, decimal, int64 } from '../../../src/chassis/query/policy/field-types.ts';
 import { many } from '../../../src/chassis/query/policy/list-definition.ts';
 import { type AnyListPolicy, ListPolicy } from '../../../src/chassis/query/policy/list-policy.ts';
 import { ResourceController, type ResourceSchemas } from '../../../src/chassis/resource/resource-controller.ts';
-import { publicAccess, resourceRouter } from '../../../src/chassis/resource/resource-router.ts';
+import { resourceRouter } from '../../../src/chassis/resource/resource-router.ts';
 import { ResourceService } from '../../../src/chassis/resource/resource-service.ts';
 import { emptyDatabase } from '../../support/empty-database.ts';
 import { memoryLog } from '../http/bare-app.ts';

@@ -1,7 +1,9 @@
 import { Router } from 'express';
-import { sendData } from '../../../../src/chassis/index.ts';
+import { publicAccess, sendData } from '../../../../src/chassis/index.ts';
 
 const router = Router();
+
+router.use(publicAccess);
 router.get('/ping', (_request, response) => {
   sendData(response, 200, { status: 'ok' });
 });

@@ -40,6 +40,15 @@ function run(step: RequestHandler, req: Request, res: Response, next: NextFuncti
 const wrapped = new WeakSet<object>();
 
 /**
+ * Lets everybody in: `router.post('/login', publicAccess, …)`, or `router.use(publicAccess)` for all routes below it.
+ * Written out, so that an open route is a decision that can be read.
+ */
+export const publicAccess: RequestHandler = Object.assign(
+  (_req: Request, _res: Response, next: NextFunction): void => next(),
+  { openapi: { security: [] } },
+);
+
+/**
  * Wraps a handler so that what it throws or rejects with reaches the error handler (spec.md: Handling, rule 3), also
  * `undefined` and the string `route`, which Express itself would take for a signal.
  */
@@ -64,6 +73,7 @@ export function passError(error: unknown, next: NextFunction): void {
 export function wrapHandlers(route: IRoute): void {
   for (const layer of route.stack) {
     const isErrorHandler = layer.handle.length > 3;
-    if (!isErrorHandler && !wrapped.has(layer.handle)) layer.handle = asyncHandler(layer.handle as RequestHandler);
+    const isSafe = isErrorHandler || layer.handle === publicAccess || wrapped.has(layer.handle);
+    if (!isSafe) layer.handle = asyncHandler(layer.handle as RequestHandler);
   }
 }

@@ -19,6 +19,8 @@ interface Layer {
   route?: IRoute & { methods: Record<string, boolean> };
 }
 
+const allMethods = 'ALL';
+
 interface Step {
   path: string;
   handle: unknown;
@@ -29,7 +31,18 @@ interface Step {
  * one entry per method, in the order in which Express tries them.
  */
 export function routesOf(router: Router, prefix: string): DeclaredRoute[] {
+  return declaredIn(router, prefix, []).filter(({ method }) => method !== allMethods);
+}
+
+/** As `routesOf`, and with method `ALL` what `router.all` declares. */
+export function everyRouteOf(router: Router, prefix: string): DeclaredRoute[] {
   return declaredIn(router, prefix, []);
+}
+
+/** The handlers that a request meets on its way through a route: those of the routers around it, then its own for the method. */
+export function handlersOf({ before, route, method }: DeclaredRoute): { before: readonly unknown[]; own: unknown[] } {
+  const steps = route.stack.filter((step) => step.method === undefined || step.method.toUpperCase() === method);
+  return { before, own: steps.map(({ handle }) => handle) };
 }
 
 /** A router and all that are mounted inside it, each with the template that it is mounted at below `prefix`. */
@@ -79,8 +92,8 @@ function layersOf(router: Router): Layer[] {
 
 function methodsOf({ methods }: NonNullable<Layer['route']>): string[] {
   return Object.keys(methods)
-    .filter((method) => methods[method] && method !== '_all')
-    .map((method) => method.toUpperCase());
+    .filter((method) => methods[method])
+    .map((method) => (method === '_all' ? allMethods : method.toUpperCase()));
 }
 
 function handlesBefore(path: string, steps: readonly Step[]): unknown[] {
