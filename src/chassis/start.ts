@@ -6,7 +6,7 @@ import { patientCheck } from './database/client/probe-database.ts';
 import { migrationNames } from './database/migrations/migration-files.ts';
 import { pendingMigrations } from './database/migrations/pending-migrations.ts';
 import { answerHeadersOf } from './http/answers/answer-headers.ts';
-import { mountErrorHandling } from './http/answers/error-handling.ts';
+import { mountErrorHandling } from './http/answers/mount-error-handling.ts';
 import type { TrustProxy } from './http/pipeline/request-context-of.ts';
 import { requestListener } from './http/pipeline/request-pipeline.ts';
 import { startInternalServer } from './internal/internal-server.ts';

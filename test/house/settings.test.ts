@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { derivedDefaults } from '../../src/chassis/config/chassis-settings.ts';
 import { environmentSchema } from '../../src/chassis/config/environment.ts';
-import { derivedDefaults } from '../../src/chassis/config/settings.ts';
 import { read, root } from './repository.ts';
 
 /** The settings of the chassis, then those of each module's *.config.ts. */

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { exportedNames } from './exported-names.ts';
 import { parse, read, repositoryFiles } from './repository.ts';
 
 const sources = repositoryFiles(/^src\/.*\.ts$/);
@@ -79,23 +80,4 @@ function readsVariables(file: ts.SourceFile): boolean {
     return ts.forEachChild(node, (child) => isRead(child) || undefined) ?? false;
   };
   return file.statements.some(isRead);
-}
-
-function exportedNames(file: ts.SourceFile): string[] {
-  return file.statements.flatMap((statement) => {
-    if (ts.isExportAssignment(statement)) return ['default'];
-    if (ts.isExportDeclaration(statement)) return reExportedNames(statement);
-    if (!ts.canHaveModifiers(statement)) return [];
-    const modifiers = ts.getModifiers(statement)?.map((modifier) => modifier.kind) ?? [];
-    if (!modifiers.includes(ts.SyntaxKind.ExportKeyword)) return [];
-    if (modifiers.includes(ts.SyntaxKind.DefaultKeyword)) return ['default'];
-    if (ts.isVariableStatement(statement))
-      return statement.declarationList.declarations.map(({ name }) => name.getText());
-    return [(statement as ts.DeclarationStatement).name?.getText() ?? ''];
-  });
-}
-
-function reExportedNames({ exportClause }: ts.ExportDeclaration): string[] {
-  if (!exportClause || !ts.isNamedExports(exportClause)) return [];
-  return exportClause.elements.map(({ name }) => name.text);
 }

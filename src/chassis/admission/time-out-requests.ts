@@ -7,7 +7,7 @@ import { sendFailure } from '../http/answers/send-failure.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** A request that waits, in a ring of all that do, in which it stands behind those that came before it. */
-interface Waiting {
+interface WaitingRequest {
   readonly context: RequestContext;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -32,7 +32,7 @@ export interface TimeOutOptions {
 
 const place = Symbol('place among those that wait');
 
-type WaitingResponse = ServerResponse & { [place]?: Waiting | undefined };
+type WaitingResponse = ServerResponse & { [place]?: WaitingRequest | undefined };
 
 const reason = 'The request took longer than REQUEST_TIMEOUT_MS';
 
@@ -51,8 +51,12 @@ export function timeOutRequests(timeoutMs: number, { production, logger }: TimeO
 
   function check(): void {
     const now = performance.now();
-    for (let first = ring.after; first !== ring && now - (first as Waiting).since >= timeoutMs; first = ring.after) {
-      const late = first as Waiting;
+    for (
+      let first = ring.after;
+      first !== ring && now - (first as WaitingRequest).since >= timeoutMs;
+      first = ring.after
+    ) {
+      const late = first as WaitingRequest;
       leave(late);
       if (late.req.complete) giveUp(late.context, late.res as Response);
       else enter(late, now);
@@ -60,7 +64,7 @@ export function timeOutRequests(timeoutMs: number, { production, logger }: TimeO
     timer = ring.after === ring ? undefined : setTimeout(check, checkMs).unref();
   }
 
-  function enter(waiting: Waiting, now: number): void {
+  function enter(waiting: WaitingRequest, now: number): void {
     waiting.since = now;
     waiting.before = ring.before;
     waiting.after = ring;
@@ -100,7 +104,7 @@ function emptyRing(): Link {
  * Lets go of its neighbours too: one that has left but is not yet collected would else hold the next, that one the next
  * again, and so each request that ever came until the collector looks at all memory.
  */
-function leave(waiting: Waiting): void {
+function leave(waiting: WaitingRequest): void {
   waiting.before.after = waiting.after;
   waiting.after.before = waiting.before;
   waiting.before = waiting;

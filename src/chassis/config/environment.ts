@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import { chassisSettings, derivedDefaults } from './chassis-settings.ts';
 import { readSettingFile } from './read-setting-file.ts';
 import { settingContradictions } from './settings/contradictions.ts';
 import { hasDatabase } from './settings/database-url-problem.ts';
-import { chassisSettings, derivedDefaults } from './settings.ts';
 
 /** Variables by name, as `process.env` holds them. */
 export type Variables = Readonly<Record<string, string | undefined>>;

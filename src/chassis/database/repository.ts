@@ -6,12 +6,12 @@ import { currentUnit, isSurrounded, stopAbandoned } from './client/current-work.
 import type { DatabaseProvider } from './client/database-url.ts';
 import { type DatabaseKind, databaseKindOf } from './client/orm.ts';
 import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
-import type { JsonReader } from './reader/json-reader.ts';
-import type { ReadParameters } from './reader/write-statement.ts';
 import { Coalescer, freezeRecords, raiseOwn, readKey } from './reads/coalesce.ts';
 import { readPage, StoredRecords, TotalHints } from './reads/page.ts';
 import { toProviderFilter, toProviderSelection } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
+import type { JsonReader } from './statements/json-reader.ts';
+import type { ReadParameters } from './statements/write-statement.ts';
 import { type UnitOfWorkOptions, unitOfWorkOn } from './work/unit-of-work.ts';
 
 /** The operations of a model that a repository uses, the same for every model. */

@@ -7,7 +7,7 @@ import { budgetIn, memoryLimit } from '../config/settings/memory-limit.ts';
 import { currentService } from '../context/current-service.ts';
 import { toDatabaseException } from '../database/client/database-errors.ts';
 import { answerHeaders, answerPreflights, useAnswerHeaders } from '../http/answers/answer-headers.ts';
-import { ensureErrorHandling } from '../http/answers/error-handling.ts';
+import { ensureErrorHandling } from '../http/answers/mount-error-handling.ts';
 import { compressResponses } from '../http/answers/responses.ts';
 import { bodyParser } from '../http/bodies/body-parser.ts';
 import { logRequests, requestLoggers } from '../http/pipeline/log-requests.ts';

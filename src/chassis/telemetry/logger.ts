@@ -18,12 +18,12 @@ export type { Logger } from 'pino';
 /** Characters that JSON leaves as they are and that terminals and line readers act upon. */
 const actingCharacters = /[\u007f-\u009f\u2028\u2029]/g;
 
-interface RequestFields {
+interface RequestIds {
   requestId?: string;
   traceId?: string;
 }
 
-const noFields: RequestFields = {};
+const noFields: RequestIds = {};
 
 /** What belongs to a logger of `createLogger`. */
 interface LoggerParts {
@@ -116,7 +116,7 @@ function loggerOptions(level: string, parts: LoggerParts, format: ReturnType<typ
     base: null,
     formatters: { level: (label) => ({ level: label }), log: (line) => redact(line, masks) },
     serializers: { err: describeError, req: (req) => describeRequest(req, masks), res: describeResponse },
-    mixin: requestFields,
+    mixin: requestIds,
     mixinMergeStrategy: addFields,
     hooks: {
       streamWrite(line) {
@@ -130,7 +130,7 @@ function loggerOptions(level: string, parts: LoggerParts, format: ReturnType<typ
 }
 
 /** A line that names its request already, such as the completion line, needs no second look. */
-function requestFields(line: object): RequestFields {
+function requestIds(line: object): RequestIds {
   if ('requestId' in line && 'traceId' in line && line.requestId !== undefined) return noFields;
   const context = getRequestContext();
   if (context === undefined) return noFields;

@@ -92,7 +92,7 @@ export async function removeFile(path: string): Promise<void> {
 }
 
 /** Whether a file was left half written by a process that was killed; an hour later no upload is still under way. */
-export function isAbandoned(name: string, mtimeMs: number): boolean {
+export function isLeftBehind(name: string, mtimeMs: number): boolean {
   return hiddenName.test(name) && mtimeMs < Date.now() - abandonedMs;
 }
 

@@ -3,7 +3,7 @@ import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { InsufficientStorageException, PayloadTooLargeException } from '../errors/exceptions.ts';
-import { emptyWhenMissing, isAbandoned, removeFile } from './upload-storage.ts';
+import { emptyWhenMissing, isLeftBehind, removeFile } from './upload-storage.ts';
 
 /** How much uploads may take, in bytes. */
 export interface UploadQuota {
@@ -184,7 +184,7 @@ export class UploadUsage {
     // Another process may be removing it.
     const file = await stat(path).catch(() => undefined);
     if (!file?.isFile()) return;
-    if (isAbandoned(name, file.mtimeMs)) return removeFile(path);
+    if (isLeftBehind(name, file.mtimeMs)) return removeFile(path);
     if (!name.startsWith('.')) sizes.set(name, file.size);
   }
 }

@@ -1,7 +1,7 @@
 import { serviceKey } from '../../context/request-context.ts';
 
 /** Work that waits for a place. */
-export interface Waiting {
+export interface WaitingWork {
   readonly since: number;
   readonly start: () => void;
 }
@@ -15,7 +15,7 @@ export class ClientUse {
   /** Places that it has now. */
   running = 0;
   /** In the order in which they came. */
-  readonly waiting = new Set<Waiting>();
+  readonly waiting = new Set<WaitingWork>();
   /** How long it had places, in milliseconds, on a scale that all clients share. */
   used = 0;
   #took = 0;
@@ -168,7 +168,7 @@ export class FairQueue {
     return promise;
   }
 
-  #leave(client: ClientUse, waiting: Waiting): void {
+  #leave(client: ClientUse, waiting: WaitingWork): void {
     client.waiting.delete(waiting);
     if (client.waiting.size === 0) this.#queue.delete(client);
     this.#judge(client, performance.now());

@@ -2,7 +2,7 @@ import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import type { Pool } from 'pg';
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
-import { JsonReader } from '../reader/json-reader.ts';
+import { JsonReader } from '../statements/json-reader.ts';
 import { type ConversionOptions, convertingErrors, errorConverter } from './convert-orm-errors.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { currentWaiter, sharedBy, type Waiter } from '../../context/request-context.ts';
 import { BaseException } from '../../errors/exceptions.ts';
 
-interface Waiting {
+interface WaitingRun {
   readonly promise: Promise<unknown>;
   readonly start: () => Promise<void>;
   /** Who shares the run. */
@@ -12,7 +12,7 @@ interface Waiting {
 /** One key's work: at most one run is under way, and at most one is waiting to start. */
 interface Lane {
   running: boolean;
-  waiting: Waiting | undefined;
+  waiting: WaitingRun | undefined;
 }
 
 /**
@@ -59,7 +59,7 @@ export class Coalescer {
     return lane.waiting.promise as Promise<T>;
   }
 
-  #plan(key: string, lane: Lane, work: () => Promise<unknown>): Waiting {
+  #plan(key: string, lane: Lane, work: () => Promise<unknown>): WaitingRun {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const inContext = AsyncLocalStorage.snapshot();
     const waiters: Waiter[] = [];

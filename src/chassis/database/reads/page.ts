@@ -1,7 +1,7 @@
 import { Decimal } from '@prisma/client/runtime/client';
 import { StoredJson, storedPage } from '../../query/paging/paging.ts';
 import type { Filter, PageResult, SearchQuery } from '../../query/query-types.ts';
-import type { RecordKinds } from '../reader/write-statement.ts';
+import type { RecordKinds } from '../statements/write-statement.ts';
 import { freezeRecords, readKey } from './coalesce.ts';
 
 /** What reads a page and its total: a repository. */

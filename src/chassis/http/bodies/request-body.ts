@@ -26,16 +26,16 @@ export function readingOf(type: string): 'json' | 'form' | undefined {
 const continueKey = Symbol('waits for 100 Continue');
 const readKey = Symbol('reads the body');
 
-type WaitingRequest = IncomingMessage & { [continueKey]?: boolean };
+type ExpectingRequest = IncomingMessage & { [continueKey]?: boolean };
 type DeferredRequest = Request & { [readKey]?: (() => Promise<void>) | undefined };
 
 /** Notes whether the client sends the body of a request only once it is told to go on, which it has not been. */
-export function expectContinue(req: WaitingRequest, waits: boolean): void {
+export function expectContinue(req: ExpectingRequest, waits: boolean): void {
   req[continueKey] = waits;
 }
 
 /** What `expectContinue` noted last. */
-export function waitsForContinue(req: WaitingRequest): boolean {
+export function waitsForContinue(req: ExpectingRequest): boolean {
   return req[continueKey] === true;
 }
 

@@ -9,7 +9,7 @@ const maximumChainLength = 6;
 /** Each error that was reported, and the request in which it was last. */
 const reported = new WeakMap<Error, string | undefined>();
 /** What the error handler adds to the context of an exception; here it stands in a context of its own. */
-const requestFields = new Set(['requestId', 'traceId', 'spanId', 'method', 'url', 'userAgent', 'ipAddress']);
+const contextFields = new Set(['requestId', 'traceId', 'spanId', 'method', 'url', 'userAgent', 'ipAddress']);
 
 /** How a fault is reported. */
 export interface CaptureOptions {
@@ -110,7 +110,7 @@ function addFault(scope: Scope, fault: Error, chain: readonly Error[], masks: Lo
   if (!(fault instanceof BaseException)) return;
   scope.setTag('status', fault.statusCode);
   scope.setContext('response', { status_code: fault.statusCode });
-  const operation = Object.entries(fault.context ?? {}).filter(([name]) => !requestFields.has(name));
+  const operation = Object.entries(fault.context ?? {}).filter(([name]) => !contextFields.has(name));
   if (operation.length > 0) scope.setContext('operation', redact(Object.fromEntries(operation), masks));
 }
 

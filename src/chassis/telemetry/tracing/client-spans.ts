@@ -27,7 +27,7 @@ export function clientSpans(tracer: Tracer): OutgoingTracer {
       if (isTracingSuppressed(parent)) return undefined;
       if (trace.getSpan(parent) === undefined) return passOn.begin(request);
       const span = tracer.startSpan(request.method, clientSpan, parent);
-      if (span.isRecording()) describeRequest(span, request);
+      if (span.isRecording()) describeOutgoing(span, request);
       const headers: Record<string, string> = {};
       propagation.inject(trace.setSpan(parent, span), headers);
       return { headers, span: outgoingSpan(span) };
@@ -40,7 +40,7 @@ export const passOnButExports: OutgoingTracer = {
   begin: (request) => (isTracingSuppressed(context.active()) ? undefined : passOn.begin(request)),
 };
 
-function describeRequest(span: Span, { method, protocol, host, path }: OutgoingRequest): void {
+function describeOutgoing(span: Span, { method, protocol, host, path }: OutgoingRequest): void {
   const { href, hostname, port, pathname, search } = new URL(redactUrl(`${protocol}//${host}${path}`));
   span.setAttributes({
     [ATTR_HTTP_REQUEST_METHOD]: method,

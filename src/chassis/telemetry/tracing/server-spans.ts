@@ -42,7 +42,7 @@ export function serverSpans(tracer: Tracer): RequestObserver {
       context.spanId = spanId;
       context.sampled = span.isRecording();
       activateSpan(context, span, parent);
-      if (span.isRecording()) describeRequest(span, context, req);
+      if (span.isRecording()) describeIncoming(span, context, req);
     },
     closed(context, _req, res, { aborted, route }) {
       const span = serverSpanOf(context);
@@ -70,7 +70,7 @@ function methodName(method: string): string {
   return knownMethods.has(method) ? method : 'HTTP';
 }
 
-function describeRequest(span: Span, { method, url, userAgent }: RequestContext, req: IncomingMessage): void {
+function describeIncoming(span: Span, { method, url, userAgent }: RequestContext, req: IncomingMessage): void {
   const query = url.indexOf('?');
   const known = knownMethods.has(method);
   const { hostname, port } = hostOf(req.headers.host);
