@@ -15,6 +15,7 @@ const chassis = {
   http: { from: ['errors', 'context', 'query', 'telemetry'], types: ['config'] },
   database: { from: ['errors', 'context', 'query', 'telemetry', 'config'] },
   admission: { from: ['errors', 'config', 'context', 'telemetry', 'http'] },
+  idempotency: { from: ['errors', 'context', 'http', 'database', 'openapi'] },
   outbound: { from: ['errors', 'context', 'config', 'telemetry'] },
   uploads: { from: ['errors', 'context', 'http'] },
   resource: { from: ['errors', 'context', 'query', 'http'], types: ['database', 'di'] },
@@ -176,7 +177,7 @@ export default {
       {
         path: '^src/chassis/',
         pathNot:
-          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|context/run-as[.]ts$|admission/rate-limit[.]ts$|outbound/http-client[.]ts$|database/work/|query/policy/list-policy[.]ts$|lifecycle/process-guards[.]ts$)',
+          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|context/run-as[.]ts$|admission/rate-limit[.]ts$|outbound/http-client[.]ts$|idempotency/idempotent[.]ts$|database/work/|query/policy/list-policy[.]ts$|lifecycle/process-guards[.]ts$)',
       },
       '^src/chassis/context/current-service[.]ts$',
     ),

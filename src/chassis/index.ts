@@ -48,6 +48,7 @@ export { sendData, sendNoContent, sendPage } from './http/answers/responses.ts';
 export { parseBody } from './http/bodies/parse-body.ts';
 export { asyncHandler, publicAccess } from './http/pipeline/middleware.ts';
 export { type QueryParameters, queryParameters } from './http/pipeline/query-parameters.ts';
+export { type IdempotencyOptions, idempotent } from './idempotency/idempotent.ts';
 export { defineLifecycle, type LifecycleFactory, type ModuleLifecycle } from './lifecycle/define-lifecycle.ts';
 export type { HealthCheck } from './lifecycle/health.ts';
 export { documented } from './openapi/documented.ts';

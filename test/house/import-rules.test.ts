@@ -37,6 +37,7 @@ const violations: Record<string, [file: string, source: string]> = {
   'chassis-resource-types': ['src/chassis/resource/side.ts', "import '../database/plain.ts';"],
   'chassis-openapi': ['src/chassis/openapi/up.ts', "import '../database/plain.ts';"],
   'chassis-uploads': ['src/chassis/uploads/up.ts', "import '../database/plain.ts';"],
+  'chassis-idempotency': ['src/chassis/idempotency/up.ts', "import '../loaders/plain.ts';"],
   'chassis-outbound': ['src/chassis/outbound/up.ts', "import '../http/plain.ts';"],
   'chassis-internal': ['src/chassis/internal/up.ts', "import '../loaders/plain.ts';"],
   'chassis-lifecycle': ['src/chassis/lifecycle/up.ts', "import '../loaders/plain.ts';"],

@@ -20,6 +20,8 @@ export interface ResourceAccess {
   read?: RequestHandler;
   /** create, update, delete. */
   write?: RequestHandler;
+  /** `idempotent()`, so that a create that is sent again with its Idempotency-Key has its effect once; the others have it anyway. */
+  idempotent?: RequestHandler;
 }
 
 /** What a resource router is made of, for whoever describes the API. */
@@ -60,7 +62,8 @@ export function resourceRouter(path: string, controller: ResourceController, acc
     router.get(`${path}/:id`, ...read, handle(controller, 'get'));
   }
   if (write) {
-    router.post(path, ...write, handle(controller, 'create'));
+    const once = access.idempotent ? [access.idempotent] : [];
+    router.post(path, ...write, ...once, handle(controller, 'create'));
     router.put(`${path}/:id`, ...write, handle(controller, 'update'));
     router.delete(`${path}/:id`, ...write, handle(controller, 'delete'));
   }

@@ -1,4 +1,6 @@
-import type { IRoute, RequestHandler, Router } from 'express';
+import type { IRoute, Request, RequestHandler, Router } from 'express';
+import { InternalServerErrorException } from '../../errors/exceptions.ts';
+import { composeMiddleware } from './middleware.ts';
 
 /** One method of a route, and where it stands in its route file. */
 export interface DeclaredRoute {
@@ -59,6 +61,21 @@ export function replaceHandlers(router: Router, replace: (handler: RequestHandle
     if (isRouter(layer.handle)) replaceHandlers(layer.handle, replace);
     else for (const step of layer.route?.stack ?? [layer]) replaceHandle(step, replace);
   }
+}
+
+/**
+ * What stands behind a step of the route that serves a request, as one step, which can be run more than once.
+ *
+ * @throws InternalServerErrorException when the step is none of the route's own, such as one of `router.use`
+ */
+export function handlersBehind(req: Request, isStep: (handler: unknown) => boolean): RequestHandler {
+  const stack: IRoute['stack'] = req.route?.stack ?? [];
+  const own = stack.filter(({ method }) => method === undefined || method.toUpperCase() === req.method);
+  const index = own.findIndex(({ handle }) => isStep(handle));
+  if (index !== -1) return composeMiddleware(own.slice(index + 1).map(({ handle }) => handle as RequestHandler));
+  throw new InternalServerErrorException(
+    `Expected the step among the handlers of the route ${req.method} ${req.path}; name it there, not in router.use() or inside another step.`,
+  );
 }
 
 /** A router is itself a function; only a router has a stack. */

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { uninterrupted } from '../context/request-context.ts';
+import type { OrmClient } from '../database/client/orm-types.ts';
+import { ConflictException, UnprocessableContentException } from '../errors/exceptions.ts';
+
+/** A row of the model `IdempotencyKey`. */
+interface KeyRecord {
+  fingerprint: string;
+  owner: string;
+  lockedUntil: Date;
+  answer: string | null;
+  expiresAt: Date;
+}
+
+/** What is asked of the ORM; the model is that of the service's own prisma/models.prisma. */
+interface KeyDelegate {
+  create(query: object): Promise<unknown>;
+  findUnique(query: object): Promise<KeyRecord | null>;
+  updateMany(query: object): Promise<{ count: number }>;
+  deleteMany(query: object): Promise<{ count: number }>;
+}
+
+/** How long things take, in milliseconds. */
+export interface KeyTimes {
+  /** How long an answer is kept. */
+  keepMs: number;
+  /** How long a key stays taken whose request neither ended nor failed, such as that of a process that was killed. */
+  lockMs: number;
+  /** How long a request waits for another one with its key. */
+  waitMs: number;
+}
+
+/** Which request it is: the same one has the same id and fingerprint. */
+export interface KeyedRequest {
+  /** Names caller, route and key. */
+  id: string;
+  /** Names path, query and body. */
+  fingerprint: string;
+}
+
+/** A key that this request has taken: it alone runs. */
+export interface TakenKey {
+  id: string;
+  owner: string;
+}
+
+const firstPauseMs = 20;
+const longestPauseMs = 250;
+/** After how many new keys expired ones are looked for, and how many are then removed at most. */
+const keysPerRemoval = 100;
+const mostRemoved = 1_000;
+
+/** The idempotency keys of a service, in its database. */
+export class IdempotencyKeys {
+  readonly #client: () => OrmClient;
+  readonly #times: KeyTimes;
+  #taken = 0;
+
+  /** @param client of the unit of work under way, or the service's own */
+  constructor(client: () => OrmClient, times: KeyTimes) {
+    this.#client = client;
+    this.#times = times;
+  }
+
+  /**
+   * Takes the key of a request, or gives the answer that it was used for. Waits for a request that has it.
+   *
+   * @throws UnprocessableContentException when it was used for another path or body
+   * @throws ConflictException when the other request is still under way after the time to wait
+   */
+  async take(request: KeyedRequest): Promise<TakenKey | string> {
+    const key = { id: request.id, owner: randomUUID() };
+    const until = performance.now() + this.#times.waitMs;
+    if (await this.#insert(key, request)) return key;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      const record = await this.#keys.findUnique({ where: { id: key.id } });
+      if (!record) {
+        // The other one failed meanwhile, and gave it up.
+        if (await this.#insert(key, request)) return key;
+        continue;
+      }
+      if (record.expiresAt.getTime() > Date.now()) {
+        if (record.fingerprint !== request.fingerprint) throw otherRequest();
+        if (record.answer !== null) return record.answer;
+      }
+      if (await this.#takeOver(key, request, record)) return key;
+      if (performance.now() + pauseMs > until) throw inProgress();
+      await wait(pauseMs);
+    }
+  }
+
+  /**
+   * Stores the answer of a request; to be called in its unit of work, so that both are stored or neither.
+   *
+   * @throws ConflictException when it took so long that another request has taken the key over
+   */
+  async complete({ id, owner }: TakenKey, answer: string): Promise<void> {
+    const { count } = await this.#keys.updateMany({ where: { id, owner, answer: null }, data: { answer } });
+    if (count === 0) throw inProgress();
+  }
+
+  /** Gives a key up, so that the next request with it runs. */
+  async release({ id, owner }: TakenKey): Promise<void> {
+    await uninterrupted(async () => await this.#keys.deleteMany({ where: { id, owner, answer: null } }));
+  }
+
+  /** Removes some of those that have expired, at times. */
+  async removeExpired(): Promise<void> {
+    if (this.#taken++ % keysPerRemoval !== 0) return;
+    const where = { expiresAt: { lt: new Date() } };
+    await uninterrupted(async () => await this.#keys.deleteMany({ where, limit: mostRemoved }));
+  }
+
+  get #keys(): KeyDelegate {
+    return (this.#client() as unknown as { idempotencyKey: KeyDelegate }).idempotencyKey;
+  }
+
+  async #insert({ id, owner }: TakenKey, { fingerprint }: KeyedRequest): Promise<boolean> {
+    try {
+      await this.#keys.create({ data: { id, owner, fingerprint, ...this.#until() }, select: { id: true } });
+      return true;
+    } catch (error) {
+      if (error instanceof ConflictException) return false;
+      throw error;
+    }
+  }
+
+  /** Takes a key that has expired, or whose request is taken for dead; of several that try one succeeds. */
+  async #takeOver({ id, owner }: TakenKey, { fingerprint }: KeyedRequest, before: KeyRecord): Promise<boolean> {
+    const now = Date.now();
+    const isExpired = before.expiresAt.getTime() <= now;
+    if (!isExpired && before.lockedUntil.getTime() > now) return false;
+    const { count } = await this.#keys.updateMany({
+      where: { id, owner: before.owner },
+      data: { owner, fingerprint, answer: null, ...this.#until() },
+    });
+    return count === 1;
+  }
+
+  #until(): { lockedUntil: Date; expiresAt: Date } {
+    const now = Date.now();
+    return { lockedUntil: new Date(now + this.#times.lockMs), expiresAt: new Date(now + this.#times.keepMs) };
+  }
+}
+
+function otherRequest(): UnprocessableContentException {
+  return new UnprocessableContentException(
+    'This Idempotency-Key was used for another request; send a new key, or the same path and body again',
+  );
+}
+
+function inProgress(): ConflictException {
+  return new ConflictException('A request with this Idempotency-Key is in progress; try again', undefined, {
+    headers: { 'Retry-After': '1' },
+  });
+}
