@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,9 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   const directory = await mkdtemp(join(tmpdir(), 'slipway-test-'));
   const fixtures = ['test/fixtures/{relay,trouble}/**/*.ts'];
   const [postgres] = await Promise.all([startPostgres(), build({ outDir: builtForTests, more: fixtures })]);
+  // What tests leave behind, also those that fail, goes with the folder. A server that a test starts is of another user.
+  chmodSync(directory, 0o755);
+  process.env.TMPDIR = directory;
   const sqliteTemplate = join(directory, 'template.db');
   if (!isPostgresqlOnly()) await prepare(`file:${sqliteTemplate}`);
   await prepare(await postgres.createDatabase(templateName));
