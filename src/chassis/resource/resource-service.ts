@@ -30,6 +30,16 @@ export type StoredInput<R extends ResourceRepository> = Parameters<R['create']>[
 /** What a repository's `update` takes. */
 export type StoredChange<R extends ResourceRepository> = Parameters<R['update']>[1];
 
+type KeyOf<T> = T extends unknown ? keyof T : never;
+
+/** An input that the repository takes as it is. Any other needs a method of one's own, which the compiler then asks for. */
+type TakenBy<Stored, Input, Method extends string> = [Input, Exclude<keyof Input, KeyOf<Stored>>] extends [
+  Stored,
+  never,
+]
+  ? Input
+  : Input & { readonly [K in `${Method}() has to be replaced: the repository does not take this`]: never };
+
 /**
  * The rules of a resource, free of HTTP and of the ORM. Every method can be replaced by one of your own that adds a
  * rule and calls `super`; an exception that it raises answers the request.
@@ -78,12 +88,12 @@ export class ResourceService<
   }
 
   /** Stores a new record. @throws ConflictException when a unique value is taken */
-  create(input: Create, select?: Selection): Promise<object> {
+  create(input: TakenBy<StoredInput<R>, Create, 'create'>, select?: Selection): Promise<object> {
     return this.repository.create(input, select);
   }
 
   /** Changes the given fields of a record. @throws NotFoundException when there is none */
-  update(id: RepositoryId<R>, input: Update, select?: Selection): Promise<object> {
+  update(id: RepositoryId<R>, input: TakenBy<StoredChange<R>, Update, 'update'>, select?: Selection): Promise<object> {
     return this.repository.update(id, input, select);
   }
 
