@@ -35,7 +35,7 @@ export interface ServiceOptions {
 }
 
 /** Tells a monitor of the error that ends the process; resolves once the monitor has it. */
-export type CrashReporter = (error: unknown) => Promise<unknown>;
+type CrashReporter = (error: unknown) => Promise<unknown>;
 
 /**
  * Makes a service: reads and checks its settings, and opens nothing. Several services run in one process side by side;

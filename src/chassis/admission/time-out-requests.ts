@@ -24,7 +24,7 @@ interface Link {
 }
 
 /** How late requests are answered. */
-export interface TimeOutOptions {
+interface TimeOutOptions {
   /** Hides the reason (spec.md: Errors, body rule 1). */
   production: boolean;
   logger: Logger;

@@ -1,5 +1,5 @@
 /** One class of exception, as docs/errors.md lists it. */
-export interface CatalogueEntry {
+interface CatalogueEntry {
   name: string;
   statusCode: number;
   /** Undefined where the message is required. */

@@ -4,7 +4,7 @@ import { BadRequestException } from './exceptions.ts';
 const maximumIssues = 50;
 
 /** What is wrong with one place of invalid data. */
-export interface DataIssue {
+interface DataIssue {
   /** Dotted path; empty for the data as a whole. */
   path: string;
   message: string;

@@ -13,7 +13,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { type InternalAnswer, type InternalRoute, internalRoutes, type Operated } from './internal-routes.ts';
 
 /** An internal server that listens. */
-export interface InternalServer {
+interface InternalServer {
   readonly address: ListenAddress;
   /** Lets requests in flight finish, for at most half a second. Close it after the public server, so that probes are answered to the end. */
   close(): Promise<void>;

@@ -9,18 +9,18 @@ import type { LoadFailure } from './start-up-report.ts';
 export type HealthCheck = (signal: AbortSignal) => Promise<unknown>;
 
 /** Where a service is in its life; only a serving one is ready. */
-export type Phase = 'starting' | 'serving' | 'shutting down';
+type Phase = 'starting' | 'serving' | 'shutting down';
 
 type CheckOutcome = 'ok' | 'failed' | 'timed out';
 
 /** Whether the service can take requests, and what each check says. Reasons stay in the log: probes may be public. */
-export interface Readiness {
+interface Readiness {
   ready: boolean;
   checks: Record<string, CheckOutcome | 'failed to load' | Phase>;
 }
 
 /** What the health of a service is made of. */
-export interface HealthOptions {
+interface HealthOptions {
   logger: Logger;
   /** The parts of modules that could not be loaded. */
   failures?: () => readonly LoadFailure[];

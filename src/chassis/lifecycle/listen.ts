@@ -22,7 +22,7 @@ export interface ListenAddress {
 type Times = Pick<Environment, 'HTTP_HEADERS_TIMEOUT_MS' | 'HTTP_RECEIVE_TIMEOUT_MS' | 'HTTP_KEEP_ALIVE_TIMEOUT_MS'>;
 
 /** What a server holds for its clients at most. */
-export type ServerLimits = ConnectionLimits & SendLimits;
+type ServerLimits = ConnectionLimits & SendLimits;
 
 /**
  * An HTTP server that gives its clients a bounded time to send a request, within a second: 408 and a closed connection

@@ -1,13 +1,12 @@
 import type { ModuleConfig } from '../config/app-config.ts';
-import type { LoadFailure, SkippedRoute } from '../lifecycle/start-up-report.ts';
-import { StartUpError } from '../lifecycle/start-up-report.ts';
+import { type LoadFailure, type SkippedRoute, StartUpError } from '../lifecycle/start-up-report.ts';
 import type { PolicyReference } from '../query/policy/policy-reference.ts';
 import type { PolicyRules } from '../query/policy/policy-rules.ts';
 import { ServicePolicies } from '../query/policy/service-policies.ts';
 import { type MountedRouter, policiesOf, type RegisteredPolicy } from './mounted-routers.ts';
 
 /** What is known of the modules that policies may refer to. */
-export interface KnownModules {
+interface KnownModules {
   modules: readonly ModuleConfig[];
   /** Route files that configuration leaves out. */
   leftOut: readonly SkippedRoute[];

@@ -7,7 +7,7 @@ import { type SkippedRoute, StartUpError } from '../lifecycle/start-up-report.ts
 const routeFile = new RegExp(`\\.routes\\${sourceExtension}$`);
 
 /** Route files to load, each with its module and its path below the module's directory, and those left out. */
-export interface RouteFileSelection {
+interface RouteFileSelection {
   files: { module: ModuleConfig; file: string }[];
   leftOut: SkippedRoute[];
 }

@@ -7,7 +7,7 @@ import { parameterNames } from './route-source.ts';
 import { schemaReference } from './schema-components.ts';
 
 /** What is known of a route besides what was written about it. */
-export interface RouteFacts {
+interface RouteFacts {
   /** In lower case, as in the document. */
   method: string;
   /** The whole path template, e.g. `/api/v1/products/{id}`. */

@@ -31,7 +31,7 @@ interface FoundResource {
 }
 
 /** The resources of all route files. */
-export interface DescribedResources {
+interface DescribedResources {
   schemas: SchemaComponents;
   bySource: Map<RouteSource, DescribedResource[]>;
   /** Component schemas of what a read answers with, where that is more than the record. */

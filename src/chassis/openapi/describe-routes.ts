@@ -10,7 +10,7 @@ import { documentedPath, type RouteSource } from './route-source.ts';
 import { misreadResponses, undocumented, unmounted, unmountedResource } from './undocumented.ts';
 
 /** The paths of one route file, and where its comments and its routes say different things. */
-export interface DescribedRoutes {
+interface DescribedRoutes {
   paths: Record<string, Json>;
   problems: string[];
 }

@@ -13,7 +13,7 @@ export interface HandlerDocs {
 }
 
 /** A handler that carries its own OpenAPI information. */
-export type DocumentedHandler = RequestHandler & { readonly openapi: HandlerDocs };
+type DocumentedHandler = RequestHandler & { readonly openapi: HandlerDocs };
 
 /**
  * Lets a guard describe itself: every route that it stands before shows its security and its statuses.

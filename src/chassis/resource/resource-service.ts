@@ -3,7 +3,7 @@ import type { StoredJson } from '../query/paging/paging.ts';
 import type { FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 
 /** What a resource's service needs of its repository; `Repository` fulfils it. */
-export interface ResourceRepository {
+interface ResourceRepository {
   findMany(query: FindQuery): Promise<readonly object[]>;
   findPage(query: SearchQuery): Promise<PageResult<object>>;
   /** As `findMany`, for an answer that nobody looks at. */
@@ -22,13 +22,13 @@ export interface ResourceRepository {
 }
 
 /** The type of identifier that a repository takes. */
-export type RepositoryId<R extends ResourceRepository> = Parameters<R['getById']>[0];
+type RepositoryId<R extends ResourceRepository> = Parameters<R['getById']>[0];
 
 /** What a repository's `create` takes. */
-export type StoredInput<R extends ResourceRepository> = Parameters<R['create']>[0];
+type StoredInput<R extends ResourceRepository> = Parameters<R['create']>[0];
 
 /** What a repository's `update` takes. */
-export type StoredChange<R extends ResourceRepository> = Parameters<R['update']>[1];
+type StoredChange<R extends ResourceRepository> = Parameters<R['update']>[1];
 
 type KeyOf<T> = T extends unknown ? keyof T : never;
 

@@ -2,7 +2,7 @@ import { write, writeSync } from 'node:fs';
 import process from 'node:process';
 
 /** A part of an output: bytes of which those between `from` and `to` are still to be written. */
-export class OutputPiece {
+class OutputPiece {
   readonly bytes: Buffer;
   from = 0;
   to = 0;

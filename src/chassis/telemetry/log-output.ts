@@ -4,7 +4,7 @@ import type { DestinationStream } from 'pino';
 import { BufferedOutput } from './buffered-output.ts';
 
 /** What is written by and by. */
-export type Drainable = Pick<BufferedOutput, 'onProgress' | 'flush' | 'destroy'>;
+type Drainable = Pick<BufferedOutput, 'onProgress' | 'flush' | 'destroy'>;
 
 const standardOutput = 1;
 const flushIntervalMs = 500;

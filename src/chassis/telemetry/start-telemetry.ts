@@ -10,7 +10,7 @@ import type { Tracing, TracingDescription } from './tracing/tracing.ts';
 const sentryCloseMs = 1500;
 
 /** What is switched on and where it goes, without credentials. */
-export interface TelemetryDescription {
+interface TelemetryDescription {
   tracing: TracingDescription;
   sentry: SentryDescription | 'of another service of this process' | 'off';
 }

@@ -15,7 +15,7 @@ import { type HiddenFile, orStorageFailure, publishUpload, removeFile, uploadSto
 import { type Reservation, type UploadQuota, UploadUsage } from './upload-usage.ts';
 
 /** What a route takes. */
-export interface ReceiveUploadOptions {
+interface ReceiveUploadOptions {
   /** The form field that holds the file. */
   field: string;
   /** Size of the file at most, in bytes. */

@@ -5,7 +5,7 @@ import { toException } from '../errors/convert-error.ts';
 import { type BaseException, MethodNotAllowedException, NotFoundException } from '../errors/exceptions.ts';
 
 /** Where uploaded files are. */
-export interface ServeUploadsOptions {
+interface ServeUploadsOptions {
   directory: string;
 }
 

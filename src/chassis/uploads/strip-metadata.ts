@@ -5,7 +5,7 @@ import { stripPng } from './metadata/strip-png.ts';
 import { stripWebp } from './metadata/strip-webp.ts';
 
 /** Takes an image apart and gives the pieces that show it, in order; undefined for one that is damaged. */
-export type Strip = (image: Buffer) => Buffer[] | undefined;
+type Strip = (image: Buffer) => Buffer[] | undefined;
 
 const strips: Readonly<Record<ImageType, Strip>> = {
   'image/jpeg': stripJpeg,

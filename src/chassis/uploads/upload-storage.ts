@@ -11,7 +11,7 @@ const hiddenName = /^\.[\da-f-]{36}\.part$/;
 const abandonedMs = 3_600_000;
 
 /** What the storage needs to know of an upload. */
-export interface UploadStorageOptions {
+interface UploadStorageOptions {
   field: string;
   directory: string;
   types: readonly ImageType[];

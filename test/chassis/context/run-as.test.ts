@@ -51,7 +51,7 @@ describe('runAs and unscoped', () => {
     expect(unscoped('a test', () => aRequest(acting))).toEqual([undefined, false]);
   });
 
-  it('write who acts, as whom and why into the log, and nothing else of a principal', () => {
+  it('write who acts, in whose name and why into the log, and nothing else of a principal', () => {
     const { logger, lines } = memoryLog('info');
     const service = createService({ modules: [], server: { port: 0 } }, { env: { DATABASE_URL: 'none' }, logger });
     service.run(() => aRequest(() => runAs(bob, () => unscoped('nightly totals', acting))));

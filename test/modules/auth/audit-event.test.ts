@@ -24,7 +24,7 @@ async function newAccount(email: string) {
 }
 
 describe('the audit trail', () => {
-  it('keeps what was done to an account, by whom and from where, beyond the life of the account', async () => {
+  it('keeps what was done to an account, who did it and from where, beyond the life of the account', async () => {
     const { id, email, path } = await newAccount('ada@test.example');
     const { refreshToken } = await app.post('/auth/login', { email, password }).expectData();
     await app.post('/auth/login', { email, password: 'wrong' }).expectError(401, /wrong/);

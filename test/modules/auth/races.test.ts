@@ -163,7 +163,7 @@ describe('two administrators', () => {
     }
   });
 
-  it('of whom one is demoted makes no other administrator, however close the two requests are', async () => {
+  it('make no other administrator when one of them is demoted, however close the two requests are', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { path, tokens } = await newAccount();
       await app.as('admin').put(path, { role: 'admin' }).expectData();

@@ -7,7 +7,7 @@ import type { DatabaseTarget } from './database-url.ts';
 import { RequestQueue } from './request-queue.ts';
 
 /** Gets a connection, or why there is none. */
-export type ConnectCallback = (
+type ConnectCallback = (
   error: Error | undefined,
   client: PoolClient | undefined,
   done: (release?: unknown) => void,

@@ -52,7 +52,7 @@ export function inTransaction<T>(client: object, work: () => T): T {
 }
 
 /** A connection that was lent for a transaction. */
-export interface LentConnection {
+interface LentConnection {
   /**
    * Ends the statement that it runs; resolves once a cancellation can no longer hit the next statement. A connection whose statement
    * cannot be ended is closed.

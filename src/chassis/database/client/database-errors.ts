@@ -13,7 +13,7 @@ import { classifyDatabaseError, type Fault, type FaultKind } from './classify-da
 import { declaredFields, referringFields, relationFields } from './conflict-fields.ts';
 
 /** The operation that raised an error; it makes the message name both, and is in the context of the exception. */
-export interface FailedOperation {
+interface FailedOperation {
   readonly model?: string | undefined;
   readonly operation: string;
   /** What it was called with. */

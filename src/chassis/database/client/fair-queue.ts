@@ -1,7 +1,7 @@
 import { serviceKey } from '../../context/request-context.ts';
 
 /** Work that waits for a place. */
-export interface WaitingWork {
+interface WaitingWork {
   readonly since: number;
   readonly start: () => void;
 }
@@ -11,7 +11,7 @@ const slowMs = 50;
 const halfLifeMs = 5000;
 
 /** What one client uses of a database, has used of it, and waits for. */
-export class ClientUse {
+class ClientUse {
   /** Places that it has now. */
   running = 0;
   /** In the order in which they came. */

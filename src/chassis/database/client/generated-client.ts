@@ -5,13 +5,13 @@ import type { DataModel } from '../models/data-model.ts';
 import type { DatabaseProvider } from './database-url.ts';
 
 /** The untyped core of a generated client, of which nothing is known here but what all of them have. */
-export interface BareClient {
+interface BareClient {
   $queryRawUnsafe(sql: string): Promise<unknown>;
   $disconnect(): Promise<void>;
 }
 
 /** What `npm run generate` made for one database. */
-export interface GeneratedClient {
+interface GeneratedClient {
   readonly Client: new (options: object) => BareClient;
   readonly dataModel: DataModel;
 }

@@ -33,7 +33,7 @@ interface Probed {
 }
 
 /** What the probe needs to know of an open database. */
-export interface ProbedDatabase {
+interface ProbedDatabase {
   readonly client: OrmClient;
   readonly provider: 'postgresql' | 'sqlite';
   /** False for a database that is read only on purpose. */

@@ -9,7 +9,7 @@ import { migrationsDirectory } from './migration-files.ts';
 import { datamodel, schemaFilters, withSchemaEngine } from './schema-engine.ts';
 
 /** Where migrations are made from, and where they go. */
-export interface MigrationSources {
+interface MigrationSources {
   /** The models as they shall be. Default prisma/models.prisma. */
   models?: string;
   /** Default prisma/migrations; its file models.prisma holds the models as of the last migration. */

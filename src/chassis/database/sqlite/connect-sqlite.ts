@@ -1,19 +1,19 @@
-import type {
-  IsolationLevel,
-  SqlDriverAdapter,
-  SqlDriverAdapterFactory,
-  SqlQuery,
-  SqlResultSet,
-  Transaction,
+import {
+  DriverAdapterError,
+  type IsolationLevel,
+  type SqlDriverAdapter,
+  type SqlDriverAdapterFactory,
+  type SqlQuery,
+  type SqlResultSet,
+  type Transaction,
 } from '@prisma/driver-adapter-utils';
-import { DriverAdapterError } from '@prisma/driver-adapter-utils';
 import { RequestQueue } from '../client/request-queue.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { SqliteQueries } from './sqlite-query.ts';
 import { SqliteThread } from './sqlite-thread.ts';
 
 /** The adapter of a file, and whether what comes now would have to wait for lawful work: a transaction or a statement. */
-export interface SqliteAdapter extends SqlDriverAdapterFactory {
+interface SqliteAdapter extends SqlDriverAdapterFactory {
   isBusy(): boolean;
 }
 

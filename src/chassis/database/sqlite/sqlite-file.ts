@@ -26,7 +26,7 @@ export interface SqliteStatement {
 }
 
 /** Who watches the statements of a file. */
-export interface StatementWatch {
+interface StatementWatch {
   /** Is told when a statement begins and when it ended, whatever became of it. */
   running(runs: boolean): void;
   /** Asked before something is stored for good; what it raises undoes it. */

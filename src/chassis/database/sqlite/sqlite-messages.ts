@@ -51,7 +51,7 @@ export type SqliteAnswer =
   | { readonly id: number; readonly failure: SqliteFailure };
 
 /** An error on its way between threads, which would lose its class. */
-export interface SqliteFailure {
+interface SqliteFailure {
   name: string;
   message: string;
   code?: unknown;

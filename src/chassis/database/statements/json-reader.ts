@@ -31,7 +31,7 @@ interface Statement extends Omit<ReadStatement, 'bindings'> {
 }
 
 /** What the reader works with. */
-export interface JsonReaderParts extends StatementTarget {
+interface JsonReaderParts extends StatementTarget {
   /** The connections that the ORM uses too. */
   readonly connection: Pick<SqlQueryable, 'queryRaw'>;
   /** Measures an operation and converts its errors, as those of the ORM. */

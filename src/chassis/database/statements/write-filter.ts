@@ -6,7 +6,7 @@ import { UnknownShape } from './sql-dialect.ts';
 import type { StatementWriter, ValuePath } from './statement-writer.ts';
 
 /** Where a filter holds: the model, its table's name, and the joins that its query has so far. */
-export interface FilterScope {
+interface FilterScope {
   readonly writer: StatementWriter;
   readonly model: string;
   readonly alias: string;

@@ -5,7 +5,7 @@ import type { Reporter } from './reporter.ts';
 const maximumDetailsLength = 2_048;
 
 /** The part of a logger that the reporter writes to. */
-export interface ErrorLog {
+interface ErrorLog {
   warn(line: object, message: string): void;
   error(line: object, message: string): void;
 }

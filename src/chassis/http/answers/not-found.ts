@@ -4,7 +4,7 @@ import { MethodNotAllowedException, NotFoundException } from '../../errors/excep
 const maximumPathLength = 200;
 
 /** A route as it is mounted: an upper-case method and a full path template. */
-export interface KnownRoute {
+interface KnownRoute {
   readonly method: string;
   readonly path: string;
 }

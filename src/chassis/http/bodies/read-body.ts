@@ -25,7 +25,7 @@ const loosePieces = 32;
 const requestBytes = 24_576;
 
 /** How much of a body is read. */
-export interface BodyLimits {
+interface BodyLimits {
   /** Of one body, in bytes, as it is sent and after decompression. */
   limitBytes: number;
   /** What all bodies that come in hold together. */

@@ -30,7 +30,7 @@ type ExpectingRequest = IncomingMessage & { [continueKey]?: boolean };
 type DeferredRequest = Request & { [readKey]?: (() => Promise<void>) | undefined };
 
 /** Notes whether the client sends the body of a request only once it is told to go on, which it has not been. */
-export function expectContinue(req: ExpectingRequest, waits: boolean): void {
+function expectContinue(req: ExpectingRequest, waits: boolean): void {
   req[continueKey] = waits;
 }
 

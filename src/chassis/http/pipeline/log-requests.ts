@@ -10,7 +10,7 @@ const ownLogKey = Symbol('logger of a request');
 const metricsPath = /^\/metrics\/?(?:\?|$)/;
 
 /** Where the lines go. */
-export interface LogRequestsOptions {
+interface LogRequestsOptions {
   logger: Logger;
 }
 

@@ -156,7 +156,7 @@ export class StoredJson {
 }
 
 /** Stored records of a list, which can also be looked at. */
-export interface StoredList<T> extends StoredJson {
+interface StoredList<T> extends StoredJson {
   readonly records: readonly T[];
 }
 

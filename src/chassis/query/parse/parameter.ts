@@ -52,7 +52,7 @@ export function show(value: unknown): string {
 }
 
 /** At most 64 characters of a name or value, well formed in any case. */
-export function shorten(text: string | number): string {
+function shorten(text: string | number): string {
   const whole = String(text);
   return (whole.length > 64 ? `${whole.slice(0, 63)}…` : whole).toWellFormed();
 }

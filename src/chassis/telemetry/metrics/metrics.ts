@@ -12,7 +12,7 @@ import { OutboundMetrics } from './outbound-metrics.ts';
 import { OverloadMetrics } from './overload-metrics.ts';
 
 /** What the metrics of a service begin with. */
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Label combinations that each metric keeps at most. */
   seriesLimit: number;
   build: Pick<BuildInfo, 'version' | 'revision'>;

@@ -12,7 +12,7 @@ const reported = new WeakMap<Error, string | undefined>();
 const contextFields = new Set(['requestId', 'traceId', 'spanId', 'method', 'url', 'userAgent', 'ipAddress']);
 
 /** How a fault is reported. */
-export interface CaptureOptions {
+interface CaptureOptions {
   /** It ended the process: level fatal, not handled. */
   crash: boolean;
   /** Send the client's address as that of the user. */

@@ -8,7 +8,7 @@ import {
 } from '@opentelemetry/semantic-conventions';
 
 /** A query that a span is made of. */
-export interface QueryDescription {
+interface QueryDescription {
   readonly provider: 'postgresql' | 'sqlite';
   readonly model: string;
   readonly operation: string;

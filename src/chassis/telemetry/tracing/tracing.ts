@@ -62,7 +62,7 @@ export function collectorOf(settings: TracingSettings, signal: Signal): string {
 }
 
 /** What OpenTelemetry exports, as variables name it. */
-export type Signal = 'TRACES' | 'METRICS' | 'LOGS';
+type Signal = 'TRACES' | 'METRICS' | 'LOGS';
 
 /** How it is written. */
-export type Protocol = 'grpc' | 'http/protobuf' | 'http/json';
+type Protocol = 'grpc' | 'http/protobuf' | 'http/json';
