@@ -39,10 +39,11 @@ RUN node node_modules/typescript/bin/tsc -p . \
     && mkdir -p /writable/cache /writable/data /writable/uploads
 
 FROM ${RUNTIME} AS service
-# The distroless runtime has its Node in /nodejs/bin.
+# The distroless runtime has its Node in /nodejs/bin. With more arenas the C library keeps 20 MiB more at worst.
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/nodejs/bin \
     NODE_ENV=production \
     NODE_OPTIONS=--max-old-space-size-percentage=75 \
+    MALLOC_ARENA_MAX=2 \
     NODE_COMPILE_CACHE=/app/.cache \
     LOCAL_UPLOAD_DIR=/uploads
 WORKDIR /app

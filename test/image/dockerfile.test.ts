@@ -54,6 +54,12 @@ describe('Dockerfile', () => {
 
   it('makes BuildKit fetch no frontend', () => expect(read('Dockerfile')).not.toMatch(/^#\s*syntax\s*=/im));
 
+  it('keeps memory below the limit of its container: the heap has three quarters, the C library two arenas', () => {
+    const env = all('ENV', instructions.slice(instructions.indexOf(`FROM ${runtime} AS service`))).join(' ');
+    for (const setting of ['NODE_OPTIONS=--max-old-space-size-percentage=75', 'MALLOC_ARENA_MAX=2'])
+      expect(env).toContain(setting);
+  });
+
   it('ends in a user without a name and a process without a shell, whose debugger no signal opens', () => {
     expect(all('USER', lastStage)).toEqual(['65532:65532']);
     expect(all('ENTRYPOINT', lastStage)).toEqual(['["node", "--disable-sigusr1", "dist/main.js"]']);

@@ -42,7 +42,7 @@ interface ProbedDatabase {
 
 /**
  * A standby says so too, and so does a server whose operator or disk guard made it read-only. What a database or a role is
- * told holds for new sessions only, so it is looked up: this session may be an old one. Raised by the server, because a
+ * told holds for new sessions only, so it is looked up: the one that asks may be old. Raised by the server, because a
  * connection that was refused as read-only is not used again.
  */
 const refuseReadOnly = `DO $$ BEGIN

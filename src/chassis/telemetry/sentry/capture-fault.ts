@@ -27,17 +27,17 @@ interface CaptureOptions {
  * under way at the same time never mix.
  */
 export function captureFault(fault: Error, context: RequestContext | undefined, options: CaptureOptions): void {
-  const thrown = unwrapped(fault);
-  const chain = causeChain(thrown);
+  const chain = causeChain(unwrapped(fault));
   if (isRepeated(chain, context?.requestId)) return;
   const route = context === undefined ? 'no request' : `${context.method} ${context.route ?? '(no route)'}`;
   withIsolationScope((scope) => {
     scope.setTransactionName(route);
-    scope.setFingerprint(faultFingerprint(chain, route));
+    const standIns = standInsOf(chain);
+    scope.setFingerprint(faultFingerprint(standIns, route));
     scope.setLevel(options.crash ? 'fatal' : 'error');
     if (context !== undefined) addRequest(scope, context, options.sendAddress);
     addFault(scope, fault, chain, options.masks);
-    captureException(standIn(thrown), {
+    captureException(standIns[0], {
       mechanism: { type: options.crash ? 'uncaught_exception' : 'error_handler', handled: !options.crash },
     });
   });
@@ -45,19 +45,29 @@ export function captureFault(fault: Error, context: RequestContext | undefined, 
 
 /** What was thrown, where the exception says no more than that: Sentry takes its title from the outermost error. */
 function unwrapped(fault: Error): Error {
-  const { cause, message } = fault;
+  const cause = fieldOf(fault, 'cause');
   if (fault.constructor !== InternalServerErrorException || !(cause instanceof Error)) return fault;
-  return cause.message === message || cause.message === '' ? cause : fault;
+  const message = fieldOf(cause, 'message');
+  return message === fieldOf(fault, 'message') || message === '' ? cause : fault;
+}
+
+/** A field of an error, which may be a getter that raises another. */
+function fieldOf(error: Error, name: 'name' | 'message' | 'stack' | 'cause' | 'errors'): unknown {
+  try {
+    return (error as unknown as Record<string, unknown>)[name];
+  } catch {
+    return undefined;
+  }
 }
 
 /** An error and its causes that are errors too, outermost first, at most six. */
 function causeChain(error: Error): Error[] {
   const chain = [error];
-  for (let next = error.cause; next instanceof Error && chain.length < maximumChainLength; next = next.cause) {
-    if (chain.includes(next)) break;
+  for (;;) {
+    const next = fieldOf(chain.at(-1) as Error, 'cause');
+    if (!(next instanceof Error) || chain.includes(next) || chain.length === maximumChainLength) return chain;
     chain.push(next);
   }
-  return chain;
 }
 
 /**
@@ -73,10 +83,28 @@ function isRepeated(chain: readonly Error[], requestId: string | undefined): boo
   return repeated;
 }
 
-/** Sentry marks what it has captured and takes it once only, but an error that fails two requests is two events. */
-function standIn(fault: Error): Error {
-  const { name, message, stack, cause } = fault;
-  return Object.assign(new Error(message, { cause }), { name, stack }, 'errors' in fault && { errors: fault.errors });
+/**
+ * Errors that say what those of a chain do. Sentry marks what it has captured and takes it once only, but an error that
+ * fails two requests is two events; and it sends nothing where a field raises an error.
+ */
+function standInsOf(chain: readonly Error[]): Error[] {
+  const standIns: Error[] = [];
+  for (const error of chain.toReversed()) standIns.unshift(standIn(error, standIns[0]));
+  return standIns;
+}
+
+function standIn(error: Error, cause?: Error): Error {
+  const [name, message, stack] = (['name', 'message', 'stack'] as const).map((field) => {
+    const value = fieldOf(error, field);
+    return typeof value === 'string' ? value : undefined;
+  });
+  const errors = fieldOf(error, 'errors');
+  const several = Array.isArray(errors) && errors.slice(0, maximumChainLength).filter((each) => each instanceof Error);
+  return Object.assign(
+    new Error(message ?? 'An error that cannot be read', { cause }),
+    { name: maskText(name ?? 'Error'), stack },
+    several && { errors: several.map((each) => standIn(each)) },
+  );
 }
 
 function addRequest(scope: Scope, context: RequestContext, sendAddress: boolean): void {
@@ -105,13 +133,22 @@ function addRequest(scope: Scope, context: RequestContext, sendAddress: boolean)
 }
 
 function addFault(scope: Scope, fault: Error, chain: readonly Error[], masks: LogMasks): void {
-  const thrown = chain.at(-1)?.cause;
+  const thrown = fieldOf(chain.at(-1) ?? fault, 'cause');
   if (thrown !== undefined && !(thrown instanceof Error)) scope.setContext('thrown', { value: describeThrown(thrown) });
   if (!(fault instanceof BaseException)) return;
   scope.setTag('status', fault.statusCode);
   scope.setContext('response', { status_code: fault.statusCode });
-  const operation = Object.entries(fault.context ?? {}).filter(([name]) => !contextFields.has(name));
-  if (operation.length > 0) scope.setContext('operation', redact(Object.fromEntries(operation), masks));
+  const operation = operationOf(fault, masks);
+  if (operation !== undefined) scope.setContext('operation', operation);
+}
+
+function operationOf({ context = {} }: BaseException, masks: LogMasks): Record<string, unknown> | undefined {
+  try {
+    const fields = Object.entries(context).filter(([name]) => !contextFields.has(name));
+    return fields.length > 0 ? redact(Object.fromEntries(fields), masks) : undefined;
+  } catch {
+    return { unreadable: true };
+  }
 }
 
 /** A value that is no error and was thrown; of an object, which may hold anything, only the class. */
