@@ -17,6 +17,7 @@ import { loadDI } from './loaders/load-di.ts';
 import { loadExpressApp } from './loaders/load-express-app.ts';
 import { loadOpenApi } from './loaders/load-open-api.ts';
 import { loadRoutes } from './loaders/load-routes.ts';
+import { sealRowRules } from './loaders/seal-row-rules.ts';
 import { startModules } from './loaders/start-modules.ts';
 import type { Service } from './service.ts';
 import { startLogTransport } from './telemetry/log-transport.ts';
@@ -58,6 +59,7 @@ export async function startUp(service: Service): Promise<Started> {
     await load(service);
     service.startUpReport.step({ loader: name, ms: Math.round(performance.now() - began) }, `${name} done`);
   }
+  await sealRowRules(service);
   await startModules(service);
   finishApp(service, telemetry);
   stopping.throwIfAborted();

@@ -3,16 +3,13 @@ import { NotFoundException } from '../errors/exceptions.ts';
 import type { StoredJson } from '../query/paging/paging.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 import { currentUnit, isSurrounded, stopAbandoned } from './client/current-work.ts';
-import type { DatabaseProvider } from './client/database-url.ts';
-import { type DatabaseKind, databaseKindOf } from './client/orm.ts';
-import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
+import type { CreateInput, DelegateName, IdOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
 import { Coalescer, freezeRecords, raiseOwn, readKey } from './reads/coalesce.ts';
 import { readPage, StoredRecords, TotalHints } from './reads/page.ts';
 import { toProviderFilter, toProviderSelection } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
+import { type Parameters, ScopedRows } from './scope/scoped-rows.ts';
 import type { JsonReader } from './statements/json-reader.ts';
-import type { ReadParameters } from './statements/write-statement.ts';
-import { type UnitOfWorkOptions, unitOfWorkOn } from './work/unit-of-work.ts';
 
 /** The operations of a model that a repository uses, the same for every model. */
 interface Delegate {
@@ -24,9 +21,6 @@ interface Delegate {
   delete(parameters: object): Promise<object>;
 }
 
-/** What is asked of a delegate, in the form of the database in use. */
-type Parameters = ReadParameters & { [option: string]: unknown };
-
 /**
  * The base of a module's repositories: the only classes that know the ORM. `D` is the model's accessor, e.g. `'product'`;
  * its primary key is called `id`. Everything it raises is an exception of the chassis (spec.md: Errors, body rule 7),
@@ -35,28 +29,13 @@ type Parameters = ReadParameters & { [option: string]: unknown };
  * `findMany`, `findPage` and `count` share equal reads (see Coalescer), so their records are frozen: copy one to change
  * it. Inside a unit of work, which every repository joins by itself, nothing is shared.
  */
-export abstract class Repository<D extends DelegateName> {
-  /** The accessor of the model on the ORM client. */
-  protected abstract readonly model: D;
-  private readonly client: OrmClient;
-  private readonly kind: DatabaseKind;
+export abstract class Repository<D extends DelegateName> extends ScopedRows<D> {
   private readonly coalescer: Coalescer;
   private readonly totals = new TotalHints();
 
   constructor({ orm }: { orm: OrmClient }) {
-    this.client = orm;
-    this.kind = databaseKindOf(orm);
+    super({ orm });
     this.coalescer = new Coalescer(this.kind.counts);
-  }
-
-  /** The database in use. */
-  protected get provider(): DatabaseProvider {
-    return this.kind.provider;
-  }
-
-  /** The client to ask: inside of a unit of work that unit's, so take it anew for each query. */
-  protected get orm(): OrmClient {
-    return currentUnit(this.client)?.transaction ?? this.client;
   }
 
   /** The records of a find list, at most `query.take` of them. */
@@ -80,6 +59,7 @@ export abstract class Repository<D extends DelegateName> {
       query,
       { findMany: (page) => findMany.call(this, page), count: (where) => this.count(where) },
       this.totals,
+      this.scopeKey(),
     );
   }
 
@@ -116,32 +96,31 @@ export abstract class Repository<D extends DelegateName> {
     return stored.first;
   }
 
-  /** Stores a new record. @throws ConflictException when it is a duplicate or refers to a record that is not there */
-  async create(data: CreateInput<D>, select?: Selection): Promise<RecordOf<D>> {
-    return (await this.delegate.create({ data, ...this.selection(select) })) as RecordOf<D>;
+  /**
+   * Stores a new record.
+   *
+   * @throws ConflictException when it is a duplicate or refers to a record that is not there, ForbiddenException when it
+   * would be out of the caller's scope
+   */
+  create(data: CreateInput<D>, select?: Selection): Promise<RecordOf<D>> {
+    return this.staysInScope(() => this.delegate.create({ data, ...this.selection(select) }));
   }
 
   /** Changes a record. @throws NotFoundException when there is none, and what `create` raises */
-  async update(id: IdOf<D>, data: UpdateInput<D>, select?: Selection): Promise<RecordOf<D>> {
-    return (await this.delegate.update({ where: { id }, data, ...this.selection(select) })) as RecordOf<D>;
+  update(id: IdOf<D>, data: UpdateInput<D>, select?: Selection): Promise<RecordOf<D>> {
+    const write = () => this.delegate.update({ where: { id }, data, ...this.selection(select) });
+    return this.staysInScope(write, id);
   }
 
   /** Deletes a record. @throws NotFoundException when there is none, ConflictException when others refer to it */
   async delete(id: IdOf<D>): Promise<void> {
-    await this.delegate.delete({ where: { id }, select: { id: true } });
-  }
-
-  /** Runs `work` as one unit on this repository's database; all repositories on it join. See `unitOfWork`. */
-  unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T> {
-    return unitOfWorkOn(this.client, work, options);
+    const one = { where: { id }, select: { id: true } };
+    if (this.softDelete === undefined) await this.delegate.delete(one);
+    else await this.delegate.update({ ...one, data: { [this.softDelete]: new Date() } });
   }
 
   private get delegate(): Delegate {
     return (this.orm as unknown as Record<string, Delegate>)[this.model] as Delegate;
-  }
-
-  private get modelName(): ModelOf<D> {
-    return (this.model.charAt(0).toUpperCase() + this.model.slice(1)) as ModelOf<D>;
   }
 
   private selection(select: Selection | undefined): { select: Selection } | undefined {
@@ -169,14 +148,19 @@ export abstract class Repository<D extends DelegateName> {
   }
 
   private async stored(id: IdOf<D>, select: Selection | undefined): Promise<StoredRecords | undefined> {
-    return select && this.reader?.findUnique(this.modelName, id, toProviderSelection(select, this.kind));
+    const { reader } = this;
+    if (!select || !reader) return undefined;
+    return reader.findUnique(
+      this.modelName,
+      this.scoped({ where: { id }, select: toProviderSelection(select, this.kind) }),
+    );
   }
 
-  private async read(operation: 'findMany' | 'count', parameters: Parameters): Promise<unknown> {
+  private async read(operation: 'findMany' | 'count', parameters: Parameters, scoped: Parameters): Promise<unknown> {
     const { reader } = this;
     const stored = await (operation === 'count'
-      ? reader?.count(this.modelName, parameters.where)
-      : reader?.findMany(this.modelName, parameters));
+      ? reader?.count(this.modelName, scoped.where)
+      : reader?.findMany(this.modelName, scoped));
     if (stored !== undefined) return stored;
     const split = operation === 'findMany' ? splitSelection(parameters.select) : undefined;
     if (!split) return this.delegate[operation](parameters);
@@ -189,10 +173,11 @@ export abstract class Repository<D extends DelegateName> {
 
   /** The key is made of what is really asked of the database, so no caller can meet another's filter. */
   private async shared(operation: 'findMany' | 'count', parameters: Parameters): Promise<unknown> {
-    const key = currentUnit(this.client) ? undefined : readKey(operation, parameters);
-    if (key === undefined) return this.read(operation, parameters);
+    const scoped = this.scoped(parameters);
+    const key = currentUnit(this.client) ? undefined : readKey(operation, scoped);
+    if (key === undefined) return this.read(operation, parameters, scoped);
     stopAbandoned();
-    const read = async () => freezeRecords(await this.read(operation, parameters));
+    const read = async () => freezeRecords(await this.read(operation, parameters, scoped));
     return this.coalescer.run(key, read).catch(raiseOwn);
   }
 }

@@ -4,6 +4,7 @@ import type { Environment } from '../config/environment.ts';
 import { databaseProgram } from '../config/layout.ts';
 import { hasDatabase } from '../config/settings/database-url-problem.ts';
 import { currentService } from '../context/current-service.ts';
+import { unscoped } from '../context/run-as.ts';
 import { isUnreachable } from '../database/client/is-unreachable.ts';
 import { modelsLackMigration } from '../database/migrations/migration-files.ts';
 import { noteLogged } from '../lifecycle/process-guards.ts';
@@ -89,6 +90,6 @@ async function seedDatabase({ database, settings, startUpReport }: Service): Pro
   if (size === 'none') return;
   const { seed, demoAccount } = await import(pathToFileURL(databaseProgram('seed')).href);
   const accounts = NODE_ENV !== 'production';
-  await seed(database.client, { size, accounts, onlyWhenEmpty: true });
+  await unscoped('sample data', () => seed(database.client, { size, accounts, onlyWhenEmpty: true }));
   if (accounts && demoAccount !== undefined) startUpReport.notes.demoAccount = demoAccount;
 }

@@ -4,7 +4,7 @@ import { chargeRequest } from '../context/request-context.ts';
 import { sendData, sendNoContent, sendPage } from '../http/answers/responses.ts';
 import { parseBody } from '../http/bodies/parse-body.ts';
 import { queryParameters } from '../http/pipeline/query-parameters.ts';
-import type { CursorCodec } from '../query/paging/cursor.ts';
+import { type CursorCodec, cursorsOf } from '../query/paging/cursor.ts';
 import { readId } from '../query/parse/read-id.ts';
 import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import type { ServicePolicies } from '../query/policy/service-policies.ts';
@@ -57,7 +57,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
 
   /** GET /<resources>/paginated: one page of the records that match. */
   async paginated(request: Request, response: Response): Promise<void> {
-    const query = this.#policyFor(request).parseSearch(queryParameters(request), this.cursors);
+    const query = this.#policyFor(request).parseSearch(queryParameters(request), this.#cursors());
     chargeRequest(query.cost ?? 0);
     sendPage(request, response, await this.service.paginate(query));
   }
@@ -113,6 +113,12 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   #policyFor(request: Request): AnyListPolicy {
     const policy = this.policyFor(request);
     return this.#resolved.get(policy) ?? this.#checkDeclared(policy);
+  }
+
+  /** Cursors of this caller, good for no other who sees other rows. */
+  #cursors(): CursorCodec {
+    const scopeKey = this.service.scopeKey();
+    return scopeKey === undefined ? this.cursors : cursorsOf(this.cursors, scopeKey);
   }
 
   // What is not declared would be neither bound to other modules nor in the leak tests.

@@ -19,6 +19,8 @@ interface ResourceRepository {
   // biome-ignore lint/suspicious/noExplicitAny: each model has its own type of identifier
   delete(id: any): Promise<unknown>;
   unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T>;
+  /** Tells the caller's rows from those of others. */
+  scopeKey?(): string | undefined;
 }
 
 /** The type of identifier that a repository takes. */
@@ -73,6 +75,11 @@ export class ResourceService<
   /** The record with this id. @throws NotFoundException when there is none */
   get(id: RepositoryId<R>, select?: Selection): Promise<object> {
     return this.repository.getById(id, select);
+  }
+
+  /** Tells the rows of this caller from those of others, so that no cursor is good for both; undefined where all see all. */
+  scopeKey(): string | undefined {
+    return this.repository.scopeKey?.();
   }
 
   /** What `list` gives, as JSON where the database made it and no rule of this service looks at the records. */

@@ -1,7 +1,9 @@
 import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
+import { runInScope } from '../scope/scoped-operation.ts';
+import type { ScopedDatabase } from '../scope/scoped-query.ts';
 import type { Unit } from '../work/unit.ts';
-import { currentUnit, inTransaction, isSurrounded, stopAbandoned } from './current-work.ts';
+import { currentTransaction, currentUnit, inTransaction, isSurrounded, stopAbandoned } from './current-work.ts';
 import { toDatabaseException } from './database-errors.ts';
 import type { DatabaseCounts } from './orm.ts';
 import type { OrmClient } from './orm-types.ts';
@@ -27,6 +29,8 @@ interface Extensible {
 export interface ConversionOptions {
   readonly counts?: DatabaseCounts | undefined;
   readonly dataModel?: DataModel | undefined;
+  /** Whose rows a caller may see and touch. Default: all. */
+  readonly scoped?: ScopedDatabase | undefined;
   /** Raises what the database does not refuse by itself. */
   readonly check?: ((model: string | undefined, args: unknown) => void) | undefined;
   /** Whether that is needed for reads too. Default false. */
@@ -41,16 +45,20 @@ const reads: ReadonlySet<string> = new Set(
  * The same client, whose every operation raises the exceptions of the chassis instead of the database's own errors
  * (spec.md: Errors, body rule 7): in repositories, in methods that a module adds, in raw SQL and in transactions. The time
  * of every operation is measured. An abandoned request stops before its next operation. Those of a unit of
- * work take turns.
+ * work take turns. Each operation keeps to the scopes of the models that it reaches.
  */
 export function convertingErrors(client: object, options: ConversionOptions = {}): OrmClient {
+  const { scoped } = options;
   const convertErrors = errorConverter(options);
   const run = async (operation: Operation) => {
     const unit = currentUnit(extended);
     const isOwn = operation.__internalParams.transaction !== undefined;
     if (!isOwn && (unit || isSurrounded(extended))) throw bypassed(`query ${nameOf(operation)}`);
-    if (unit === undefined) return convertErrors(operation);
-    return unit.turn(() => convertErrors(operation, unit), true);
+    const perform = (own: Operation) => (unit ? unit.turn(() => convertErrors(own, unit), true) : convertErrors(own));
+    const { model } = operation;
+    if (!scoped || model === undefined || scoped.rules.isEmpty) return perform(operation);
+    const client = (isOwn ? currentTransaction(extended) : undefined) ?? extended;
+    return runInScope(scoped, { ...operation, model, client }, (args) => perform({ ...operation, args }));
   };
   const extended = (client as Extensible).$extends({ query: { $allOperations: run } });
   return Object.assign(extended, { $transaction: convertTransactionErrors(extended) }) as OrmClient;
@@ -100,7 +108,7 @@ function convertTransactionErrors(client: object): (...args: unknown[]) => Promi
   return async function (this: object, first, ...options) {
     const work = first as (transaction: object) => unknown;
     if (this === client && (currentUnit(client) || isSurrounded(client))) throw bypassed('operation $transaction');
-    const inside = (transaction: object) => inTransaction(client, async () => await work(transaction));
+    const inside = (transaction: object) => inTransaction(client, transaction, async () => await work(transaction));
     try {
       return await $transaction.call(this, typeof first === 'function' ? inside : first, ...options);
     } catch (error) {

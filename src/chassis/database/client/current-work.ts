@@ -38,17 +38,23 @@ export function inUnit<T>(unit: Unit, work: () => T): T {
   return units.run(unit, work);
 }
 
-/** The client whose interactive transaction surrounds the caller, where it is not that of a unit of work. */
-const surrounding = new AsyncLocalStorage<object>();
+/** The interactive transaction that surrounds the caller and whose client began it, where it is not that of a unit of work. */
+const surrounding = new AsyncLocalStorage<{ readonly client: object; readonly transaction: object }>();
 
 /** Whether an interactive transaction of this client, which is not that of a unit of work, surrounds the caller. */
 export function isSurrounded(client: object): boolean {
-  return surrounding.getStore() === client;
+  return surrounding.getStore()?.client === client;
 }
 
 /** Runs work inside of an interactive transaction of this client. */
-export function inTransaction<T>(client: object, work: () => T): T {
-  return surrounding.run(client, work);
+export function inTransaction<T>(client: object, transaction: object, work: () => T): T {
+  return surrounding.run({ client, transaction }, work);
+}
+
+/** The transaction of this client that surrounds the caller, of a unit of work or not; undefined outside of any. */
+export function currentTransaction(client: object): object | undefined {
+  const around = surrounding.getStore();
+  return currentUnit(client)?.transaction ?? (around?.client === client ? around.transaction : undefined);
 }
 
 /** A connection that was lent for a transaction. */

@@ -48,3 +48,14 @@ export type CreateInput<D extends DelegateName> = UndefinedAllowed<WritableData<
 
 /** The fields that an update takes: any of them; undefined leaves a field as it is. */
 export type UpdateInput<D extends DelegateName> = { [K in keyof WritableData<D>]?: WritableData<D>[K] | undefined };
+
+/** A filter of a model in the ORM's own types. */
+export type ScopeFilter<D extends DelegateName> =
+  Operations<D> extends { findMany: { args: infer Args } }
+    ? Args extends { where?: infer Where }
+      ? NonNullable<Where>
+      : never
+    : Record<string, unknown>;
+
+/** The name of a column of a model. */
+export type ColumnOf<D extends DelegateName> = Extract<keyof RecordOf<D>, string>;

@@ -2,6 +2,7 @@ import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import type { Pool } from 'pg';
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
+import { ModelRules } from '../scope/model-rules.ts';
 import { JsonReader } from '../statements/json-reader.ts';
 import { type ConversionOptions, convertingErrors, errorConverter } from './convert-orm-errors.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
@@ -48,6 +49,8 @@ export interface DatabaseKind {
   readonly provider: DatabaseProvider;
   readonly dataModel: DataModel;
   readonly counts: DatabaseCounts | undefined;
+  /** Whose rows a caller may see and touch. */
+  readonly rules: ModelRules;
   /** Reads records as JSON; undefined where the ORM reads all. */
   readonly reader: JsonReader | undefined;
 }
@@ -106,14 +109,16 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const check: ConversionOptions['check'] = (model, args) => refuseUnstorable(dataModel, model, args);
   const { provider, writable } = target;
   // PostgreSQL refuses a comparison with what its column cannot hold by itself.
-  const conversion = { counts, dataModel, check, checksReads: provider === 'sqlite' };
+  const rules = new ModelRules(dataModel);
+  const scoped = { provider, dataModel, rules };
+  const conversion = { counts, dataModel, scoped, check, checksReads: provider === 'sqlite' };
   const client = convertingErrors(bare, conversion);
   const schema = target.provider === 'postgresql' ? (target.schema ?? 'public') : 'main';
   const measured = errorConverter(conversion);
   const reader = settings.DATABASE_JSON_READS
     ? new JsonReader({ provider, dataModel, schema, connection: shared(), measured, counts })
     : undefined;
-  kinds.set(client, { provider, dataModel, counts, reader });
+  kinds.set(client, { provider, dataModel, counts, rules, reader });
   return { client, provider, writable, pool, requests, isBusy, close: () => bare.$disconnect() };
 }
 

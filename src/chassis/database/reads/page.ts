@@ -13,15 +13,18 @@ interface PageReads<T extends object> {
 /**
  * Reads one page and its total (spec.md: Paginated result): both at once, unless the page is likely to show the total by
  * itself. A total that the page shows is not counted.
+ *
+ * @param scopeKey tells totals of callers who see different records apart
  */
 export async function readPage<T extends object>(
   query: SearchQuery,
   reads: PageReads<T>,
   hints: TotalHints,
+  scopeKey = '',
 ): Promise<PageResult<T>> {
   const { page, pageSize } = query;
   if (query.count === 'none') return finish(query, await reads.findMany(query), { page, pageSize, total: null });
-  const hintKey = readKey('', { where: query.countWhere });
+  const hintKey = readKey(scopeKey, { where: query.countWhere });
   const likelyShown = startsAtFirst(query) && hints.endsWithin(hintKey, query.skip + query.take);
   const counting = likelyShown ? undefined : reads.count(query.countWhere);
   // When the page shows the total, the count is not awaited, so its failure is handled here.

@@ -8,7 +8,7 @@ import { type DataModel, enumValuesAt } from '../models/data-model.ts';
 import { jsonFilter } from './json-filter.ts';
 
 /** The database that a filter is for; without its models, no field of it is taken for an enum. */
-interface TargetDatabase {
+export interface TargetDatabase {
   readonly provider: DatabaseProvider;
   readonly dataModel?: DataModel;
 }

@@ -6,7 +6,7 @@ import {
   RequestAbandonedException,
   ServiceUnavailableException,
 } from '../../errors/exceptions.ts';
-import type { Filter, Selection } from '../../query/query-types.ts';
+import type { Filter } from '../../query/query-types.ts';
 import type { MeasuredOperation } from '../client/convert-orm-errors.ts';
 import type { DatabaseCounts } from '../client/orm.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
@@ -57,9 +57,9 @@ export class JsonReader {
     return this.#records('findMany', model, parameters);
   }
 
-  /** The record of an identifier, or none. */
-  findUnique(model: string, id: unknown, select: Selection): Promise<StoredRecords | undefined> {
-    return this.#records('findUnique', model, { where: { id }, select });
+  /** The record that a filter by an identifier finds, or none. */
+  findUnique(model: string, parameters: ReadParameters): Promise<StoredRecords | undefined> {
+    return this.#records('findUnique', model, parameters);
   }
 
   /** How many records match. */

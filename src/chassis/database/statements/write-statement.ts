@@ -10,6 +10,8 @@ export interface ReadParameters {
   readonly where?: Filter;
   readonly select?: Selection;
   readonly orderBy?: Order;
+  /** The scopes of the records that the order leads to, by relation. */
+  readonly orderScopes?: Readonly<Record<string, { readonly where: Filter }>> | undefined;
   readonly take?: number;
   readonly skip?: number;
 }
@@ -52,6 +54,12 @@ interface Parent {
   readonly alias: string;
 }
 
+/** The scopes of the records that an order leads to, and where they stand in the parameters. */
+interface OrderScope {
+  readonly scopes: NonNullable<ReadParameters['orderScopes']>;
+  readonly path: ValuePath;
+}
+
 interface Written {
   readonly query: string;
   readonly kinds: RecordKinds;
@@ -79,7 +87,7 @@ class Reading {
   #found(
     model: string,
     columns: ReadonlySet<string>,
-    { where, orderBy, take, skip }: ReadParameters,
+    { where, orderBy, orderScopes = {}, take, skip }: ReadParameters,
     path: ValuePath,
     parent: Parent | undefined,
   ): string {
@@ -92,7 +100,8 @@ class Reading {
       ...(where ? [writeFilter({ writer, model, alias, joins }, where, [...path, 'where'], !parent)] : []),
       ...(related ? [related.linked] : []),
     ];
-    const order = orderBy?.map((term) => this.#order(model, alias, term, joins)).join(', ');
+    const scope = { scopes: orderScopes, path: [...path, 'orderScopes'] };
+    const order = orderBy?.map((term) => this.#order(model, alias, term, joins, scope)).join(', ');
     const from = [related?.source ?? writer.from(model, alias), ...joins].join(' ');
     return [
       `SELECT ${listed} FROM ${from} WHERE ${conditions.join(' AND ') || '1=1'}`,
@@ -102,7 +111,7 @@ class Reading {
     ].join(' ');
   }
 
-  #order(model: string, alias: string, term: Filter, joins: string[]): string {
+  #order(model: string, alias: string, term: Filter, joins: string[], scope?: OrderScope): string {
     const { writer } = this;
     const [[name, sort], ...others] = Object.entries(term) as [[string, unknown]];
     if (others.length > 0) throw new UnknownShape('an order of several keys');
@@ -111,11 +120,25 @@ class Reading {
       const link = relationLink(this.#dataModel, model, name);
       if (link.many) throw new UnknownShape('an order by many records');
       const other = writer.alias();
-      joins.push(`LEFT JOIN ${writer.from(link.model, other)} ON ${writer.equal(other, link.there, alias, link.here)}`);
-      return this.#order(link.model, other, sort as Filter, joins);
+      const where = scope?.scopes[name]?.where;
+      const path = [...(scope?.path ?? []), name, 'where'];
+      const source = where ? this.#inScope(link.model, other, where, path) : writer.from(link.model, other);
+      joins.push(`LEFT JOIN ${source} ON ${writer.equal(other, link.there, alias, link.here)}`);
+      // A record out of scope is as none, so every field of it may be null.
+      return this.#order(link.model, other, where ? nullsLast(sort as Filter) : (sort as Filter), joins);
     }
     const { direction, nulls } = sortOf(sort);
     return writer.dialect.order(writer.column(alias, field.column), direction, nulls);
+  }
+
+  /** The records of a model that are in a scope, as a table. */
+  #inScope(model: string, name: string, where: Filter, path: ValuePath): string {
+    const { writer } = this;
+    const alias = writer.alias();
+    const joins: string[] = [];
+    const condition = writeFilter({ writer, model, alias, joins }, where, path);
+    const from = [writer.from(model, alias), ...joins].join(' ');
+    return `(SELECT ${alias}.* FROM ${from} WHERE ${condition}) AS ${name}`;
   }
 
   /** The fields of an object with their values, the columns that these need, and what is left to do with them. */
@@ -169,10 +192,15 @@ function isMany(part: unknown): boolean {
   return typeof part === 'object' && part !== null && 'take' in part;
 }
 
-function sortOf(sort: unknown): { direction: 'ASC' | 'DESC'; nulls: boolean } {
+function nullsLast(term: Filter): Filter {
+  const entries = Object.entries(term).map(([name, sort]) => [name, { sort: sortOf(sort).word, nulls: 'last' }]);
+  return Object.fromEntries(entries);
+}
+
+function sortOf(sort: unknown): { word: 'asc' | 'desc'; direction: 'ASC' | 'DESC'; nulls: boolean } {
   const { sort: direction, nulls } =
     typeof sort === 'string' ? { sort, nulls: undefined } : (sort as Record<string, unknown>);
   if (nulls !== undefined && nulls !== 'last') throw new UnknownShape('nulls first');
   if (direction !== 'asc' && direction !== 'desc') throw new UnknownShape('a direction');
-  return { direction: direction === 'asc' ? 'ASC' : 'DESC', nulls: nulls === 'last' };
+  return { word: direction, direction: direction === 'asc' ? 'ASC' : 'DESC', nulls: nulls === 'last' };
 }

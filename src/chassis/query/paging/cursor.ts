@@ -59,6 +59,14 @@ export function createCursorCodec(secret: string): CursorCodec {
   };
 }
 
+/** The same codec, whose cursors are good only for who sees the same rows; `scopeKey` tells which. */
+export function cursorsOf(codec: CursorCodec, scopeKey: string): CursorCodec {
+  return {
+    encode: (values, binding) => codec.encode(values, `${binding}\0${scopeKey}`),
+    decode: (text, binding) => codec.decode(text, `${binding}\0${scopeKey}`),
+  };
+}
+
 /** The answer to a cursor that does not belong to the request, whatever is wrong with it. */
 export function foreignCursor(): BadRequestException {
   const message =

@@ -147,7 +147,8 @@ function after(model: string, terms: readonly OrderTerm[], position: readonly un
     isEnum ? new EnumBeyond(model, path, String(value), direction) : { [direction === 'asc' ? 'gt' : 'lt']: value },
   );
   if (!rest) return beyond;
-  if (term.field.nullable) return { OR: [beyond, all(at(term, value), rest()), isNull(term)] };
+  // A related record may be out of the caller's scope, and then it is as none.
+  if (term.field.nullable || path.length > 1) return { OR: [beyond, all(at(term, value), rest()), isNull(term)] };
   if (isEnum) return { OR: [beyond, all(at(term, value), rest())] };
   return all(at(term, { [term.direction === 'asc' ? 'gte' : 'lte']: value }), { OR: [beyond, rest()] });
 }
@@ -156,7 +157,7 @@ function after(model: string, terms: readonly OrderTerm[], position: readonly un
 function afterBoolean(term: OrderTerm, value: boolean, rest: Filter | undefined): Filter {
   const followers: Filter[] = rest ? [all(at(term, value), rest)] : [];
   if (value === (term.direction === 'desc')) followers.push(at(term, !value));
-  if (term.field.nullable) followers.push(isNull(term));
+  if (term.field.nullable || term.path.length > 1) followers.push(isNull(term));
   return { OR: followers };
 }
 
@@ -168,7 +169,10 @@ function at(term: OrderTerm, condition: unknown): Filter {
   return term.path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), condition) as Filter;
 }
 
-// Said so that over a relation it also holds for records whose related record is missing.
+// Said so that over a relation it also holds for records whose related record is missing, or out of the caller's scope.
 function isNull(term: OrderTerm): Filter {
-  return term.path.length === 1 ? at(term, null) : { NOT: at(term, { not: null }) };
+  if (term.path.length === 1) return at(term, null);
+  if (term.field.nullable) return { NOT: at(term, { not: null }) };
+  const missing = term.path.slice(0, -1).reduceRight<Filter>((inner, name) => ({ [name]: { is: inner } }), {});
+  return { NOT: missing };
 }

@@ -1,0 +1,142 @@
+import { currentPrincipal, isUnscoped, type Principal } from '../../context/principal.ts';
+import { InternalServerErrorException } from '../../errors/exceptions.ts';
+import type { Filter } from '../../query/query-types.ts';
+import type { DataModel } from '../models/data-model.ts';
+
+/** The filter of the rows that a caller may see and touch. */
+export type RowScope = (principal: Principal) => Filter;
+
+/** Columns that name who wrote a row. */
+export interface AuthorColumns {
+  /** Set when a row is created. */
+  readonly created?: string | undefined;
+  /** Set at each write. */
+  readonly updated?: string | undefined;
+}
+
+/** What a repository says of the rows of its model. */
+export interface RowRules {
+  /** The rows that a caller may see and touch; without a parameter it holds for everybody, and where nobody acts. */
+  readonly scope?: RowScope | undefined;
+  /** The column that tells when a row was deleted. */
+  readonly softDelete?: string | undefined;
+  readonly authors?: AuthorColumns | undefined;
+}
+
+/** Tells what a repository declares; that are fields of a subclass, so it is asked once the repository is made. */
+export type DeclaredRules = () => { readonly model: string; readonly rules: RowRules };
+
+const tenantColumn = 'tenantId';
+
+/**
+ * The rules for the rows of each model of a database, as its repositories declare them: they hold wherever a query reaches
+ * the model, also from another repository and on the ORM client itself. A model with a column `tenantId` and no rule is
+ * closed.
+ */
+export class ModelRules {
+  readonly #made: DeclaredRules[] = [];
+  readonly #declared = new Map<string, RowRules>();
+  readonly #tenantModels: readonly string[];
+  #sealed = false;
+
+  constructor({ models }: Pick<DataModel, 'models'>) {
+    this.#tenantModels = Object.keys(models).filter((name) => Object.hasOwn(models[name]?.fields ?? {}, tenantColumn));
+  }
+
+  /** Takes the rules of a repository that is being made. */
+  add(declared: DeclaredRules): void {
+    this.#made.push(declared);
+  }
+
+  /** Whether no model has rules, so that queries go as they are. */
+  get isEmpty(): boolean {
+    if (this.#made.length > 0) this.#readMade();
+    return this.#declared.size === 0 && this.#tenantModels.length === 0;
+  }
+
+  /** Models with a column `tenantId` that no repository gives a scope. */
+  get unscopedTenantModels(): string[] {
+    if (this.#made.length > 0) this.#readMade();
+    return this.#tenantModels.filter((model) => this.#declared.get(model)?.scope === undefined);
+  }
+
+  /** Expects no further rules: what was read before them has left already. */
+  seal(): void {
+    if (this.#made.length > 0) this.#readMade();
+    this.#sealed = true;
+  }
+
+  /** What is declared of a model. */
+  of(model: string): RowRules {
+    if (this.#made.length > 0) this.#readMade();
+    return this.#declared.get(model) ?? {};
+  }
+
+  /**
+   * The rows of a model that the caller may see and touch; undefined for all of them.
+   *
+   * @throws InternalServerErrorException where the scope needs a caller and nobody acts, for a scope that leaves a value
+   * undefined, and for a model with a column `tenantId` and no scope
+   */
+  filterOf(model: string): Filter | undefined {
+    const { scope, softDelete } = this.of(model);
+    if (isUnscoped()) return undefined;
+    if (!scope && this.#tenantModels.includes(model)) throw closed(model, `has a column ${tenantColumn} and no scope`);
+    const alive = softDelete === undefined ? undefined : { [softDelete]: null };
+    if (!scope) return alive;
+    const principal = currentPrincipal();
+    if (!principal && scope.length > 0) throw closed(model, 'has a scope, and nobody acts');
+    const filter = scope(principal as Principal);
+    const gap = undefinedIn(filter);
+    // The ORM would take it for no condition at all.
+    if (gap !== undefined) throw closed(model, `has a scope, which gave undefined for ${gap}`);
+    return alive ? { AND: [filter, alive] } : filter;
+  }
+
+  #readMade(): void {
+    const late: string[] = [];
+    for (const declared of this.#made.splice(0)) {
+      const { model, rules } = declared();
+      if (Object.values(rules).every((rule) => rule === undefined)) continue;
+      const known = this.#declared.get(model);
+      if (known === undefined && this.#sealed) late.push(model);
+      if (known && textOf(known) !== textOf(rules)) throw new Error(differing(model));
+      this.#declared.set(model, known ?? rules);
+    }
+    if (late.length === 0) return;
+    throw new InternalServerErrorException(
+      `The rules for rows of ${late.join(', ')} came after the service began to serve; register the repository in di.ts ` +
+        'under a name that ends in Repository, so that it is made at the start.',
+    );
+  }
+}
+
+function closed(model: string, problem: string): InternalServerErrorException {
+  return new InternalServerErrorException(
+    `No rows of ${model}: it ${problem}. Declare \`scope\` in its repository, and have a guard, runAs(principal, work) or ` +
+      'unscoped(reason, work) say who acts.',
+  );
+}
+
+function differing(model: string): string {
+  return (
+    `Expected one repository to say which rows of ${model} a caller may see, found two that differ; ` +
+    'declare scope, softDelete and authors in one, and in the other nothing or the same.'
+  );
+}
+
+/** Two instances of a class have functions of their own, with the same text. */
+function textOf({ scope, softDelete, authors }: RowRules): string {
+  return JSON.stringify([scope?.toString(), softDelete, authors?.created, authors?.updated]);
+}
+
+/** Where a filter has undefined. */
+function undefinedIn(value: unknown, path = ''): string | undefined {
+  if (value === undefined) return path;
+  if (typeof value !== 'object' || value === null || value instanceof Date) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    const gap = undefinedIn(inner, path === '' ? name : `${path}.${name}`);
+    if (gap !== undefined) return gap;
+  }
+  return undefined;
+}
