@@ -169,12 +169,33 @@ function notSame(): Translation {
 
 /** One of a list. */
 function anyOf(): Translation {
-  return folding('in', (comparison, fold) => ({ OR: each(comparison, fold) }));
+  const translation = folding('in', (comparison, fold) => ({ OR: each(comparison, fold) }));
+  return ofLikeNumbers(translation, (parts) => ({ OR: parts }));
 }
 
 /** None of a list. */
 function noneOf(): Translation {
-  return folding('notIn', (comparison, fold) => ({ NOT: { OR: each(comparison, fold) } }));
+  const translation = folding('notIn', (comparison, fold) => ({ NOT: { OR: each(comparison, fold) } }));
+  return ofLikeNumbers(translation, (parts) => ({ AND: parts }));
+}
+
+/**
+ * The ORM reads a list that holds a large whole number with fewer digits of its fractions, which then equal nothing; so
+ * a list with both becomes two.
+ */
+function ofLikeNumbers(translation: Translation, join: (parts: Filter[]) => Filter): Translation {
+  const translate =
+    (provider: Provider): Translate =>
+    (comparison) => {
+      const items = comparison.operand;
+      const whole = Array.isArray(items) ? items.filter(Number.isInteger) : [];
+      if (!Array.isArray(items) || whole.length === 0 || whole.length === items.length) {
+        return translation[provider](comparison);
+      }
+      const others = items.filter((item) => !Number.isInteger(item));
+      return join([whole, others].map((operand) => translation[provider]({ ...comparison, operand })));
+    };
+  return { postgresql: translate('postgresql'), sqlite: translate('sqlite') };
 }
 
 type Fold = (operand: unknown) => unknown;

@@ -76,6 +76,26 @@ describe.each(databaseProviders)('models with fields of every type on %s', (prov
     expect((await request(open.app).delete(`/gadgets/${id}`)).status).toBe(204);
   });
 
+  it('find a fraction of many digits that is listed beside a large whole number', async () => {
+    const rating = 0.30000000000000004;
+    expect(
+      (
+        await request(open.app)
+          .post('/gadgets')
+          .send({ ...aGadget(101), makerId: null, rating })
+      ).status,
+    ).toBe(201);
+    expect(await numbers({ rating: { in: [rating, 1e15] }, number: 101 })).toEqual([101]);
+    expect(await numbers({ rating: { notIn: [rating, 1e15] }, number: 101 })).toEqual([]);
+    expect(
+      (
+        await request(open.app).delete(
+          `/gadgets/${(await get('/gadgets', { where: { number: 101 } })).body.data[0].id}`,
+        )
+      ).status,
+    ).toBe(204);
+  });
+
   it('sort enums in declared order, missing values last in both directions', async () => {
     for (const [direction, order] of [
       ['asc', sizes],
