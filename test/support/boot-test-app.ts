@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Express } from 'express';
-import { afterAll, expect, onTestFinished } from 'vitest';
 import { appConfig } from '../../src/app.config.ts';
 import type { AppConfig } from '../../src/chassis/config/app-config.ts';
 import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
@@ -10,6 +9,7 @@ import type { DelegateName, OrmClient } from '../../src/chassis/database/client/
 import { createService, type Service, type ServiceOptions } from '../../src/chassis/service.ts';
 import { TestClient } from './test-client.ts';
 import { createTestDatabase } from './test-database.ts';
+import { whenDone } from './when-done.ts';
 
 /** What a test may change of the application that it boots. */
 export interface TestAppOptions extends Omit<ServiceOptions, 'env'> {
@@ -104,9 +104,4 @@ export async function bootTestApp({ env, configure, provider, ...options }: Test
   });
   const { addresses, internalAddress } = await service.start();
   return new TestApp(service, { url: addresses[0]?.url ?? '', internalUrl: internalAddress.url }, uploads);
-}
-
-function whenDone(close: () => Promise<void>): void {
-  if (expect.getState().currentTestName === undefined) afterAll(close);
-  else onTestFinished(close);
 }

@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished } from 'vitest';
 import type { AppConfig, ModuleConfig } from '../../src/chassis/config/app-config.ts';
+import { whenDone } from './when-done.ts';
 
 const own = join(import.meta.dirname, '../../src/modules');
 const linked = join(import.meta.dirname, '../fixtures/modules-linked');
@@ -20,9 +20,7 @@ export function linkedModules(others: Record<string, string> = {}): string {
   for (const [name, path] of Object.entries({ ...Object.fromEntries(found), ...others })) {
     symlinkSync(path, join(directory, name));
   }
-  if (expect.getState().currentTestName === undefined)
-    afterAll(() => rmSync(directory, { recursive: true, force: true }));
-  else onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  whenDone(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 

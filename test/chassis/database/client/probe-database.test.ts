@@ -48,7 +48,7 @@ describe.each(databaseProviders)('the probe of %s', (provider) => {
 });
 
 describe('a PostgreSQL that is told to be read-only while it runs', () => {
-  // Of the whole server, which other tests use too, test/process/database-outage.test.ts has the same.
+  // Of the whole server, which other tests use too, test/soak/database-outage.test.ts has the same.
   const whole = {
     'a database': 'DATABASE {database}',
     'a role': 'ROLE {role}',

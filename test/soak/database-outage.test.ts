@@ -17,7 +17,7 @@ describe.skipIf(process.env['TEST_DATABASE_URL'])('a PostgreSQL', () => {
     await postgres.stop();
   });
 
-  // Ten seconds instead of three: node test/process/database-outage.ts
+  // Ten seconds instead of three: node test/soak/database-outage.ts
   it('that is killed under load is answered with 503 at once, and with what it holds once it is back', {
     timeout: 90_000,
   }, async () => {

@@ -7,7 +7,7 @@ const trials = 6;
 
 afterAll(killSpawned);
 
-// All 24 trials: node test/process/rolling-restart.ts
+// All 24 trials: node test/soak/rolling-restart.ts
 describe('two instances on one port, restarted one after the other under load', () => {
   it('fail no request, lose no write, and exit with code 0', { timeout: 90_000 }, async () => {
     const { settings, remove } = await emptyDatabase('postgresql');
