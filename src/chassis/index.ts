@@ -9,6 +9,7 @@ export { currentPrincipal, type Principal, setPrincipal } from './context/princi
 export { chargeRequest, getRequestContext, type RequestContext, uninterrupted } from './context/request-context.ts';
 export { runAs, unscoped } from './context/run-as.ts';
 export { addHealthCheck, environment, maskInLogs, registerMetric, reportError } from './current-environment.ts';
+export { type EachRecordOptions, eachRecord } from './database/each-record.ts';
 export { Repository } from './database/repository.ts';
 export { afterCommit } from './database/work/after-commit.ts';
 export type { Isolation } from './database/work/unit.ts';
@@ -48,6 +49,9 @@ export { sendData, sendNoContent, sendPage } from './http/answers/responses.ts';
 export { parseBody } from './http/bodies/parse-body.ts';
 export { asyncHandler, publicAccess } from './http/pipeline/middleware.ts';
 export { type QueryParameters, queryParameters } from './http/pipeline/query-parameters.ts';
+export type { Columns } from './http/streams/csv-lines.ts';
+export { type EventsOptions, lastEventId, type ServerEvent, sendEvents } from './http/streams/send-events.ts';
+export { type StreamOptions, sendStream } from './http/streams/send-stream.ts';
 export { type IdempotencyOptions, idempotent } from './idempotency/idempotent.ts';
 export { defineLifecycle, type LifecycleFactory, type ModuleLifecycle } from './lifecycle/define-lifecycle.ts';
 export type { HealthCheck } from './lifecycle/health.ts';

@@ -1,0 +1,43 @@
+import type { Filter, FindQuery, Selection } from '../query/query-types.ts';
+
+/** What is read one batch after the other. */
+export interface EachRecordOptions {
+  /** Default: all. */
+  where?: Filter;
+  /** What is read of each record; its `id` always is. */
+  select: Selection;
+  /** How many are read at once. Default 1,000. */
+  batchSize?: number;
+}
+
+/** Where records come from: a repository whose model has an `id`. */
+interface Source<Row> {
+  findMany(query: FindQuery): Promise<Row[]>;
+}
+
+/**
+ * All records that match, in the order of their ids, one batch in memory at a time; for `sendStream` and jobs. Each batch
+ * begins behind the last record of the one before, so it costs the same however many came before. There is no transaction
+ * around them: a record that is stored or changed meanwhile may be among them or not, and none comes twice.
+ */
+export async function* eachRecord<Row extends object>(
+  repository: Source<Row>,
+  { where, select, batchSize = 1_000 }: EachRecordOptions,
+): AsyncGenerator<Row, void, undefined> {
+  let last: unknown;
+  for (;;) {
+    const behind = last === undefined ? [] : [{ id: { gt: last } }];
+    const conditions = [...(where ? [where] : []), ...behind];
+    const records = await repository.findMany({
+      // A repository knows its own.
+      model: '',
+      ...(conditions.length > 0 && { where: { AND: conditions } as Filter }),
+      select: { ...select, id: true },
+      orderBy: [{ id: 'asc' }],
+      take: batchSize,
+    });
+    yield* records;
+    if (records.length < batchSize) return;
+    last = (records.at(-1) as { id?: unknown }).id;
+  }
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import type { Request, Response } from 'express';
+import { currentService } from '../../context/current-service.ts';
+
+/** One event of a stream (WHATWG HTML, Server-sent events). */
+export interface ServerEvent {
+  /** Sent as JSON, unless it is a text. */
+  data: unknown;
+  /** What the client hears it by; `message` by default. */
+  event?: string;
+  /** Comes back as `Last-Event-ID` when the client connects again. */
+  id?: string;
+}
+
+/** How a stream of events is kept open. */
+export interface EventsOptions {
+  /** Time between two signs of life where there are no events, in milliseconds. Default 15,000. */
+  heartbeatMs?: number;
+  /** When a client that lost the connection comes back, in milliseconds. Default 2,000. */
+  retryMs?: number;
+}
+
+/** The id of the last event that a client got before it connected again; undefined at its first time. */
+export function lastEventId(req: Request): string | undefined {
+  return req.get('last-event-id') || undefined;
+}
+
+/**
+ * Answers with events as they come, until their source ends, the client goes away, or the service begins to drain: the
+ * client then connects again, to another replica, with `Last-Event-ID`. The source ends (its `finally` runs) with it. A
+ * client that reads slowly has the source wait.
+ *
+ * @throws what `events` raises before the first one; later it ends the stream
+ */
+export async function sendEvents(
+  res: Response,
+  events: AsyncIterable<ServerEvent>,
+  { heartbeatMs = 15_000, retryMs = 2_000 }: EventsOptions = {},
+): Promise<void> {
+  const source = events[Symbol.asyncIterator]();
+  const end = endOf(res, currentService().stopping);
+  res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
+  // Proxies neither keep nor gather what is sent.
+  res.setHeader('Cache-Control', 'no-cache, no-transform');
+  res.setHeader('X-Accel-Buffering', 'no');
+  res.write(`retry: ${retryMs}\n\n`);
+  const heartbeat = setInterval(() => !res.writableNeedDrain && res.write(': alive\n\n'), heartbeatMs).unref();
+  try {
+    for (;;) {
+      const next = await Promise.race([source.next(), end.reached]);
+      if (next === undefined || next.done) break;
+      if (!res.write(textOf(next.value))) await Promise.race([once(res, 'drain'), end.reached]);
+    }
+  } finally {
+    clearInterval(heartbeat);
+    end.stop();
+    // One that waits for its next event hears of the end when that comes.
+    void Promise.resolve(source.return?.()).catch(() => undefined);
+  }
+  res.end();
+}
+
+/** Resolves when the client has gone or the service drains. */
+function endOf(res: Response, stopping: AbortSignal): { reached: Promise<undefined>; stop(): void } {
+  const { promise: reached, resolve } = Promise.withResolvers<undefined>();
+  const end = () => resolve(undefined);
+  if (stopping.aborted || res.destroyed) end();
+  stopping.addEventListener('abort', end);
+  res.on('close', end);
+  return {
+    reached,
+    stop() {
+      stopping.removeEventListener('abort', end);
+      res.off('close', end);
+    },
+  };
+}
+
+/** A line break would end a field, and what follows would be another. */
+function textOf({ data, event, id }: ServerEvent): string {
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  const head = `${event === undefined ? '' : `event: ${oneLine(event)}\n`}${id === undefined ? '' : `id: ${oneLine(id)}\n`}`;
+  return `${head}${text.replaceAll(/^/gm, 'data: ').replaceAll(/\r\n?/g, '\n')}\n\n`;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\r\n\0]/g, ' ');
+}

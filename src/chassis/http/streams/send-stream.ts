@@ -1,0 +1,91 @@
+import { pipeline } from 'node:stream/promises';
+import type { Response } from 'express';
+import { type Columns, CsvLines } from './csv-lines.ts';
+
+/** How rows are sent. */
+export interface StreamOptions<Row> {
+  /** CSV (RFC 4180), or a JSON object on each line. */
+  format: 'csv' | 'ndjson';
+  /** The columns of CSV: names of fields, or headings with functions of the row. Default: the fields of the first row. */
+  columns?: Columns<Row>;
+  /** Has a browser store the answer under this name; without it it is shown. */
+  filename?: string;
+}
+
+/** How much text is handed to the connection at once, in characters. */
+const pieceLength = 32_768;
+
+const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
+
+/**
+ * Answers with rows as they come, however many there are: what is held of them is one piece of 32 KB and what the source
+ * holds, because nothing is read that the client has not made room for. What the source raises before its first row is
+ * answered like any failure; later it cuts the connection, so that no client takes a part for the whole.
+ *
+ * The source ends (its `finally` runs) when the client goes away, and when a drain reaches its deadline.
+ *
+ * @param rows such as `eachRecord(repository, …)`, or a generator of one's own
+ * @throws what `rows` raises
+ */
+export async function sendStream<Row extends object>(
+  res: Response,
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  { format, columns, filename }: StreamOptions<Row>,
+): Promise<void> {
+  const pieces = piecesOf(linesOf(rows, format, columns));
+  const first = await pieces.next();
+  res.setHeader('Content-Type', types[format]);
+  if (filename !== undefined) res.setHeader('Content-Disposition', disposition(filename));
+  await pipeline(afterFirst(first, pieces), res);
+}
+
+async function* linesOf<Row extends object>(
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  format: 'csv' | 'ndjson',
+  columns: Columns<Row> | undefined,
+): AsyncGenerator<string, void, undefined> {
+  let csv = columns && new CsvLines(columns);
+  if (csv && format === 'csv') yield csv.heading;
+  for await (const row of rows) {
+    if (format === 'ndjson') {
+      yield `${JSON.stringify(row, (_key, value) => (typeof value === 'bigint' ? String(value) : value))}\n`;
+      continue;
+    }
+    if (csv === undefined) {
+      csv = new CsvLines<Row>(Object.keys(row) as (keyof Row & string)[]);
+      yield csv.heading;
+    }
+    yield csv.line(row);
+  }
+}
+
+async function* piecesOf(lines: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  let piece = '';
+  for await (const line of lines) {
+    piece += line;
+    if (piece.length < pieceLength) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}
+
+/** The pieces, of which the first has been asked for already. */
+async function* afterFirst(
+  first: IteratorResult<string, void>,
+  rest: AsyncGenerator<string, void, undefined>,
+): AsyncGenerator<string, void, undefined> {
+  try {
+    if (first.done) return;
+    yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
+}
+
+/** The name in both forms (RFC 6266), without what would end or lead out of it. */
+function disposition(filename: string): string {
+  const plain = filename.replaceAll(/[^\w.\- ]/g, '_');
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(filename).replaceAll("'", '%27')}`;
+}

@@ -1,0 +1,124 @@
+import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import process from 'node:process';
+import { describe, expect, it } from 'vitest';
+import { bootTestApp } from '../support/boot-test-app.ts';
+
+const modulesDirectory = join(import.meta.dirname, '../fixtures/modules-streaming');
+const boot = () =>
+  bootTestApp({
+    modulesDirectory,
+    configure: (config) => ({ ...config, modules: [{ name: 'export', enabled: true }] }),
+  });
+const app = await boot();
+
+/** An answer of which nothing is read before the test asks for it. */
+function open(path: string, to = app): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(`${to.url}${path}`, { agent: false }, (res) => resolve(res.pause())).on('error', reject);
+  });
+}
+
+const state = (): Promise<{ read: number; ended: number }> => app.get('/state').expectData();
+
+describe('a stream of rows', () => {
+  it('holds every record once, in the order of their ids, as CSV and as NDJSON', async () => {
+    const records = await app.orm.product.findMany({
+      orderBy: { id: 'asc' },
+      select: { id: true, sku: true, price: true },
+    });
+    const csv = await app.get('/products.csv');
+    expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(csv.headers['content-disposition']).toBe(
+      `attachment; filename="products _all_.csv"; filename*=UTF-8''products%20%22all%22.csv`,
+    );
+    expect(csv.text).toBe(`sku,price\r\n${records.map(({ sku, price }) => `${sku},${price}\r\n`).join('')}`);
+    const ndjson = await (await fetch(`${app.url}/products.ndjson`)).text();
+    const lines = ndjson
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ sku }) => sku)).toEqual(records.map(({ sku }) => sku));
+    expect(records.length).toBeGreaterThan(7);
+  });
+
+  it('answers what its source raises before the first row, and is cut after it', async () => {
+    await app.get('/rows.csv', { count: 5, failAt: 0 }).expectError(500, 'the source failed');
+    const { ended } = await state();
+    await expect(
+      fetch(`${app.url}/rows.ndjson?count=1000000&failAt=10000`).then((res) => res.text()),
+    ).rejects.toThrow();
+    expect((await state()).ended).toBe(ended + 1);
+    expect((await app.get('/rows.csv', { count: 0 })).text).toBe('');
+  });
+
+  it('reads no more than its client takes, and ends its source when the client goes away', async () => {
+    const before = await state();
+    const res = await open('/rows.ndjson?count=1000000');
+    let last = -1;
+    const waits = async () => {
+      const { read } = await state();
+      const stands = read === last;
+      last = read;
+      return stands;
+    };
+    await expect.poll(waits, { timeout: 15_000, interval: 100 }).toBe(true);
+    expect(last - before.read).toBeLessThan(100_000);
+    res.destroy();
+    await expect.poll(async () => (await state()).ended).toBe(before.ended + 1);
+    expect((await state()).read - before.read).toBeLessThan(100_000);
+  });
+
+  /** The most memory that the process held while so many rows were sent, of 300 bytes and more each. */
+  async function mostMemory(count: number): Promise<number> {
+    let most = 0;
+    let bytes = 0;
+    for await (const piece of (await open(`/rows.csv?count=${count}`)) as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      most = Math.max(most, process.memoryUsage().rss);
+    }
+    expect(bytes).toBeGreaterThan(count * 300);
+    return most;
+  }
+
+  // A million with SOAK=true.
+  const count = process.env['SOAK'] ? 1_000_000 : 300_000;
+  it(`sends ${count} rows in the memory that 100000 take`, { timeout: 120_000 }, async () => {
+    const before = await mostMemory(100_000);
+    const after = await mostMemory(count);
+    expect(after / before).toBeLessThan(1.25);
+  });
+});
+
+describe('a stream of events', () => {
+  it('begins behind the last event that the client got, shows signs of life, and ends its source with the client', async () => {
+    const { ended } = await state();
+    const controller = new AbortController();
+    const res = await fetch(`${app.url}/events`, { headers: { 'last-event-id': '41' }, signal: controller.signal });
+    expect(res.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    let text = '';
+    for await (const piece of res.body as unknown as AsyncIterable<Uint8Array>) {
+      text += Buffer.from(piece);
+      if (text.includes('id: 42') && text.includes(': alive') && !text.includes('id: 43')) await app.post('/next');
+      if (text.includes('id: 43')) break;
+    }
+    expect(text).toContain('retry: 10\n\n');
+    expect(text).toContain('event: tick\nid: 42\ndata: {"id":42}\n\n');
+    controller.abort();
+    await app.post('/next');
+    await expect.poll(async () => (await state()).ended).toBe(ended + 1);
+  });
+
+  it('ends when the service begins to drain, which does not wait for its deadline', async () => {
+    const other = await boot();
+    const res = await open('/events', other);
+    let text = '';
+    const all = (async () => {
+      for await (const piece of res) text += piece;
+    })();
+    await expect.poll(() => text).toContain('id: 1');
+    const report = await other.service.close();
+    await all;
+    expect(report).toMatchObject({ finished: 1, cut: 0 });
+  });
+});
