@@ -18,6 +18,8 @@ const chassis = {
   idempotency: { from: ['errors', 'context', 'http', 'database', 'openapi'] },
   outbound: { from: ['errors', 'context', 'config', 'telemetry'] },
   uploads: { from: ['errors', 'context', 'http'] },
+  events: { from: ['errors', 'context', 'config', 'telemetry', 'database', 'jobs'] },
+  jobs: { from: ['errors', 'context', 'config', 'telemetry', 'database'] },
   resource: { from: ['errors', 'context', 'query', 'http'], types: ['database', 'di'] },
   openapi: { from: ['errors', 'config', 'query', 'http', 'resource'] },
   internal: { from: ['errors', 'config', 'telemetry', 'database', 'http', 'lifecycle'] },

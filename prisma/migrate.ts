@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { readEnvironment, withEnvFile } from '../src/chassis/config/environment.ts';
 import { hasDatabase } from '../src/chassis/config/settings/database-url-problem.ts';
 import { applyMigrations, markRolledBack } from '../src/chassis/database/migrations/apply-migrations.ts';
+import { installJobs } from '../src/chassis/jobs/install-jobs.ts';
 import { endWithMessage } from './end-with-message.ts';
 
 /** What this program does with its arguments; the service's command `migrate` calls it. */
@@ -20,6 +21,7 @@ export async function main(args?: string[]): Promise<void> {
   const undone = values['rolled-back'];
   if (undone !== undefined) await markRolledBack(settings, undone);
   const applied = await applyMigrations(settings);
+  await installJobs(settings);
   console.log(applied.length > 0 ? `Applied: ${applied.join(', ')}` : 'The database is up to date.');
 }
 

@@ -45,6 +45,13 @@ export {
 export { logReporter } from './errors/reporters/log-reporter.ts';
 export type { Reporter } from './errors/reporters/reporter.ts';
 export { type Monitor, monitorReporter } from './errors/reporters/reporter.ts';
+export {
+  defineEvents,
+  type EventDefinition,
+  type EventDefinitions,
+  type EventsOf,
+} from './events/define-events.ts';
+export type { Events } from './events/events.ts';
 export { sendData, sendNoContent, sendPage } from './http/answers/responses.ts';
 export { parseBody } from './http/bodies/parse-body.ts';
 export { asyncHandler, publicAccess } from './http/pipeline/middleware.ts';
@@ -53,6 +60,23 @@ export type { Columns } from './http/streams/csv-lines.ts';
 export { type EventsOptions, lastEventId, type ServerEvent, sendEvents } from './http/streams/send-events.ts';
 export { type StreamOptions, sendStream } from './http/streams/send-stream.ts';
 export { type IdempotencyOptions, idempotent } from './idempotency/idempotent.ts';
+export {
+  type CronOptions,
+  cron,
+  defineJobs,
+  every,
+  type HandlerOptions,
+  type JobDefinition,
+  type JobRun,
+  type JobsFactory,
+  job,
+  on,
+  type QueueOptions,
+  type RunOptions,
+  type ScheduleOptions,
+} from './jobs/define-jobs.ts';
+export type { Duration } from './jobs/duration.ts';
+export type { Jobs, SendOptions } from './jobs/jobs.ts';
 export { defineLifecycle, type LifecycleFactory, type ModuleLifecycle } from './lifecycle/define-lifecycle.ts';
 export type { HealthCheck } from './lifecycle/health.ts';
 export { documented } from './openapi/documented.ts';

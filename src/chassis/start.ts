@@ -15,6 +15,7 @@ import { createHttpServer, type ListenAddress, limitClients, listen, runListener
 import { connectOrm } from './loaders/connect-orm.ts';
 import { loadDI } from './loaders/load-di.ts';
 import { loadExpressApp } from './loaders/load-express-app.ts';
+import { loadJobs } from './loaders/load-jobs.ts';
 import { loadOpenApi } from './loaders/load-open-api.ts';
 import { loadRoutes } from './loaders/load-routes.ts';
 import { sealRowRules } from './loaders/seal-row-rules.ts';
@@ -61,6 +62,7 @@ export async function startUp(service: Service): Promise<Started> {
   }
   await sealRowRules(service);
   await startModules(service);
+  const runJobs = await loadJobs(service, telemetry.jobs);
   finishApp(service, telemetry);
   stopping.throwIfAborted();
   const server = createHttpServer(listenerOf(service), settings, { headers: answerHeadersOf(app), logger });
@@ -76,6 +78,7 @@ export async function startUp(service: Service): Promise<Started> {
   closers.add('HTTP server', () => drain.run(settings), Drain.longestMs(settings));
   stopping.throwIfAborted();
   health.enter('serving');
+  runJobs();
   service.startUpReport.log({
     urls: [address.url],
     internalUrl: internal.address.url,

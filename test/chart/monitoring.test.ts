@@ -25,6 +25,10 @@ const metrics = [
   'database_query_duration_seconds_bucket',
   'database_query_duration_seconds_count',
   'database_reads_coalesced_total',
+  'job_runs_total',
+  'job_run_duration_seconds_bucket',
+  'job_lag_seconds_bucket',
+  'jobs_running',
   'build_info',
   'nodejs_eventloop_lag_p99_seconds',
   'nodejs_heap_size_used_bytes',
@@ -81,7 +85,9 @@ describe('the alerts', () => {
     const sections = runbooks.split(/^## /m).slice(1);
     expect(sections.map((section) => section.split('\n', 1)[0])).toEqual(rules.map(({ alert }) => alert));
     for (const section of sections) expect(section).toMatch(/\*\*Look\*\* .*\*\*Do\*\* /s);
-    const named = [...runbooks.matchAll(/`((?:http|database|exceptions|build)_\w+)`/g)].map(([, name = '']) => name);
+    const named = [...runbooks.matchAll(/`((?:http|database|exceptions|jobs?|build)_\w+)`/g)].map(
+      ([, name = '']) => name,
+    );
     expect(named.filter((name) => !metrics.some((metric) => metric.startsWith(name)))).toEqual([]);
   });
 

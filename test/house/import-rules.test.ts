@@ -29,6 +29,7 @@ const violations: Record<string, [file: string, source: string]> = {
   'chassis-di': ['src/chassis/di/up.ts', "import '../http/plain.ts';"],
   'chassis-query': ['src/chassis/query/up.ts', "import '../http/plain.ts';"],
   'chassis-telemetry': ['src/chassis/telemetry/up.ts', "import '../http/plain.ts';"],
+  'chassis-events': ['src/chassis/events/up.ts', "import '../loaders/plain.ts';"],
   'chassis-http': ['src/chassis/http/up.ts', "import '../database/plain.ts';"],
   'chassis-http-types': ['src/chassis/http/side.ts', "import '../config/plain.ts';"],
   'chassis-database': ['src/chassis/database/up.ts', "import '../http/plain.ts';"],
@@ -40,6 +41,7 @@ const violations: Record<string, [file: string, source: string]> = {
   'chassis-idempotency': ['src/chassis/idempotency/up.ts', "import '../loaders/plain.ts';"],
   'chassis-outbound': ['src/chassis/outbound/up.ts', "import '../http/plain.ts';"],
   'chassis-internal': ['src/chassis/internal/up.ts', "import '../loaders/plain.ts';"],
+  'chassis-jobs': ['src/chassis/jobs/up.ts', "import '../loaders/plain.ts';"],
   'chassis-lifecycle': ['src/chassis/lifecycle/up.ts', "import '../loaders/plain.ts';"],
   'module-door': ['src/modules/users/inside.ts', "import '../../chassis/http/plain.ts';"],
   'module-module': [

@@ -9,6 +9,7 @@ import { readEnvironment } from '../../src/chassis/config/environment.ts';
 import { isPostgresqlOnly } from '../../src/chassis/config/layout.ts';
 import { openDatabase } from '../../src/chassis/database/client/orm.ts';
 import { applyMigrations } from '../../src/chassis/database/migrations/apply-migrations.ts';
+import { installJobs } from '../../src/chassis/jobs/install-jobs.ts';
 import { startPostgres } from './postgres.ts';
 
 declare module 'vitest' {
@@ -27,7 +28,7 @@ const templateName = `slipway_template_${process.pid}`;
 /** Builds the service, brings a PostgreSQL server along and makes one migrated, seeded template per database. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'slipway-test-'));
-  const fixtures = ['test/fixtures/{relay,trouble}/**/*.ts'];
+  const fixtures = ['test/fixtures/{deeds,relay,trouble}/**/*.ts'];
   const [postgres] = await Promise.all([startPostgres(), build({ outDir: builtForTests, more: fixtures })]);
   // What tests leave behind, also those that fail, goes with the folder. A server that a test starts is of another user.
   chmodSync(directory, 0o755);
@@ -48,6 +49,7 @@ async function prepare(url: string): Promise<void> {
   const settings = readEnvironment({}, { NODE_ENV: 'test', DATABASE_URL: url });
   const { seed } = await import('../../prisma/seed.ts');
   await applyMigrations(settings);
+  await installJobs(settings);
   const { client, close } = await openDatabase(settings);
   await seed(client, { size: 'small', accounts: true });
   // A copy of the file alone must hold everything.

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { databaseUrlProblem } from './settings/database-url-problem.ts';
 import { internalSettings } from './settings/internal-settings.ts';
+import { jobSettings } from './settings/job-settings.ts';
 import { lifecycleSettings } from './settings/lifecycle-settings.ts';
 import { budgetIn, connectionsIn, memoryLimit } from './settings/memory-limit.ts';
 import { overloadSettings } from './settings/overload-settings.ts';
@@ -114,6 +115,7 @@ export const chassisSettings = {
     .default('/')
     .describe('Server entry of the API description: a path or a URL'),
   ...lifecycleSettings,
+  ...jobSettings,
   ...overloadSettings,
   ...internalSettings,
   ...sentrySettings,

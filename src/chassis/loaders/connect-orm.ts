@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import type { Environment } from '../config/environment.ts';
 import { databaseProgram } from '../config/layout.ts';
 import { hasDatabase } from '../config/settings/database-url-problem.ts';
 import { currentService } from '../context/current-service.ts';
 import { unscoped } from '../context/run-as.ts';
 import { isUnreachable } from '../database/client/is-unreachable.ts';
 import { modelsLackMigration } from '../database/migrations/migration-files.ts';
+import { installJobs } from '../jobs/install-jobs.ts';
 import { noteLogged } from '../lifecycle/process-guards.ts';
 import type { Service } from '../service.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -33,7 +33,7 @@ export async function connectOrm(): Promise<void> {
     await openWhenReachable(service);
     closers.add('connectOrm', () => database.close());
     if (settings.NODE_ENV !== 'production') warnOfModels(logger);
-    if (settings.DATABASE_MIGRATE) await migrate(settings, logger);
+    if (settings.DATABASE_MIGRATE) await migrate(service);
     await seedDatabase(service);
     service.startUpReport.step({ provider: database.provider }, 'database connected');
   } catch (error) {
@@ -52,10 +52,11 @@ function warnOfModels(logger: Logger): void {
 }
 
 /** Loaded only where it is asked for, with the engine of five megabytes that it needs. */
-async function migrate(settings: Environment, logger: Logger): Promise<void> {
+async function migrate({ settings, logger, modulesDirectory }: Service): Promise<void> {
   const { applyMigrations } = await import('../database/migrations/apply-migrations.ts');
   const applied = await applyMigrations(settings);
   if (applied.length > 0) logger.info({ applied }, 'migrations applied');
+  await installJobs(settings, modulesDirectory);
 }
 
 /** The pauses grow and differ, so that many replicas do not fall upon a database in the moment that it is back. */

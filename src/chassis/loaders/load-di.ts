@@ -6,6 +6,8 @@ import type { Configuration, Environment } from '../config/environment.ts';
 import { sourceExtension } from '../config/layout.ts';
 import { currentService } from '../context/current-service.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
+import { Events } from '../events/events.ts';
+import { Jobs } from '../jobs/jobs.ts';
 import { createCursorCodec } from '../query/paging/cursor.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { explainFailure } from './explain-failure.ts';
@@ -22,6 +24,8 @@ interface ChassisCradle {
   settings: Environment;
   logger: Logger;
   cursors: ReturnType<typeof createCursorCodec>;
+  events: Events;
+  jobs: Jobs;
 }
 
 /**
@@ -39,6 +43,8 @@ export async function loadDI(modulesToLoad: string[]): Promise<void> {
     settings: asValue(configuration.settings),
     logger: asValue(logger),
     cursors: asValue(createCursorCodec(configuration.settings.CURSOR_SECRET)),
+    events: asValue(new Events()),
+    jobs: asValue(new Jobs()),
   });
   for (const name of modulesToLoad) {
     const file = ['di.ts', 'di.js'].find((candidate) => existsSync(join(modulesDirectory, name, candidate)));

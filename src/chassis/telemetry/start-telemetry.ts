@@ -4,7 +4,8 @@ import { monitorReporter, type Reporter } from '../errors/reporters/reporter.ts'
 import type { Logger } from './logger.ts';
 import type { SentryDescription, SentryTelemetry } from './sentry/start-sentry.ts';
 import { startTracing, type TelemetryOptions } from './tracing/start-tracing.ts';
-import type { Tracing, TracingDescription } from './tracing/tracing.ts';
+import { propagateJobTrace } from './tracing/trace-context.ts';
+import type { JobTracer, Tracing, TracingDescription } from './tracing/tracing.ts';
 
 /** How long Sentry may take to send what waits, in milliseconds. */
 const sentryCloseMs = 1500;
@@ -19,6 +20,8 @@ interface TelemetryDescription {
 export interface Telemetry {
   /** Sees every request; to be added before all others, because it brings the ids of the trace. */
   readonly observer: RequestObserver;
+  /** Gives runs of jobs their trace. */
+  readonly jobs: JobTracer;
   /** For the error handler. */
   readonly reporters: readonly Reporter[];
   /** Reports what ends the process. */
@@ -41,6 +44,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
   let closing: Promise<void> | undefined;
   return {
     observer: tracing.observer,
+    jobs: tracing.jobs ?? propagateJobTrace,
     reporters: [...tracing.reporters, ...(sentry ? [monitorReporter(sentry.monitor)] : [])],
     captureCrash: (error) => sentry?.captureCrash(error),
     describe: () => ({ tracing: tracing.describe(), sentry: sentry?.describe() ?? withoutSentry }),

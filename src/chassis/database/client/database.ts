@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import type { PoolCounts } from '../../telemetry/metrics/database-metrics.ts';
 import type { DatabaseProvider } from './database-url.ts';
 import { type DatabaseCounts, type DatabaseSettings, type OpenOrm, openDatabase } from './orm.ts';
@@ -28,6 +29,11 @@ export class Database {
   /** Which database is open. @throws Error while closed */
   get provider(): DatabaseProvider {
     return this.#opened.provider;
+  }
+
+  /** The pool itself, for those who do not ask the ORM; undefined on SQLite and while closed. */
+  get connections(): Pool | undefined {
+    return this.#open?.pool;
   }
 
   /** The connections; undefined on SQLite and while closed. */

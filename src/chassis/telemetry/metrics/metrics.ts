@@ -6,6 +6,7 @@ import { DatabaseMetrics, type PoolCounts } from './database-metrics.ts';
 import { ExceptionMetrics } from './exception-metrics.ts';
 import type { Exposition } from './exposition.ts';
 import { HttpMetrics } from './http-metrics.ts';
+import { JobMetrics } from './job-metrics.ts';
 import { labelText, type MetricFamily, SeriesLimit } from './metric-family.ts';
 import { ModuleMetrics } from './module-metrics.ts';
 import { OutboundMetrics } from './outbound-metrics.ts';
@@ -30,6 +31,8 @@ export class Metrics {
   readonly database: DatabaseMetrics;
   /** Calls of other services are counted here. */
   readonly outbound: OutboundMetrics;
+  /** Runs of jobs are counted here. */
+  readonly jobs: JobMetrics;
   /** Refused requests are counted here. */
   readonly overload: OverloadMetrics;
   /** Sees every request. */
@@ -53,7 +56,8 @@ export class Metrics {
     this.observer = http.observer;
     this.reporter = exceptions.reporter;
     this.errorReporter = exceptions.errorReporter;
-    const parts = [http, this.overload, this.connections, exceptions, this.database, this.outbound];
+    this.jobs = new JobMetrics(limit);
+    const parts = [http, this.overload, this.connections, exceptions, this.database, this.outbound, this.jobs];
     this.#families = [...parts.flatMap((part) => part.families), limit.family, buildFamily(build)];
   }
 

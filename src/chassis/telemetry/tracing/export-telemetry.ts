@@ -4,6 +4,7 @@ import { PrismaInstrumentation } from '@prisma/instrumentation';
 import { type Logger, tapLog } from '../logger.ts';
 import { clientSpans, passOnButExports } from './client-spans.ts';
 import { diagnosticLog } from './diagnostic-log.ts';
+import { jobSpans } from './job-spans.ts';
 import { logExporter } from './log-exporter.ts';
 import { metricReader } from './metric-reader.ts';
 import { RequestContextManager } from './request-context-manager.ts';
@@ -52,6 +53,7 @@ export async function exportTelemetry(options: TelemetryOptions): Promise<Tracin
     observer: hasSpans ? serverSpans(tracer) : propagateTrace,
     reporters: hasSpans ? [spanReporter] : [],
     outgoing: hasSpans ? clientSpans(tracer) : passOnButExports,
+    ...(hasSpans && { jobs: jobSpans(tracer) }),
     describe: () => describe(options),
     async close() {
       prisma.disable();

@@ -1,6 +1,7 @@
 import { context as active, trace } from '@opentelemetry/api';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Logger } from '../logger.ts';
+import { jobSpans } from './job-spans.ts';
 import { activateSpan, serverSpanOf } from './request-context-manager.ts';
 import { spanReporter } from './span-reporter.ts';
 import { propagateTrace } from './trace-context.ts';
@@ -19,6 +20,7 @@ export function joinForeignSdk(logger: Logger): Tracing {
     observer: foreignSpans,
     reporters: [spanReporter],
     outgoing: { begin: () => ({ headers: {} }) },
+    jobs: jobSpans(trace.getTracer('slipway')),
     describe: () => ({ exportsTo: undefined, tracerProvider: 'of another SDK' }),
     close: async () => undefined,
   };

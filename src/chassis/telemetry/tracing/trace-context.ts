@@ -1,6 +1,8 @@
 import { randomFillSync } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
+import type { JobTracer } from './tracing.ts';
 
 /** What `traceparent` says (W3C Trace Context, section 3.2). */
 interface TraceParent {
@@ -86,6 +88,15 @@ export const propagateTrace: RequestObserver = {
     pass(passed, 'baggage', headers['baggage'], maximumBaggageLength);
     for (const name of b3Headers) pass(passed, name, headers[name], maximumStateLength);
     (context as ContextWithTrace)[headersKey] = passed;
+  },
+};
+
+/** The same for a run of a job, whose trace is that of the request which sent it. */
+export const propagateJobTrace: JobTracer = {
+  begin(context, { traceparent }) {
+    const headers = traceparent === undefined ? {} : { traceparent };
+    propagateTrace.opened?.(context, { headers } as IncomingMessage, undefined as never);
+    return () => undefined;
   },
 };
 

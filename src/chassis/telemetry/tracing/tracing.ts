@@ -1,4 +1,5 @@
 import type { Environment } from '../../config/environment.ts';
+import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
 import type { OutgoingTracer } from './outgoing-requests.ts';
@@ -15,6 +16,22 @@ export interface TracingDescription {
   tracerProvider: 'slipway' | 'of another service of this process' | 'of another SDK' | 'none';
 }
 
+/** A run of a job, as a trace knows it. */
+export interface TracedJob {
+  readonly name: string;
+  readonly id: string;
+  /** 1 for the first. */
+  readonly attempt: number;
+  /** Of the request or run that sent it. */
+  readonly traceparent?: string | undefined;
+}
+
+/** Who gives runs of jobs their trace. */
+export interface JobTracer {
+  /** Puts the ids of the trace into the context of a run, and gives what ends its span. */
+  begin(context: RequestContext, job: TracedJob): (outcome: string) => void;
+}
+
 /** Tracing, as far as it is switched on. */
 export interface Tracing {
   /** Sees every request before any other observer, which finds the ids in the context. */
@@ -22,6 +39,8 @@ export interface Tracing {
   readonly reporters: readonly Reporter[];
   /** Traces what requests send; undefined where their trace is passed on as it came. */
   readonly outgoing?: OutgoingTracer;
+  /** Traces runs of jobs; undefined where their trace is passed on as it came. */
+  readonly jobs?: JobTracer;
   describe(): TracingDescription;
   /** Sends what waits, for less than two seconds, and ends. */
   close(): Promise<void>;

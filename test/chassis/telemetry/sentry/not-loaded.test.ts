@@ -31,7 +31,7 @@ async function readyAt(service: ChildProcess): Promise<string> {
   throw new Error('Expected the service to become ready, and it ended.');
 }
 
-it('a service without SENTRY_DSN never loads @sentry/node, and one that calls no other nothing to call with', async () => {
+it('a service without SENTRY_DSN never loads @sentry/node, nor one without calls and jobs what they need', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'slipway-sentry-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const service = spawnNode(['src/main.ts'], { DATABASE_URL: `file:${join(directory, 'service.db')}` });
@@ -39,11 +39,17 @@ it('a service without SENTRY_DSN never loads @sentry/node, and one that calls no
   expect((await fetch(`${url}/nowhere`)).status).toBe(404);
   service.kill('SIGTERM');
   await once(service, 'exit');
-  expect(await service.loaded).not.toMatch(/@sentry|undici|cockatiel/);
+  expect(await service.loaded).not.toMatch(/@sentry|undici|cockatiel|pg-boss|cron-parser/);
 });
 
 it('the file that starts Sentry does load it, so that the preload would tell', async () => {
   const node = spawnNode(['src/chassis/telemetry/sentry/start-sentry.ts']);
   await once(node, 'exit');
   expect(await node.loaded).toContain('loaded @sentry/node');
+});
+
+it('the store of jobs on PostgreSQL does load pg-boss', async () => {
+  const node = spawnNode(['src/chassis/jobs/pg-boss-store.ts']);
+  await once(node, 'exit');
+  expect(await node.loaded).toContain('loaded pg-boss');
 });

@@ -1,0 +1,61 @@
+import type { Pool } from 'pg';
+import type { ConstructorOptions, Db } from 'pg-boss';
+import { type DatabaseTarget, parseDatabaseUrl } from '../database/client/database-url.ts';
+
+type PostgresTarget = Extract<DatabaseTarget, { provider: 'postgresql' }>;
+
+/** Longest name of a schema that pg-boss takes. */
+const longestSchema = 50;
+
+/** What a DATABASE_URL of PostgreSQL says. @throws Error for one of another database */
+export function postgresTarget(url: string): PostgresTarget {
+  const target = parseDatabaseUrl(url);
+  if (target.provider === 'postgresql') return target;
+  throw new Error(`Expected a PostgreSQL URL, found one of ${target.provider}.`);
+}
+
+/**
+ * Where pg-boss keeps its tables: in a schema of their own beside that of the service, so that no table of a module can
+ * have the name of one of them.
+ */
+export function jobsSchema({ schema }: PostgresTarget): string {
+  if (schema === undefined) return 'pgboss';
+  const name = `${schema}_jobs`;
+  if (Buffer.byteLength(name) <= longestSchema) return `"${name}"`;
+  throw new Error(
+    `Expected ?schema= in DATABASE_URL to have at most ${longestSchema - 5} characters, found "${schema}".`,
+  );
+}
+
+/** What every instance of pg-boss is made with: it does nothing by itself that it is not told to. */
+export function bossOptions(pool: Pool, target: PostgresTarget): ConstructorOptions {
+  return {
+    db: onPool(pool),
+    schema: jobsSchema(target),
+    migrate: false,
+    supervise: false,
+    schedule: false,
+    registerInstance: false,
+    reindex: false,
+    monitorVacuum: false,
+  };
+}
+
+/** Has pg-boss use connections of a pool. A script that failed half-way would leave its transaction open on one, so that is closed. */
+function onPool(pool: Pool): Db {
+  return {
+    async executeSql(text, values) {
+      const client = await pool.connect();
+      let failed = false;
+      try {
+        const result = await client.query(text, values);
+        return Array.isArray(result) ? (result.at(-1) ?? { rows: [] }) : result;
+      } catch (error) {
+        failed = true;
+        throw error;
+      } finally {
+        client.release(failed && /^\s*BEGIN\b/i.test(text));
+      }
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import type { Pool } from 'pg';
+import { type Db, PgBoss, type QueueOptions } from 'pg-boss';
+import { currentUnit } from '../database/client/current-work.ts';
+import type { OrmClient } from '../database/client/orm-types.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import {
+  type JobStore,
+  type JobToStore,
+  longestBackoffMs,
+  type QueueRules,
+  rememberedSeconds,
+  type TakenJob,
+} from './job-store.ts';
+import { bossOptions, postgresTarget } from './pg-boss-database.ts';
+
+/** What the store on PostgreSQL is made of. */
+export interface PgBossStoreOptions {
+  readonly client: OrmClient;
+  readonly pool: Pool;
+  readonly databaseUrl: string;
+  /** How long without a sign of life until a job is given to another replica. */
+  readonly leaseSeconds: number;
+  readonly logger: Logger;
+}
+
+const policies = { standard: 'standard', single: 'exclusive', ordered: 'key_strict_fifo' } as const;
+
+/** Jobs on PostgreSQL, kept by pg-boss on the connections of the service. */
+export class PgBossStore implements JobStore {
+  readonly #boss: PgBoss;
+  readonly #client: OrmClient;
+  readonly #leaseSeconds: number;
+
+  constructor({ client, pool, databaseUrl, leaseSeconds, logger }: PgBossStoreOptions) {
+    this.#client = client;
+    this.#leaseSeconds = leaseSeconds;
+    // Every replica asks three times per lease, and one of them does it.
+    const monitorIntervalSeconds = Math.max(1, Math.floor(leaseSeconds / 3));
+    this.#boss = new PgBoss({ ...bossOptions(pool, postgresTarget(databaseUrl)), monitorIntervalSeconds });
+    this.#boss.on('error', (err) => logger.warn({ err }, 'upkeep of jobs failed'));
+    this.#boss.on('warning', ({ message }) => logger.warn({ reason: message }, 'jobs pile up'));
+  }
+
+  async open(queues: readonly QueueRules[]): Promise<void> {
+    await this.#boss.start();
+    for (const queue of queues) await this.#openQueue(queue);
+  }
+
+  async store(queue: string, jobs: readonly JobToStore[]): Promise<void> {
+    const { transaction = this.#client } = currentUnit(this.#client) ?? {};
+    const db = onOrm(transaction);
+    for (const { data, id, runAt, key } of jobs) {
+      const options = { db, ...(id && { id }), ...(runAt && { startAfter: runAt }), ...(key && { singletonKey: key }) };
+      await this.#boss.send(queue, data as object, options);
+    }
+  }
+
+  async take(queue: string, count: number): Promise<TakenJob[]> {
+    const jobs = await this.#boss.fetch(queue, { batchSize: count, includeMetadata: true });
+    return jobs.map(({ id, data, retryCount, startAfter }) => ({
+      id,
+      queue,
+      data,
+      attempt: retryCount + 1,
+      dueAt: new Date(startAfter),
+    }));
+  }
+
+  async complete(job: TakenJob): Promise<void> {
+    await this.#boss.complete(job.queue, claimOf(job));
+  }
+
+  async fail(job: TakenJob, reason: string): Promise<void> {
+    await this.#boss.fail(job.queue, claimOf(job), { message: reason });
+  }
+
+  async extend(jobs: readonly TakenJob[]): Promise<void> {
+    for (const [queue, taken] of Map.groupBy(jobs, (job) => job.queue)) {
+      await this.#boss.touch(queue, taken.map(claimOf));
+    }
+  }
+
+  async recover(): Promise<void> {
+    await this.#boss.supervise();
+  }
+
+  revive(queue: string): Promise<number> {
+    return this.#boss.redrive(deadQueue(queue));
+  }
+
+  async close(): Promise<void> {
+    await this.#boss.stop({ graceful: false });
+  }
+
+  async #openQueue({ name, policy, attempts, backoffMs, expiryMs }: QueueRules): Promise<void> {
+    const options: QueueOptions & { deadLetter?: string } = {
+      retryLimit: attempts - 1,
+      retryDelay: Math.ceil(backoffMs / 1000),
+      retryBackoff: backoffMs > 0,
+      ...(backoffMs > 0 && { retryDelayMax: longestBackoffMs / 1000 }),
+      expireInSeconds: Math.min(Math.ceil(expiryMs / 1000), longestExpirySeconds),
+      heartbeatSeconds: this.#leaseSeconds,
+      retentionSeconds: rememberedSeconds.dead,
+      deleteAfterSeconds: rememberedSeconds.done,
+    };
+    if (policy !== 'ordered') {
+      options.deadLetter = deadQueue(name);
+      await this.#boss.createQueue(deadQueue(name), { retentionSeconds: rememberedSeconds.dead });
+    }
+    // Creating a queue that is there changes nothing, and its rules may have changed since.
+    await this.#boss.createQueue(name, { ...options, policy: policies[policy] });
+    await this.#boss.updateQueue(name, options);
+    const found = await this.#boss.getQueue(name);
+    if (found?.policy === policies[policy]) return;
+    throw new Error(
+      `Expected the queue ${name} to be ${policies[policy]}, found ${found?.policy}: a job of this name was of another kind before. Rename it.`,
+    );
+  }
+}
+
+/** A day, less a second: the most that pg-boss takes. */
+const longestExpirySeconds = 86_399;
+
+function deadQueue(queue: string): string {
+  return `${queue}/dead`;
+}
+
+/** Names the attempt too, so that a replica which lost its lease settles nothing. */
+function claimOf({ id, attempt }: TakenJob): { id: string; retryCount: number } {
+  return { id, retryCount: attempt - 1 };
+}
+
+/** Has what pg-boss stores be part of the unit of work, and its failures exceptions of the chassis. */
+function onOrm(client: OrmClient): Db {
+  const bare = client as unknown as { $queryRawUnsafe(text: string, ...values: unknown[]): Promise<unknown[]> };
+  return { executeSql: async (text, values = []) => ({ rows: await bare.$queryRawUnsafe(text, ...values) }) };
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { runOutsideRequest } from '../context/request-context.ts';
+import type { JobPlan } from './job-plan.ts';
+import { slotId } from './job-schedule.ts';
+import type { JobStore } from './job-store.ts';
+import { JobTimers } from './job-timers.ts';
+import { JobWorkers } from './job-workers.ts';
+import { type JobWitnesses, runJob } from './run-job.ts';
+
+/** What the jobs of a service are made of. */
+export interface ServiceJobsOptions {
+  readonly plans: readonly JobPlan[];
+  /** Undefined in a service without a database, whose jobs all run in each replica. */
+  readonly store: JobStore | undefined;
+  readonly witnesses: JobWitnesses;
+  readonly settings: { JOBS_CONCURRENCY: number; JOBS_POLL_MS: number; JOBS_LEASE_SECONDS: number };
+  /** Aborted when the service shuts down. */
+  readonly shutdown: AbortSignal;
+}
+
+/** Runs the jobs of a service in this replica. */
+export class ServiceJobs {
+  readonly #options: ServiceJobsOptions;
+  readonly #workers: JobWorkers | undefined;
+  readonly #timers: JobTimers;
+  /** Those that each replica runs by itself. */
+  readonly #own = new Map<JobPlan, Promise<unknown>>();
+
+  constructor(options: ServiceJobsOptions) {
+    const { plans, store, witnesses, settings, shutdown } = options;
+    this.#options = options;
+    this.#timers = new JobTimers((plan, due) =>
+      plan.replicas === 'each' ? this.#runHere(plan, due) : this.#storeRun(plan, due),
+    );
+    for (const { name } of plans) witnesses.metrics.declare(name);
+    if (!store) return;
+    this.#workers = new JobWorkers({
+      store,
+      plans: plans.filter(({ replicas }) => replicas === 'one'),
+      witnesses,
+      concurrency: settings.JOBS_CONCURRENCY,
+      pollMs: settings.JOBS_POLL_MS,
+      leaseSeconds: settings.JOBS_LEASE_SECONDS,
+      shutdown,
+    });
+  }
+
+  /** Begins to run jobs. */
+  start(): void {
+    const { plans, shutdown } = this.#options;
+    if (shutdown.aborted) return;
+    shutdown.addEventListener('abort', () => this.#timers.stop(), { once: true });
+    this.#timers.start(plans.filter(({ schedule }) => schedule !== undefined));
+    this.#workers?.start();
+  }
+
+  /** Looks for stored jobs now. */
+  readonly wake = (): void => this.#workers?.wake();
+
+  /** Waits for what runs, for `ms` at most; to be called once `shutdown` is aborted. Says how many were left behind. */
+  async drained(ms: number): Promise<number> {
+    const deadline = performance.now() + ms;
+    const left = (await this.#workers?.drained(ms)) ?? 0;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, Math.max(0, deadline - performance.now()));
+    await Promise.race([Promise.all(this.#own.values()), late]);
+    clearTimeout(timer);
+    return left + this.#own.size;
+  }
+
+  async #runHere(plan: JobPlan, due: number): Promise<void> {
+    // One that is still under way is not overtaken.
+    if (this.#own.has(plan)) return;
+    const dueAt = new Date(due + Math.random() * plan.jitterMs);
+    const run = async () => {
+      const { promise: begun, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, Math.max(0, dueAt.getTime() - Date.now()));
+      this.#options.shutdown.addEventListener('abort', () => resolve(), { once: true });
+      await begun;
+      clearTimeout(timer);
+      if (this.#options.shutdown.aborted) return;
+      const job = { id: randomUUID(), queue: plan.name, attempt: 1, dueAt, data: { payload: undefined } };
+      await runJob(plan, job, this.#options.witnesses, this.#options.shutdown);
+    };
+    const running = runOutsideRequest(run).finally(() => this.#own.delete(plan));
+    this.#own.set(plan, running);
+    await running;
+  }
+
+  /** All replicas do it, and the run is stored once. */
+  async #storeRun({ name, jitterMs }: JobPlan, due: number): Promise<void> {
+    const runAt = new Date(due + Math.random() * jitterMs);
+    try {
+      await this.#options.store?.store(name, [{ id: slotId(name, due), data: { payload: null }, runAt }]);
+      if (runAt.getTime() <= Date.now()) this.wake();
+    } catch (err) {
+      this.#options.witnesses.logger.warn({ err, job: name }, 'a due job could not be stored');
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import { getRequestContext } from '../../../src/chassis/context/request-context.ts';
+import { ErrorReports } from '../../../src/chassis/errors/reporters/error-reports.ts';
+import type { JobRun } from '../../../src/chassis/jobs/define-jobs.ts';
+import type { JobPlan } from '../../../src/chassis/jobs/job-plan.ts';
+import { runJob } from '../../../src/chassis/jobs/run-job.ts';
+import { JobMetrics } from '../../../src/chassis/telemetry/metrics/job-metrics.ts';
+import { SeriesLimit } from '../../../src/chassis/telemetry/metrics/metric-family.ts';
+import { propagateJobTrace } from '../../../src/chassis/telemetry/tracing/trace-context.ts';
+import { recordingLogger } from '../../support/log-lines.ts';
+
+const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+
+/** Runs work once as a job with a time limit. */
+function run(
+  work: (run: JobRun) => unknown,
+  { timeLimitMs = 60_000, attempts = 3, shutdown = new AbortController() } = {},
+) {
+  const { logger, lines } = recordingLogger();
+  const errors = new ErrorReports(logger, []);
+  const witnesses = { logger, metrics: new JobMetrics(new SeriesLimit(10)), errors, tracer: propagateJobTrace };
+  const plan = { name: 'try', timeLimitMs, attempts, work: (_data: never, one: JobRun) => work(one) } as JobPlan;
+  const job = { id: 'id-1', queue: 'try', attempt: 1, dueAt: new Date(), data: { payload: null, traceparent } };
+  return { lines, result: runJob(plan, job, witnesses, shutdown.signal) };
+}
+
+it('aborts the signal of a run at its time limit, and counts what ends then by its own end', async () => {
+  let reason: unknown;
+  const { result } = run(
+    ({ signal }) =>
+      new Promise<void>((done) => {
+        signal.addEventListener('abort', () => {
+          reason = signal.reason;
+          done();
+        });
+      }),
+    { timeLimitMs: 5 },
+  );
+  expect(await result).toEqual({ outcome: 'completed' });
+  expect(reason).toMatchObject({ name: 'TimeoutError', message: 'The job ran for 5 ms' });
+});
+
+it('lets a run ask the database and other services no longer than its time limit', async () => {
+  let deadline: number | undefined;
+  const { result } = run(() => {
+    deadline = getRequestContext()?.deadline;
+  });
+  await result;
+  expect(deadline).toBeGreaterThan(Date.now() + 30_000);
+  expect(deadline).toBeLessThanOrEqual(Date.now() + 60_000);
+});
+
+it('continues the trace of what sent the job', async () => {
+  let traceId: string | undefined;
+  const { result, lines } = run(() => {
+    traceId = getRequestContext()?.traceId;
+  });
+  await result;
+  expect(traceId).toBe('a'.repeat(32));
+  expect(lines.at(-1)).toMatchObject({ msg: 'job completed', traceId });
+});
+
+it('takes what fails because of a shutdown for aborted, and reports nothing', async () => {
+  const shutdown = new AbortController();
+  const work = ({ signal }: JobRun) => {
+    shutdown.abort();
+    signal.throwIfAborted();
+  };
+  expect((await run(work, { shutdown }).result).outcome).toBe('aborted');
+});
+
+it('says of the last attempt that the job is dead', async () => {
+  const fail = () => {
+    throw new Error('no');
+  };
+  expect(await run(fail, { attempts: 2 }).result).toEqual({ outcome: 'failed', reason: 'no' });
+  expect(await run(fail, { attempts: 1 }).result).toEqual({ outcome: 'dead', reason: 'no' });
+});
