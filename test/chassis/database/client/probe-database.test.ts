@@ -1,3 +1,7 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../../src/chassis/database/client/orm.ts';
 import { patientCheck, probeDatabase } from '../../../../src/chassis/database/client/probe-database.ts';
@@ -120,6 +124,39 @@ describe('a PostgreSQL that is read-only on purpose', () => {
     await open.close();
   });
 });
+
+/** Whether files can be made immutable here, as only root may, and on some file systems. */
+function canMakeImmutable(): boolean {
+  const directory = mkdtempSync(join(tmpdir(), 'slipway-immutable-'));
+  const made = ['+i', '-i'].every((flag) => spawnSync('chattr', [flag, directory]).status === 0);
+  rmSync(directory, { recursive: true });
+  return made;
+}
+
+describe.runIf(databaseProviders.includes('sqlite') && canMakeImmutable())(
+  'an SQLite file that nobody may change, not even root (needs chattr)',
+  () => {
+    it('is read, and found unavailable by the probe and each write, until it may be changed again', async () => {
+      const open = await openEmptyDatabase('sqlite');
+      const path = open.settings.DATABASE_URL.slice('file:'.length);
+      const files = [path, `${path}-wal`].filter((file) => existsSync(file));
+      const write = () => open.client.category.create({ data: { name: `a ${Math.random()}` } });
+      await write();
+      for (const file of files) execFileSync('chattr', ['+i', file]);
+      try {
+        expect(await raised(() => probeDatabase(open))).toMatchObject(unavailable);
+        expect(await raised(write)).toMatchObject(unavailable);
+        expect(await open.client.category.count()).toBe(1);
+      } finally {
+        for (const file of files) execFileSync('chattr', ['-i', file]);
+      }
+      await probeDatabase(open);
+      await write();
+      expect(await open.client.category.count()).toBe(2);
+      await open.close();
+    });
+  },
+);
 
 describe.runIf(databaseProviders.includes('sqlite'))('an SQLite file that has no room left', () => {
   it('is a DatabaseUnavailableException at each write', async () => {
