@@ -5,7 +5,7 @@ import { type TargetDatabase, toProviderFilter } from '../reads/provider-filter.
 import type { ReadParameters } from '../statements/write-statement.ts';
 import type { ModelRules } from './model-rules.ts';
 
-/** Who reads: the database's JSON by our own statements, or the ORM, which cannot filter a related record. */
+/** Who reads: the database's JSON by statements of the chassis, or the ORM, which cannot filter a related record. */
 export type QueryForm = 'json' | 'orm';
 
 /** The related records of a result that are to be looked up, because the ORM gives also those out of scope. */
@@ -205,7 +205,7 @@ export class ScopedQuery {
   }
 }
 
-/** A read by our own statements, within the scopes of the models that it reaches. */
+/** A read by statements of the chassis, within the scopes of the models that it reaches. */
 export function scopedRead<P extends ReadParameters>(database: ScopedDatabase, model: string, parameters: P): P {
   const query = new ScopedQuery(database, 'json');
   const where = query.where(model, parameters.where);
