@@ -16,6 +16,7 @@ const chassis = {
   database: { from: ['errors', 'context', 'query', 'telemetry', 'config'] },
   admission: { from: ['errors', 'config', 'context', 'telemetry', 'http'] },
   idempotency: { from: ['errors', 'context', 'http', 'database', 'openapi'] },
+  webhooks: { from: ['errors', 'context', 'http', 'idempotency', 'openapi'], types: ['database'] },
   outbound: { from: ['errors', 'context', 'config', 'telemetry'] },
   uploads: { from: ['errors', 'context', 'http'] },
   events: { from: ['errors', 'context', 'config', 'telemetry', 'database', 'jobs'] },
@@ -179,7 +180,7 @@ export default {
       {
         path: '^src/chassis/',
         pathNot:
-          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|context/run-as[.]ts$|admission/rate-limit[.]ts$|outbound/http-client[.]ts$|idempotency/idempotent[.]ts$|http/streams/send-events[.]ts$|database/work/|query/policy/list-policy[.]ts$|lifecycle/process-guards[.]ts$)',
+          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|context/run-as[.]ts$|admission/rate-limit[.]ts$|outbound/http-client[.]ts$|idempotency/idempotent[.]ts$|webhooks/signed-by[.]ts$|http/streams/send-events[.]ts$|database/work/|query/policy/list-policy[.]ts$|lifecycle/process-guards[.]ts$)',
       },
       '^src/chassis/context/current-service[.]ts$',
     ),

@@ -39,6 +39,8 @@ const violations: Record<string, [file: string, source: string]> = {
   'chassis-openapi': ['src/chassis/openapi/up.ts', "import '../database/plain.ts';"],
   'chassis-uploads': ['src/chassis/uploads/up.ts', "import '../database/plain.ts';"],
   'chassis-idempotency': ['src/chassis/idempotency/up.ts', "import '../loaders/plain.ts';"],
+  'chassis-webhooks': ['src/chassis/webhooks/up.ts', "import '../loaders/plain.ts';"],
+  'chassis-webhooks-types': ['src/chassis/webhooks/side.ts', "import '../database/plain.ts';"],
   'chassis-outbound': ['src/chassis/outbound/up.ts', "import '../http/plain.ts';"],
   'chassis-internal': ['src/chassis/internal/up.ts', "import '../loaders/plain.ts';"],
   'chassis-jobs': ['src/chassis/jobs/up.ts', "import '../loaders/plain.ts';"],

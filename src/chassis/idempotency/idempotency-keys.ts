@@ -105,6 +105,17 @@ export class IdempotencyKeys {
     await uninterrupted(async () => await this.#keys.deleteMany({ where: { id, owner, answer: null } }));
   }
 
+  /** Takes a key for good, for so many milliseconds; false where it is taken. */
+  reserve(id: string, ms: number): Promise<boolean> {
+    const expiresAt = new Date(Date.now() + ms);
+    return this.#create({ id, owner: '', fingerprint: '', lockedUntil: expiresAt, expiresAt });
+  }
+
+  /** Gives up a key of `reserve`. */
+  async forget(id: string): Promise<void> {
+    await uninterrupted(async () => await this.#keys.deleteMany({ where: { id } }));
+  }
+
   /** Removes some of those that have expired, at times. */
   async removeExpired(): Promise<void> {
     if (this.#taken++ % keysPerRemoval !== 0) return;
@@ -116,9 +127,13 @@ export class IdempotencyKeys {
     return (this.#client() as unknown as { idempotencyKey: KeyDelegate }).idempotencyKey;
   }
 
-  async #insert({ id, owner }: TakenKey, { fingerprint }: KeyedRequest): Promise<boolean> {
+  #insert({ id, owner }: TakenKey, { fingerprint }: KeyedRequest): Promise<boolean> {
+    return this.#create({ id, owner, fingerprint, ...this.#until() });
+  }
+
+  async #create(data: object): Promise<boolean> {
     try {
-      await this.#keys.create({ data: { id, owner, fingerprint, ...this.#until() }, select: { id: true } });
+      await this.#keys.create({ data, select: { id: true } });
       return true;
     } catch (error) {
       if (error instanceof ConflictException) return false;

@@ -10,6 +10,7 @@ import { answerHeaders, answerPreflights, useAnswerHeaders } from '../http/answe
 import { ensureErrorHandling } from '../http/answers/mount-error-handling.ts';
 import { compressResponses } from '../http/answers/responses.ts';
 import { bodyParser } from '../http/bodies/body-parser.ts';
+import { rawRouteOf } from '../http/bodies/raw-bodies.ts';
 import { logRequests, requestLoggers } from '../http/pipeline/log-requests.ts';
 import { composeMiddleware, onlyAt } from '../http/pipeline/middleware.ts';
 import { probePath, probePaths, requestSignal } from '../http/pipeline/request-context-of.ts';
@@ -47,6 +48,7 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
       limitBytes: settings.BODY_LIMIT_BYTES,
       budgetBytes: Math.max(settings.BODY_LIMIT_BYTES, budgetIn(memoryLimit())),
       deferExpected: true,
+      isRaw: rawRouteOf(app),
     }),
     onlyAt(uploadsPath, uploads(settings.LOCAL_UPLOAD_DIR)),
   ];

@@ -3,10 +3,18 @@ import { pathToFileURL } from 'node:url';
 import type { Express, Router } from 'express';
 import type { ModuleConfig } from '../config/app-config.ts';
 import { currentService } from '../context/current-service.ts';
+import { keepRawBody, readsRawBody } from '../http/bodies/raw-bodies.ts';
 import { readBodyFirst } from '../http/bodies/request-body.ts';
 import { wrapHandlers } from '../http/pipeline/middleware.ts';
 import { addKnownRoute, rememberTemplate } from '../http/pipeline/request-pipeline.ts';
-import { type DeclaredRoute, isRouter, replaceHandlers, routersOf, routesOf } from '../http/pipeline/routes-of.ts';
+import {
+  type DeclaredRoute,
+  handlersOf,
+  isRouter,
+  replaceHandlers,
+  routersOf,
+  routesOf,
+} from '../http/pipeline/routes-of.ts';
 import { shapeOf, yieldToSpecific } from '../http/pipeline/yield-to-specific.ts';
 import { StartUpError } from '../lifecycle/start-up-report.ts';
 import { isGuard } from '../openapi/documented.ts';
@@ -78,13 +86,17 @@ function mountRouters(app: Express, { routers, policies }: BoundPolicies): Decla
     const from = `${module}/${basename(file)}`;
     for (const route of routesOf(router, prefix)) {
       refuseTwin(routes, { ...route, from });
+      const { before, own } = handlersOf(route);
+      if ([...before, ...own].some(readsRawBody)) keepRawBody(app, route);
       addKnownRoute(app, { method: route.method, path: route.path });
       rememberTemplate(app, route.route, route.path);
       wrapHandlers(route.route);
       routes.push({ ...route, from });
     }
     for (const { router: inner } of routersOf(router, prefix)) describeRouter(inner)?.readBy(policies);
-    replaceHandlers(router, (handler) => (isGuard(handler) ? handler : readBodyFirst(handler)));
+    replaceHandlers(router, (handler) =>
+      isGuard(handler) || readsRawBody(handler) ? handler : readBodyFirst(handler),
+    );
     app.use(prefix || '/', router);
   }
   yieldToSpecific(routes);

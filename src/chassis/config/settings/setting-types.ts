@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
@@ -10,6 +11,24 @@ export function wholeNumber(minimum: number, maximum: number, fallback: number) 
     })
     .transform(Number)
     .default(fallback);
+}
+
+/**
+ * A setting with the secrets that sign webhooks, of 16 characters at least: a comma list, so that a new one is taken before the
+ * old one is left out. Required in production; elsewhere one that nobody knows, until it is set.
+ *
+ * @param description what they are for, for the table of settings
+ */
+export function signingSecrets(description: string) {
+  return z
+    .string()
+    .refine((list) => list.split(',').every((secret) => secret.trim().length >= 16), {
+      error: 'expected a comma list of secrets of at least 16 characters',
+    })
+    .transform((list) => list.split(',').map((secret) => secret.trim()))
+    .default(() => [randomBytes(32).toString('base64url')])
+    .describe(description)
+    .meta({ secret: true, requiredInProduction: true });
 }
 
 /** A setting that is on or off: true, false, 1, 0, yes, no, on or off. */

@@ -4,6 +4,7 @@ import { onlyIf } from '../pipeline/middleware.ts';
 import { parseUrlEncoded } from '../pipeline/query-parameters.ts';
 import { BodyBudget } from './body-budget.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
+import { leaveRawBody } from './raw-bodies.ts';
 import { readBody } from './read-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
 import { deferBody, hasBody, mediaType, methodsWithBody, readingOf, waitsForContinue } from './request-body.ts';
@@ -19,6 +20,8 @@ interface BodyParserOptions {
    * false: it is read here.
    */
   deferExpected?: boolean;
+  /** Whether the route of a request asks for the bytes: they are left to it, of whatever type. Default: none does. */
+  isRaw?: (req: Request) => boolean;
 }
 
 /**
@@ -31,12 +34,26 @@ interface BodyParserOptions {
  * @throws ServiceUnavailableException for the oldest incoming bodies while all together hold more than the budget
  */
 export function bodyParser(options: BodyParserOptions): RequestHandler {
-  const { limitBytes, budgetBytes = 67_108_864, deferExpected = false } = options;
+  const { limitBytes, budgetBytes = 67_108_864, deferExpected = false, isRaw = () => false } = options;
   const limits = { limitBytes, budget: new BodyBudget(budgetBytes) };
   async function read(req: Request, parse: (text: string) => unknown, charset: string): Promise<void> {
     req.body = parse(decodeText(await readBody(req, limits), charset));
   }
+  function leaveRaw(req: Request): void {
+    const bytes = leaveRawBody(req, () => readBody(req, limits));
+    const reading = readingOf(mediaType(req));
+    const parse = reading === 'json' ? parseJson : parseUrlEncoded;
+    const charset = charsetOf(req.headers['content-type'] ?? '');
+    deferBody(req, async () => {
+      const body = await bytes();
+      req.body = reading ? parse(decodeText(body, charset)) : body;
+    });
+  }
   function parseBody(req: Request, _res: Response, next: NextFunction): unknown {
+    if (isRaw(req)) {
+      leaveRaw(req);
+      return next();
+    }
     const type = mediaType(req);
     const reading = readingOf(type);
     if (reading === undefined) {

@@ -12,7 +12,7 @@ export function yieldToSpecific(routes: readonly DeclaredRoute[]): void {
   routes.forEach(({ method, path, route }, index) => {
     const later = routes.slice(index + 1).filter((other) => other.method === method && covers(path, other.path));
     if (later.length > 0)
-      passOn(route, method, new RegExp(`^(?:${later.map((other) => formOf(other.path)).join('|')})/?$`, 'i'));
+      passOn(route, method, new RegExp(`^(?:${later.map((other) => patternOf(other.path)).join('|')})/?$`, 'i'));
   });
 }
 
@@ -38,8 +38,8 @@ function isParameter(segment: string): boolean {
   return /^:\w+$/.test(segment);
 }
 
-/** A template as a regular expression. */
-function formOf(path: string): string {
+/** A template as the text of a regular expression; parameters stand for one segment each. */
+export function patternOf(path: string): string {
   return path
     .split(/(:\w+)/)
     .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.+?^$|]/g, '\\$&')))
