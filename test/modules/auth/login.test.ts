@@ -27,6 +27,28 @@ describe('POST /auth/login', () => {
     expect(alike(unknown)).toEqual(alike(wrong));
   });
 
+  it('asks the database the same for a known address and an unknown one, whose times nobody can tell apart', async () => {
+    const counts = async () => {
+      const text = await (await fetch(`${app.internalUrl}/metrics`)).text();
+      return new Map(
+        [...text.matchAll(/^database_query_duration_seconds_count(\{.*\}) (\d+)$/gm)].map(([, of, n]) => [
+          of,
+          Number(n),
+        ]),
+      );
+    };
+    const asked = async (email: string) => {
+      const before = await counts();
+      await app.post('/auth/login', { email, password: 'wrong horse battery' }).expectError(401, /wrong/);
+      const after = [...(await counts())].map(([of, count]) => [of, count - (before.get(of) ?? 0)] as const);
+      return after.filter(([, more]) => more > 0);
+    };
+    await app.post('/auth/login', { ...user, password: 'wrong horse battery' });
+    const known = await asked(user.email);
+    expect(known.length).toBeGreaterThan(1);
+    expect(await asked('nobody@example.com')).toEqual(known);
+  });
+
   it('answers 401 to a user whose stored hash is none', async () => {
     const data = { email: 'broken@example.com', name: 'Broken', passwordHash: 'none' };
     await app.orm.user.create({ data });
