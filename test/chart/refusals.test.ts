@@ -68,6 +68,16 @@ const contradictions: [what: string, values: Values, sentence: string][] = [
     'redis.url and redis.existingSecret are both set; keep one.',
   ],
   [
+    'two sources of the URLs of NATS',
+    { nats: { url: 'nats://nats:4222', existingSecret: 'orders-nats' } },
+    'nats.url and nats.existingSecret are both set; keep one.',
+  ],
+  [
+    'a NATS without a scheme',
+    { nats: { url: 'nats://a:4222,b:4222' } },
+    'nats.url is no list of NATS URLs; write nats://user:password@host:4222 or, with TLS, tls://…, by commas, or leave it empty.',
+  ],
+  [
     'two sources of the internal token',
     { internal: { token: 'a-token-of-sixteen-bytes', existingSecret: 'orders-internal' } },
     'internal.token and internal.existingSecret are both set; keep one.',

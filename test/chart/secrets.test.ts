@@ -11,6 +11,7 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
     const values = {
       database: { existingSecret: 'orders-database', existingSecretKey: 'uri' },
       redis: { existingSecret: 'orders-redis', existingSecretKey: 'uri' },
+      nats: { existingSecret: 'orders-nats', existingSecretKey: 'urls' },
       internal: { existingSecret: 'orders-internal', existingSecretKey: 'token' },
       sentry: { existingSecret: 'orders-sentry' },
       envFrom: [{ secretRef: { name: 'orders-env' } }],
@@ -20,6 +21,7 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
     expect(variables(container)).toMatchObject({
       DATABASE_URL: secretOf('orders-database', 'uri'),
       REDIS_URL: secretOf('orders-redis', 'uri'),
+      EVENTS_NATS_URL: secretOf('orders-nats', 'urls'),
       INTERNAL_TOKEN: secretOf('orders-internal', 'token'),
       SENTRY_DSN: secretOf('orders-sentry', 'SENTRY_DSN'),
     });
@@ -30,6 +32,7 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
     const values = {
       database: { url },
       redis: { url: 'redis://:secret@redis:6379' },
+      nats: { url: 'nats://orders:secret@nats:4222' },
       internal: { token: 'a-token-of-sixteen-bytes' },
       sentry: { dsn: 'https://key@sentry/1' },
       secretEnv: { AUTH_JWT_SECRET: 12345678 },
@@ -37,19 +40,20 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
     expect(decoded(only('Secret', values, 'orders'))).toEqual({
       DATABASE_URL: url,
       REDIS_URL: 'redis://:secret@redis:6379',
+      EVENTS_NATS_URL: 'nats://orders:secret@nats:4222',
       INTERNAL_TOKEN: 'a-token-of-sixteen-bytes',
       SENTRY_DSN: 'https://key@sentry/1',
       AUTH_JWT_SECRET: '12345678',
     });
     const { container } = servicePod(values);
-    for (const name of ['DATABASE_URL', 'REDIS_URL', 'INTERNAL_TOKEN', 'SENTRY_DSN'])
+    for (const name of ['DATABASE_URL', 'REDIS_URL', 'EVENTS_NATS_URL', 'INTERNAL_TOKEN', 'SENTRY_DSN'])
       expect(variables(container)[name]).toEqual(secretOf('orders', name));
     expect(container.envFrom).toEqual([{ secretRef: { name: 'orders' } }]);
   });
 
   it.each(examples)('are in no ConfigMap, annotation or argument of $name', ({ file }) => {
     const open = objects(template({}, '-f', file)).filter(({ kind }) => kind !== 'Secret');
-    expect(JSON.stringify(open)).not.toMatch(/secret@(postgres|redis)|thirty-two-bytes|sixteen-bytes|key@sentry/);
+    expect(JSON.stringify(open)).not.toMatch(/secret@(postgres|redis|nats)|thirty-two-bytes|sixteen-bytes|key@sentry/);
   });
 
   it('roll the pods when they change, and so do settings and the token', () => {

@@ -25,6 +25,7 @@ const otherNames = ['NODE_OPTIONS', 'POD_NAME', 'POD_UID', 'NODE_NAME'];
 const elsewhere: Record<string, string> = {
   DATABASE_URL: 'postgresql://orders:secret@postgres:5432/orders',
   REDIS_URL: 'redis://redis:6379',
+  EVENTS_NATS_URL: 'nats://orders:secret@nats:4222',
   INTERNAL_TOKEN: 'a-token-of-sixteen-bytes',
   SENTRY_DSN: 'https://key@sentry.example.com/1',
   AUTH_JWT_SECRET: 'a-secret-of-at-least-thirty-two-bytes',

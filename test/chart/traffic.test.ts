@@ -76,6 +76,7 @@ describe.skipIf(skipped('helm'))(`the network policy${skipped('helm')}`, () => {
     const all = {
       ...production,
       redis: { existingSecret: 'redis' },
+      nats: { existingSecret: 'nats' },
       telemetry: { otlpEndpoint: 'http://otel:4318' },
       sentry: { existingSecret: 'sentry' },
     };
@@ -84,6 +85,7 @@ describe.skipIf(skipped('helm'))(`the network policy${skipped('helm')}`, () => {
       inside,
       'TCP 5432',
       'TCP 6379',
+      'TCP 4222',
       'TCP 4318',
       'TCP 443',
     ]);
@@ -96,6 +98,8 @@ describe.skipIf(skipped('helm'))(`the network policy${skipped('helm')}`, () => {
     ['the database by its value', { database: { url: 'postgresql://db:6432/orders' }, ...opened('database', 1) }, 1],
     ['Redis', { redis: { url: 'rediss://:secret@[2001:db8::1]:6380/0' } }, 6380],
     ['Redis', { redis: { url: 'redis://[2001:db8::1]' } }, 6379],
+    ['NATS', { nats: { url: 'nats://a:s@nats:4333' } }, 4333],
+    ['several NATS', { nats: { url: 'nats://one:4333,nats://two:4334' } }, 4222],
     ['Sentry', { sentry: { dsn: 'https://key@sentry:9000/1' } }, 9000],
     ['Sentry', { sentry: { dsn: 'http://key@sentry/1' } }, 80],
     ['the collector', { telemetry: { otlpEndpoint: 'http://collector:4319/otlp' } }, 4319],

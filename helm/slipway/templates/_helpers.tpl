@@ -86,6 +86,10 @@ app.kubernetes.io/component: {{ last . }}
 {{- if or .Values.sentry.dsn .Values.sentry.existingSecret }}true{{ end }}
 {{- end }}
 
+{{- define "slipway.nats" -}}
+{{- if or .Values.nats.url .Values.nats.existingSecret }}true{{ end }}
+{{- end }}
+
 {{- define "slipway.redis" -}}
 {{- if or .Values.redis.url .Values.redis.existingSecret }}true{{ end }}
 {{- end }}
@@ -248,6 +252,16 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
 {{ include "slipway.fromSecret" (dict "name" "REDIS_URL" "own" (include "slipway.fullname" .)
   "existing" .Values.redis.existingSecret "key" .Values.redis.existingSecretKey) }}
 {{- end }}
+{{- if include "slipway.nats" . }}
+{{ include "slipway.fromSecret" (dict "name" "EVENTS_NATS_URL" "own" (include "slipway.fullname" .)
+  "existing" .Values.nats.existingSecret "key" .Values.nats.existingSecretKey) }}
+- name: EVENTS_NATS_SUBJECT
+  value: {{ .Values.nats.subject | quote }}
+{{- with .Values.nats.stream }}
+- name: EVENTS_NATS_STREAM
+  value: {{ . | quote }}
+{{- end }}
+{{- end }}
 {{- if or .Values.internal.token .Values.internal.existingSecret }}
 {{ include "slipway.fromSecret" (dict "name" "INTERNAL_TOKEN" "own" (include "slipway.fullname" .)
   "existing" .Values.internal.existingSecret "key" .Values.internal.existingSecretKey) }}
@@ -302,6 +316,9 @@ DATABASE_URL: {{ . | quote }}
 {{- end }}
 {{- with .Values.redis.url }}
 REDIS_URL: {{ . | quote }}
+{{- end }}
+{{- with .Values.nats.url }}
+EVENTS_NATS_URL: {{ . | quote }}
 {{- end }}
 {{- with .Values.internal.token }}
 INTERNAL_TOKEN: {{ . | quote }}

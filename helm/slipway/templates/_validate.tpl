@@ -21,6 +21,7 @@ nameOverride {{ $name | quote }} is no value of a label; write letters, digits a
 {{- $names := dict
   "database.existingSecret" .Values.database.existingSecret
   "redis.existingSecret" .Values.redis.existingSecret
+  "nats.existingSecret" .Values.nats.existingSecret
   "internal.existingSecret" .Values.internal.existingSecret
   "sentry.existingSecret" .Values.sentry.existingSecret
   "uploads.persistence.existingClaim" .Values.uploads.persistence.existingClaim
@@ -58,6 +59,12 @@ redis.url and redis.existingSecret are both set; keep one.
 {{- if and .Values.redis.url (not (regexMatch "^rediss?://[^/?#[:space:]]" .Values.redis.url)) }}
 redis.url is not a Redis URL; write redis://:password@host:6379 or, with TLS, rediss://…, or leave it empty.
 {{- end }}
+{{- if and .Values.nats.url .Values.nats.existingSecret }}
+nats.url and nats.existingSecret are both set; keep one.
+{{- end }}
+{{- if and .Values.nats.url (not (regexMatch "^(nats|tls)://[^/?#[:space:],]+(,(nats|tls)://[^/?#[:space:],]+)*$" .Values.nats.url)) }}
+nats.url is no list of NATS URLs; write nats://user:password@host:4222 or, with TLS, tls://…, by commas, or leave it empty.
+{{- end }}
 {{- if and .Values.internal.token .Values.internal.existingSecret }}
 internal.token and internal.existingSecret are both set; keep one.
 {{- end }}
@@ -83,6 +90,9 @@ sentry.dsn is not a DSN; copy it from the settings of the Sentry project, https:
   "SHUTDOWN_DEADLINE_MS" "is set by shutdown.drainSeconds"
   "SHUTDOWN_CLOSER_TIMEOUT_MS" "is derived from shutdown.graceSeconds"
   "REDIS_URL" "is set by redis.url or redis.existingSecret"
+  "EVENTS_NATS_URL" "is set by nats.url or nats.existingSecret"
+  "EVENTS_NATS_SUBJECT" "is set by nats.subject"
+  "EVENTS_NATS_STREAM" "is set by nats.stream"
   "INTERNAL_TOKEN" "is set by internal.token or internal.existingSecret"
   "RATE_LIMIT_ENABLED" "is set by rateLimit.enabled"
   "RATE_LIMIT_REQUESTS" "is set by rateLimit.requests"

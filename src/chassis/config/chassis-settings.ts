@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { databaseUrlProblem } from './settings/database-url-problem.ts';
+import { eventSettings } from './settings/event-settings.ts';
 import { internalSettings } from './settings/internal-settings.ts';
 import { jobSettings } from './settings/job-settings.ts';
 import { lifecycleSettings } from './settings/lifecycle-settings.ts';
@@ -116,6 +117,7 @@ export const chassisSettings = {
     .describe('Server entry of the API description: a path or a URL'),
   ...lifecycleSettings,
   ...jobSettings,
+  ...eventSettings,
   ...overloadSettings,
   ...internalSettings,
   ...sentrySettings,

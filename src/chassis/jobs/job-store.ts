@@ -6,6 +6,8 @@ export interface QueueRules {
   readonly attempts: number;
   /** Milliseconds before the second attempt; doubled each time. */
   readonly backoffMs: number;
+  /** The longest pause between two attempts, in milliseconds. Default: an hour. */
+  readonly longestBackoffMs?: number;
   /** How long a run may take, in milliseconds, before the job is given to another. */
   readonly expiryMs: number;
 }
@@ -55,5 +57,5 @@ export interface JobStore {
 /** How long after its end a job is remembered, in seconds: done for a day, dead for 30. */
 export const rememberedSeconds = { done: 86_400, dead: 30 * 86_400 };
 
-/** Longest pause between two attempts, in milliseconds. */
-export const longestBackoffMs = 3_600_000;
+/** Longest pause between two attempts where a queue has no other, in milliseconds. */
+export const defaultLongestBackoffMs = 3_600_000;

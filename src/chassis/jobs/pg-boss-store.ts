@@ -4,9 +4,9 @@ import { currentUnit } from '../database/client/current-work.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import {
+  defaultLongestBackoffMs,
   type JobStore,
   type JobToStore,
-  longestBackoffMs,
   type QueueRules,
   rememberedSeconds,
   type TakenJob,
@@ -92,7 +92,8 @@ export class PgBossStore implements JobStore {
     await this.#boss.stop({ graceful: false });
   }
 
-  async #openQueue({ name, policy, attempts, backoffMs, expiryMs }: QueueRules): Promise<void> {
+  async #openQueue({ name, policy, attempts, backoffMs, expiryMs, ...rules }: QueueRules): Promise<void> {
+    const { longestBackoffMs = defaultLongestBackoffMs } = rules;
     const options: QueueOptions & { deadLetter?: string } = {
       retryLimit: attempts - 1,
       retryDelay: Math.ceil(backoffMs / 1000),

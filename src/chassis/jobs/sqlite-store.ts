@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { currentUnit } from '../database/client/current-work.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
 import {
+  defaultLongestBackoffMs,
   type JobStore,
   type JobToStore,
-  longestBackoffMs,
   type QueueRules,
   rememberedSeconds,
   type TakenJob,
@@ -136,7 +136,7 @@ export class SqliteStore implements JobStore {
   }
 
   #afterFailure(queue: string, attempt: number, reason: string): [change: string, values: unknown[]] {
-    const { attempts, backoffMs } = this.#rules(queue);
+    const { attempts, backoffMs, longestBackoffMs = defaultLongestBackoffMs } = this.#rules(queue);
     const now = Date.now();
     if (attempt >= attempts) return ["state = 'dead', ended_at = ?, reason = ?", [now, reason]];
     const pause = Math.min(longestBackoffMs, backoffMs * 2 ** Math.min(attempt - 1, 16)) * (1 + Math.random()) * 0.5;

@@ -10,6 +10,7 @@ import type { JobTracer } from '../telemetry/tracing/tracing.ts';
 import { declaredEvents } from './declared-events.ts';
 import { explainFailure } from './explain-failure.ts';
 import { type ModuleFile, moduleFiles } from './module-files.ts';
+import { openOutbox } from './open-outbox.ts';
 
 /**
  * Loads the jobs and events of the enabled modules and opens where they wait. A service without a file of them loads
@@ -37,8 +38,10 @@ export async function loadJobs(service: Service, tracer: JobTracer): Promise<() 
     throw new StartUpError(`The jobs and events of this service do not hold:\n${list}`);
   }
   if (!database.isOpen) return runJobs(service, { plans, tracer });
-  const store = await openStore(service, plans);
-  return runJobs(service, { plans, tracer, store, events });
+  const outbox = events.size > 0 ? await openOutbox(service) : undefined;
+  const all = outbox ? [...plans, outbox.plan] : plans;
+  const store = await openStore(service, all);
+  return runJobs(service, { plans: all, tracer, store, events, outbox: outbox?.makeJob });
 }
 
 function needsDatabase({ name, module, schedule }: JobPlan): string {

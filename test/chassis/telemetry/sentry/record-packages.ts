@@ -5,7 +5,9 @@ import { registerHooks } from 'node:module';
 registerHooks({
   load(url, context, nextLoad) {
     const [, name] =
-      /node_modules\/(@sentry\/\w+|@opentelemetry\/sdk-[\w-]+|undici|cockatiel|pg-boss|cron-parser)\//.exec(url) ?? [];
+      /node_modules\/(@sentry\/\w+|@opentelemetry\/sdk-[\w-]+|undici|cockatiel|pg-boss|cron-parser|@nats-io\/\w+)\//.exec(
+        url,
+      ) ?? [];
     if (name !== undefined) writeSync(2, `loaded ${name}\n`);
     return nextLoad(url, context);
   },
