@@ -33,6 +33,8 @@ export {
   MethodNotAllowedException,
   NotFoundException,
   PayloadTooLargeException,
+  PreconditionFailedException,
+  PreconditionRequiredException,
   RequestAbandonedException,
   type SerializedException,
   ServiceUnavailableException,

@@ -7,7 +7,8 @@ import type { AnyListPolicy } from '../../src/chassis/index.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
 import { anyProvider } from '../support/empty-database.ts';
 import { readModels } from '../support/models.ts';
-import { fillShop, shopLists, type TenantShop, tenantModels } from '../support/tenant-shop.ts';
+import { shopLists } from '../support/tenant-lists.ts';
+import { fillShop, type TenantShop, tenantModels } from '../support/tenant-shop.ts';
 import { type TenantProbe, tenantProbes } from './tenant-probes.ts';
 
 const provider = (process.env.TEST_PROVIDER as DatabaseProvider | undefined) ?? anyProvider;

@@ -15,70 +15,16 @@ import { errorHandler } from '../../src/chassis/http/answers/error-handler.ts';
 import { bodyParser } from '../../src/chassis/http/bodies/body-parser.ts';
 import { requestPipeline } from '../../src/chassis/http/pipeline/request-pipeline.ts';
 import { createCursorCodec } from '../../src/chassis/query/paging/cursor.ts';
-import { many } from '../../src/chassis/query/policy/list-definition.ts';
-import { type AnyListPolicy, ListPolicy } from '../../src/chassis/query/policy/list-policy.ts';
 import { ResourceController, type ResourceSchemas } from '../../src/chassis/resource/resource-controller.ts';
 import { resourceRouter } from '../../src/chassis/resource/resource-router.ts';
 import { ResourceService } from '../../src/chassis/resource/resource-service.ts';
 import { memoryLog } from '../chassis/http/bare-app.ts';
 import { emptyDatabase } from './empty-database.ts';
+import { shopLists } from './tenant-lists.ts';
 
 const root = join(import.meta.dirname, '../..');
 const models = join(root, 'test/fixtures/tenants/models.prisma');
 const cursors = createCursorCodec('a secret of the tests that is long enough');
-
-const order = z.object({
-  id: z.int32(),
-  number: z.string(),
-  ownerId: z.string(),
-  status: z.enum(['draft', 'placed']),
-  customerId: z.int32(),
-  reviewerId: z.int32().nullable(),
-  createdBy: z.string().nullable(),
-  updatedBy: z.string().nullable(),
-  version: z.int32(),
-});
-const customer = z.object({ id: z.int32(), name: z.string() });
-const line = z.object({ id: z.int32(), label: z.string(), orderId: z.int32() });
-const tag = z.object({ id: z.int32(), name: z.string() });
-const reviewer = z.object({ id: z.int32(), name: z.string() });
-
-export const orderList: AnyListPolicy = new ListPolicy('Order', {
-  record: order,
-  filter: {
-    ...{ number: ['equals', 'contains', 'in'], status: ['equals'], customer: () => customerList },
-    ...{ lines: many(() => lineList), tags: many(() => tagList), reviewer: () => reviewerList },
-  },
-  sort: ['number', 'status', 'customer.name', 'reviewer.name'],
-  include: {
-    ...{ customer: () => customerList, lines: many(() => lineList) },
-    ...{ tags: many(() => tagList), reviewer: () => reviewerList },
-  },
-});
-export const customerList: AnyListPolicy = new ListPolicy('Customer', {
-  record: customer,
-  filter: { name: ['equals', 'contains'], orders: many(() => orderList) },
-  sort: ['name'],
-  include: { orders: many(() => orderList) },
-});
-export const lineList: AnyListPolicy = new ListPolicy('Line', {
-  record: line,
-  filter: { label: ['equals'], order: () => orderList },
-  sort: ['label', 'order.number', 'order.status'],
-  include: { order: () => orderList },
-});
-export const tagList: AnyListPolicy = new ListPolicy('Tag', {
-  record: tag,
-  filter: { name: ['equals'], orders: many(() => orderList) },
-  sort: ['name'],
-  include: { orders: many(() => orderList) },
-});
-export const reviewerList: AnyListPolicy = new ListPolicy('Reviewer', {
-  record: reviewer,
-  filter: { name: ['equals'], orders: many(() => orderList) },
-  sort: ['name'],
-  include: { orders: many(() => orderList) },
-});
 
 // The compiler knows the service's own models, not those of the fixture.
 const of = (model: string) => model as 'product';
@@ -88,6 +34,7 @@ export class OrderRepository extends Repository<'product'> {
   protected override scope = ({ tenantId, userId, roles }: Principal) =>
     ({ tenantId, ...(!roles.has('admin') && { ownerId: userId }) }) as object;
   protected override readonly softDelete = 'deletedAt' as 'sku';
+  protected override readonly version = 'version' as 'sku';
   protected override readonly authors = { created: 'createdBy' as 'sku', updated: 'updatedBy' as 'sku' };
 
   /** What a module's own method may do on the client. */
@@ -107,6 +54,7 @@ export class LineRepository extends Repository<'product'> {
 export class TagRepository extends Repository<'product'> {
   protected readonly model = of('tag');
   protected override scope = ({ tenantId }: Principal) => ({ tenantId: { equals: tenantId } }) as object;
+  protected override readonly version = 'updatedAt';
 }
 export class ReviewerRepository extends Repository<'product'> {
   protected readonly model = of('reviewer');
@@ -128,6 +76,7 @@ export interface TenantShop {
   readonly orders: OrderRepository;
   readonly customers: CustomerRepository;
   readonly lines: LineRepository;
+  readonly tags: TagRepository;
   readonly reviewers: ReviewerRepository;
   readonly forgotten: ForgottenRepository;
   /** The client, for what a test looks up or stores beyond any scope. */
@@ -135,15 +84,6 @@ export interface TenantShop {
   all<T>(work: (client: any) => PromiseLike<T>): Promise<T>;
   close(): Promise<void>;
 }
-
-/** The lists of the shop by their paths. */
-export const shopLists = {
-  '/orders': orderList,
-  '/customers': customerList,
-  '/lines': lineList,
-  '/tags': tagList,
-  '/reviewers': reviewerList,
-};
 
 /** Who calls says so in a header, as `tenant user role`; without it nobody does. */
 const guard: RequestHandler = (request, _response, next) => {
@@ -200,7 +140,10 @@ function appOf(repositories: Record<string, Repository<'product'>>): Express {
     }
     const repository = repositories[path.slice(1)] as Repository<'product'>;
     const controller = new Controller({ service: new ResourceService({ repository }), cursors });
-    app.use(resourceRouter(path, controller, { read: passes, write: passes }));
+    app.use(resourceRouter(path, controller, { read: passes, write: passes, patch: true }));
+    if (controller.versioned) {
+      app.use(resourceRouter(`/strict${path}`, controller, { write: passes, requireVersion: true }));
+    }
   }
   const { logger } = memoryLog();
   return app.use(errorHandler({ production: false, reporters: [logReporter(logger)], logger }));
@@ -209,6 +152,13 @@ function appOf(repositories: Record<string, Repository<'product'>>): Express {
 /** What a body may name beside the fields of the record. */
 const extras = { tenantId: z.string() };
 const passes: RequestHandler = (_request, _response, next) => next();
+
+/** Removes all rows. */
+export async function emptyShop({ all }: TenantShop): Promise<void> {
+  await all(async (client) => {
+    for (const model of ['line', 'order', 'customer', 'tag', 'reviewer', 'change']) await client[model].deleteMany();
+  });
+}
 
 /** Rows of tenants `a` and `b`, whose every text names its tenant; customer, order and line ids are in hundreds of their own. */
 export async function fillShop({ all }: TenantShop): Promise<void> {

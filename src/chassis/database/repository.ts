@@ -8,8 +8,9 @@ import { Coalescer, freezeRecords, raiseOwn, readKey } from './reads/coalesce.ts
 import { readPage, StoredRecords, TotalHints } from './reads/page.ts';
 import { toProviderFilter, toProviderSelection } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
-import { type Parameters, ScopedRows } from './scope/scoped-rows.ts';
+import type { Parameters } from './scope/scoped-rows.ts';
 import type { JsonReader } from './statements/json-reader.ts';
+import { VersionedRows } from './work/versioned-rows.ts';
 
 /** The operations of a model that a repository uses, the same for every model. */
 interface Delegate {
@@ -19,6 +20,9 @@ interface Delegate {
   create(parameters: object): Promise<object>;
   update(parameters: object): Promise<object>;
   delete(parameters: object): Promise<object>;
+  updateManyAndReturn(parameters: object): Promise<object[]>;
+  updateMany(parameters: object): Promise<{ count: number }>;
+  deleteMany(parameters: object): Promise<{ count: number }>;
 }
 
 /**
@@ -29,7 +33,7 @@ interface Delegate {
  * `findMany`, `findPage` and `count` share equal reads (see Coalescer), so their records are frozen: copy one to change
  * it. Inside a unit of work, which every repository joins by itself, nothing is shared.
  */
-export abstract class Repository<D extends DelegateName> extends ScopedRows<D> {
+export abstract class Repository<D extends DelegateName> extends VersionedRows<D> {
   private readonly coalescer: Coalescer;
   private readonly totals = new TotalHints();
 
@@ -106,17 +110,35 @@ export abstract class Repository<D extends DelegateName> extends ScopedRows<D> {
     return this.staysInScope(() => this.delegate.create({ data, ...this.selection(select) }));
   }
 
-  /** Changes a record. @throws NotFoundException when there is none, and what `create` raises */
-  update(id: IdOf<D>, data: UpdateInput<D>, select?: Selection): Promise<RecordOf<D>> {
-    const write = () => this.delegate.update({ where: { id }, data, ...this.selection(select) });
-    return this.staysInScope(write, id);
+  /**
+   * Changes a record.
+   *
+   * @param expected the version that the caller has seen, where the repository declares `version`
+   * @throws NotFoundException when there is none, PreconditionFailedException when it is another version, and what
+   * `create` raises
+   */
+  update(id: IdOf<D>, data: UpdateInput<D>, select?: Selection, expected?: { version: unknown }): Promise<RecordOf<D>> {
+    const versions = this.expectedVersions(id, expected);
+    const one = { data, ...this.selection(select) };
+    return this.staysInScope(async () => {
+      if (!versions) return this.delegate.update({ where: { id }, ...one });
+      const changed = { ...one, where: this.versionFilter(id, versions), data: this.changed(data, versions) };
+      const [record] = await this.delegate.updateManyAndReturn(changed);
+      return record ?? this.refuseVersion(id);
+    }, id);
   }
 
-  /** Deletes a record. @throws NotFoundException when there is none, ConflictException when others refer to it */
-  async delete(id: IdOf<D>): Promise<void> {
+  /** Deletes a record. @throws NotFoundException when there is none, ConflictException when others refer to it, and what `update` raises of versions */
+  async delete(id: IdOf<D>, expected?: { version: unknown }): Promise<void> {
+    const versions = this.expectedVersions(id, expected);
+    const data = this.softDelete === undefined ? undefined : { [this.softDelete]: new Date() };
     const one = { where: { id }, select: { id: true } };
-    if (this.softDelete === undefined) await this.delegate.delete(one);
-    else await this.delegate.update({ ...one, data: { [this.softDelete]: new Date() } });
+    if (!versions) await (data ? this.delegate.update({ ...one, data }) : this.delegate.delete(one));
+    else {
+      const where = this.versionFilter(id, versions);
+      const { count } = await (data ? this.delegate.updateMany({ where, data }) : this.delegate.deleteMany({ where }));
+      if (count === 0) await this.refuseVersion(id);
+    }
   }
 
   private get delegate(): Delegate {

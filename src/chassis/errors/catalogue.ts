@@ -34,6 +34,12 @@ export const errorCatalogue: readonly CatalogueEntry[] = [
   entry('NotFoundException', 404, 'Not Found', 'No such record or route.'),
   entry('MethodNotAllowedException', 405, 'Method Not Allowed', 'The path exists, the method does not; see `Allow`.'),
   entry('ConflictException', 409, 'Conflict', 'The request contradicts what is stored, such as a duplicate.'),
+  entry(
+    'PreconditionFailedException',
+    412,
+    'Precondition Failed',
+    'The record is not the version that `If-Match` names; get it again and repeat the change on what it is now.',
+  ),
   entry('PayloadTooLargeException', 413, 'Payload Too Large', 'The body or the file is larger than the service takes.'),
   entry(
     'UnsupportedMediaTypeException',
@@ -48,6 +54,12 @@ export const errorCatalogue: readonly CatalogueEntry[] = [
     'The request is well formed, but its content cannot be processed.',
   ),
   entry('LockedException', 423, 'Locked', 'What the request would change is locked by somebody else.'),
+  entry(
+    'PreconditionRequiredException',
+    428,
+    'Precondition Required',
+    'The change needs `If-Match` with the `ETag` of the record as the client knows it.',
+  ),
   entry(
     'TooManyRequestsException',
     429,

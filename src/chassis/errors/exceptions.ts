@@ -130,6 +130,13 @@ export class UnsupportedMediaTypeException extends BaseException {
   }
 }
 
+/** 412: the record is not the version that If-Match names; somebody has changed it meanwhile. */
+export class PreconditionFailedException extends BaseException {
+  constructor(message = 'Precondition Failed', details?: unknown, options?: ExceptionOptions) {
+    super(message, 412, details, options);
+  }
+}
+
 /** 422: the request is well formed and its content cannot be processed, such as a key that was used for another body. */
 export class UnprocessableContentException extends BaseException {
   constructor(message = 'Unprocessable Content', details?: unknown, options?: ExceptionOptions) {
@@ -141,6 +148,13 @@ export class UnprocessableContentException extends BaseException {
 export class LockedException extends BaseException {
   constructor(message = 'Locked', details?: unknown, options?: ExceptionOptions) {
     super(message, 423, details, options);
+  }
+}
+
+/** 428: the route changes a record only for who names its version in If-Match. */
+export class PreconditionRequiredException extends BaseException {
+  constructor(message = 'Precondition Required', details?: unknown, options?: ExceptionOptions) {
+    super(message, 428, details, options);
   }
 }
 

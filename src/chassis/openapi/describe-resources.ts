@@ -21,6 +21,8 @@ export interface DescribedResource {
   result: string;
   /** Schema of the record's id. */
   id: Json | undefined;
+  /** Whether records have versions, and a change has to name one. */
+  versions: 'none' | 'optional' | 'required';
 }
 
 interface FoundResource {
@@ -80,7 +82,7 @@ function namedSchemas({ module, file }: RouteSource, { schemas }: ResourceDescri
 }
 
 function describeResource(
-  { router, path, description: { schemas } }: FoundResource,
+  { router, path, description: { schemas, versioned, access } }: FoundResource,
   { idOf, output }: SchemaComponents,
 ): DescribedResource {
   const { rules } = schemas.list;
@@ -91,6 +93,7 @@ function describeResource(
     ...{ router, path, rules, record, create: name(schemas.create), update: name(schemas.update) },
     result: rules.includes.size > 0 ? `${record}WithIncludes` : record,
     id: properties?.['id'],
+    versions: versioned ? (access.requireVersion ? 'required' : 'optional') : 'none',
   };
 }
 

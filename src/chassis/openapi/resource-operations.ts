@@ -14,6 +14,7 @@ const standardRoutes: Record<string, Describe> = {
   'GET /:id': get,
   'POST ': create,
   'PUT /:id': update,
+  'PATCH /:id': patch,
   'DELETE /:id': remove,
 };
 
@@ -82,8 +83,11 @@ function get(resource: DescribedResource, components: QueryComponents): Json {
   return {
     operationId: `get${resource.record}`,
     summary: `Get one ${singular(resource)}`,
-    parameters: includeParameter(resource.rules, components),
-    responses: { 200: jsonResponse('The record', successBody(schemaReference(resource.result))) },
+    parameters: [...includeParameter(resource.rules, components), ...ifNoneMatch(resource)],
+    responses: {
+      200: jsonResponse('The record', successBody(schemaReference(resource.result)), tagOf(resource)),
+      ...(resource.versions !== 'none' && { 304: { description: 'What the client has is still so' } }),
+    },
   };
 }
 
@@ -95,6 +99,7 @@ function create(resource: DescribedResource): Json {
     responses: {
       201: jsonResponse('The new record', successBody(schemaReference(resource.record)), {
         Location: 'Where the new record is found',
+        ...tagOf(resource),
       }),
       409: {},
     },
@@ -105,17 +110,50 @@ function update(resource: DescribedResource): Json {
   return {
     operationId: `update${resource.record}`,
     summary: `Update one ${singular(resource)}`,
+    ...ifMatch(resource),
     requestBody: { required: true, ...jsonContent(schemaReference(resource.update)) },
-    responses: { 200: jsonResponse('The changed record', successBody(schemaReference(resource.record))), 409: {} },
+    responses: {
+      200: jsonResponse('The changed record', successBody(schemaReference(resource.record)), tagOf(resource)),
+      409: {},
+      ...versionFailures(resource),
+    },
   };
+}
+
+function patch(resource: DescribedResource): Json {
+  const summary = `Change the given fields of one ${singular(resource)}`;
+  return { ...update(resource), operationId: `patch${resource.record}`, summary };
 }
 
 function remove(resource: DescribedResource): Json {
   return {
     operationId: `delete${resource.record}`,
     summary: `Delete one ${singular(resource)}`,
-    responses: { 204: { description: 'The record is deleted' }, 409: {} },
+    ...ifMatch(resource),
+    responses: { 204: { description: 'The record is deleted' }, 409: {}, ...versionFailures(resource) },
   };
+}
+
+const entityTag = { type: 'string', example: '"5"' };
+
+function tagOf({ versions }: DescribedResource): Record<string, string> {
+  return versions === 'none' ? {} : { ETag: 'The version of the record; not with `include`' };
+}
+
+function ifNoneMatch({ versions }: DescribedResource): Json[] {
+  const description = 'The ETag of the record that the client has';
+  return versions === 'none' ? [] : [{ name: 'If-None-Match', in: 'header', description, schema: entityTag }];
+}
+
+function ifMatch({ versions }: DescribedResource): Json {
+  if (versions === 'none') return {};
+  const description = 'The ETag of the record as the client knows it; another version is not changed';
+  const required = versions === 'required';
+  return { parameters: [{ name: 'If-Match', in: 'header', required, description, schema: entityTag }] };
+}
+
+function versionFailures({ versions }: DescribedResource): Json {
+  return { ...(versions !== 'none' && { 412: {} }), ...(versions === 'required' && { 428: {} }) };
 }
 
 /** The path in words, without the parameters of the routers around the resource. */

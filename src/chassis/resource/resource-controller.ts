@@ -1,13 +1,15 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { chargeRequest } from '../context/request-context.ts';
-import { sendData, sendNoContent, sendPage } from '../http/answers/responses.ts';
+import { entityTag, namesTag, readEntityTags } from '../http/answers/entity-tags.ts';
+import { sendData, sendNoContent, sendNotModified, sendPage } from '../http/answers/responses.ts';
 import { parseBody } from '../http/bodies/parse-body.ts';
 import { queryParameters } from '../http/pipeline/query-parameters.ts';
 import { type CursorCodec, cursorsOf } from '../query/paging/cursor.ts';
 import { readId } from '../query/parse/read-id.ts';
 import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import type { ServicePolicies } from '../query/policy/service-policies.ts';
+import type { Selection } from '../query/query-types.ts';
 import type { ResourceService } from './resource-service.ts';
 
 /** A schema by what it gives, so that the compiler's message names the field that does not fit. */
@@ -47,6 +49,11 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
     this.cursors = cursors;
   }
 
+  /** Whether records have versions, see `version` of a repository. */
+  get versioned(): boolean {
+    return this.service.versionColumn !== undefined;
+  }
+
   /** GET /<resources>: the records that match, unpaged and bounded; `X-Result-Limit` says by how many. */
   async list(request: Request, response: Response): Promise<void> {
     const query = this.#policyFor(request).parseFind(queryParameters(request));
@@ -64,16 +71,29 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
 
   /** GET /<resources>/:id: one record, with the relations that `include` names. */
   async get(request: Request, response: Response): Promise<void> {
-    const { select, cost } = this.#policyFor(request).parseGet(queryParameters(request));
+    const policy = this.#policyFor(request);
+    const { select, cost } = policy.parseGet(queryParameters(request));
     chargeRequest(cost);
-    sendData(response, 200, await this.service.getStored(this.idOf(request), select));
+    const id = this.idOf(request);
+    const hasRelations = Object.values(select).some((part) => part !== true);
+    // A version says nothing of related records.
+    if (this.service.versionColumn === undefined || hasRelations) {
+      sendData(response, 200, await this.service.getStored(id, select));
+      return;
+    }
+    const record = await this.service.get(id, this.#withVersion(select));
+    const tag = this.#tag(response, record);
+    if (tag !== undefined && namesTag(request.headers['if-none-match'], tag)) sendNotModified(response);
+    else sendData(response, 200, readable(record, policy));
   }
 
   /** POST /<resources>: 201 with the new record and its `Location`. */
   async create(request: Request, response: Response): Promise<void> {
     const input = parseBody(this.schemas.create, request.body);
     const policy = this.#policyFor(request);
-    const record = readable(await this.service.create(input, policy.select), policy);
+    const created = await this.service.create(input, this.#withVersion(policy.select));
+    const record = readable(created, policy);
+    this.#tag(response, created);
     if (record.id !== undefined) response.setHeader('Location', `${pathOf(request)}/${record.id}`);
     sendData(response, 201, record);
   }
@@ -82,12 +102,20 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   async update(request: Request, response: Response): Promise<void> {
     const input = parseBody(this.schemas.update, request.body);
     const policy = this.#policyFor(request);
-    sendData(response, 200, readable(await this.service.update(this.idOf(request), input, policy.select), policy));
+    const select = this.#withVersion(policy.select);
+    const record = await this.#ifMatch(request, () => this.service.update(this.idOf(request), input, select));
+    this.#tag(response, record);
+    sendData(response, 200, readable(record, policy));
+  }
+
+  /** PATCH /<resources>/:id: the same, as `update` changes the fields that it names (RFC 7396). */
+  patch(request: Request, response: Response): Promise<void> {
+    return this.update(request, response);
   }
 
   /** DELETE /<resources>/:id: 204. */
   async delete(request: Request, response: Response): Promise<void> {
-    await this.service.delete(this.idOf(request));
+    await this.#ifMatch(request, () => this.service.delete(this.idOf(request)));
     sendNoContent(response);
   }
 
@@ -113,6 +141,27 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   #policyFor(request: Request): AnyListPolicy {
     const policy = this.policyFor(request);
     return this.#resolved.get(policy) ?? this.#checkDeclared(policy);
+  }
+
+  #withVersion(select: Selection): Selection {
+    const { versionColumn } = this.service;
+    return versionColumn === undefined ? select : { ...select, [versionColumn]: true };
+  }
+
+  /** Sets the ETag of a record where it has a version. */
+  #tag(response: Response, record: object): string | undefined {
+    const version = (record as Record<string, unknown>)[this.service.versionColumn ?? ''];
+    if (version === undefined || version === null) return undefined;
+    const tag = entityTag(version);
+    response.setHeader('ETag', tag);
+    return tag;
+  }
+
+  /** Makes a change to the version that If-Match names, or without it to any. */
+  #ifMatch<T>(request: Request, change: () => Promise<T>): Promise<T> {
+    const tags = readEntityTags(request.headers['if-match']);
+    if (this.service.versionColumn === undefined || tags === undefined || tags === '*') return change();
+    return this.service.ifVersion(this.idOf(request), tags, change);
   }
 
   /** Cursors of this caller, good for no other who sees other rows. */

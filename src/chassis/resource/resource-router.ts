@@ -1,4 +1,5 @@
-import { type RequestHandler, Router } from 'express';
+import { type Request, type RequestHandler, Router } from 'express';
+import { PreconditionRequiredException } from '../errors/exceptions.ts';
 import { asyncHandler, publicAccess } from '../http/pipeline/middleware.ts';
 import type { ServicePolicies } from '../query/policy/service-policies.ts';
 import type { ResourceController, ResourceSchemas } from './resource-controller.ts';
@@ -22,6 +23,10 @@ export interface ResourceAccess {
   write?: RequestHandler;
   /** `idempotent()`, so that a create that is sent again with its Idempotency-Key has its effect once; the others have it anyway. */
   idempotent?: RequestHandler;
+  /** Whether PATCH stands beside PUT. Default: false. */
+  patch?: boolean;
+  /** Whether a change needs If-Match, which its repository checks by its `version`. Default: false, then it may. */
+  requireVersion?: boolean;
 }
 
 /** What a resource router is made of, for whoever describes the API. */
@@ -29,6 +34,8 @@ export interface ResourceDescription {
   path: string;
   schemas: ResourceSchemas;
   access: ResourceAccess;
+  /** Whether records have versions, which If-Match names. */
+  versioned: boolean;
   /** The standard routes, for which `access` says who may call them. */
   routes: ReadonlySet<unknown>;
   /** Has the resource's lists read by the policies of a service, see `ResourceController.usePolicies`. */
@@ -51,8 +58,14 @@ export function handle<C extends object>(controller: C, method: HandlerName<C>):
  *
  * @param path the resource's segment as it stands below the module's prefix, e.g. `/products`
  * @param access who may read and who may write; a group left out has no routes
+ * @throws Error when it requires versions that the repository does not have
  */
 export function resourceRouter(path: string, controller: ResourceController, access: ResourceAccess): Router {
+  if (access.requireVersion && !controller.versioned) {
+    throw new Error(
+      `Expected versions of ${path}, found none; declare \`version\` in its repository or leave requireVersion out.`,
+    );
+  }
   const router = Router();
   const read = guards(access.read);
   const write = guards(access.write);
@@ -64,18 +77,28 @@ export function resourceRouter(path: string, controller: ResourceController, acc
   if (write) {
     const once = access.idempotent ? [access.idempotent] : [];
     router.post(path, ...write, ...once, handle(controller, 'create'));
-    router.put(`${path}/:id`, ...write, handle(controller, 'update'));
-    router.delete(`${path}/:id`, ...write, handle(controller, 'delete'));
+    const change = access.requireVersion ? [...write, requireIfMatch] : write;
+    router.put(`${path}/:id`, ...change, handle(controller, 'update'));
+    if (access.patch) router.patch(`${path}/:id`, ...change, handle(controller, 'patch'));
+    router.delete(`${path}/:id`, ...change, handle(controller, 'delete'));
   }
   const readBy = (policies: ServicePolicies) => controller.usePolicies(policies);
   const routes = new Set(router.stack.map(({ route }) => route));
-  descriptions.set(router, { path, schemas: controller.schemas, access, routes, readBy });
+  const { schemas, versioned } = controller;
+  descriptions.set(router, { path, schemas, access, versioned, routes, readBy });
   return router;
 }
 
 /** The steps before the handlers of a group; none where everybody is let in. */
 function guards(access: RequestHandler | undefined): RequestHandler[] | undefined {
   return access === publicAccess ? [] : access && [access];
+}
+
+/** Lets changes through that name the version that they are made to. @throws PreconditionRequiredException */
+function requireIfMatch(request: Request, _response: unknown, next: () => void): void {
+  if (request.headers['if-match'] === undefined)
+    throw new PreconditionRequiredException('Expected the header If-Match with the ETag of the record, found none');
+  next();
 }
 
 /** What `resourceRouter` made this router of; undefined for any other router. */

@@ -21,6 +21,10 @@ interface ResourceRepository {
   unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T>;
   /** Tells the caller's rows from those of others. */
   scopeKey?(): string | undefined;
+  /** The column that tells versions of a record apart. */
+  readonly versionColumn?: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: each model has its own type of identifier
+  ifVersion?<T>(id: any, tags: readonly string[], work: () => Promise<T>): Promise<T>;
 }
 
 /** The type of identifier that a repository takes. */
@@ -75,6 +79,16 @@ export class ResourceService<
   /** The record with this id. @throws NotFoundException when there is none */
   get(id: RepositoryId<R>, select?: Selection): Promise<object> {
     return this.repository.getById(id, select);
+  }
+
+  /** The field of records that tells their versions apart; undefined where they have none. */
+  get versionColumn(): string | undefined {
+    return this.repository.versionColumn;
+  }
+
+  /** Runs a change that is to be made to a version of the record with one of these entity tags only. @throws PreconditionFailedException */
+  ifVersion<T>(id: RepositoryId<R>, tags: readonly string[], work: () => Promise<T>): Promise<T> {
+    return this.repository.ifVersion?.(id, tags, work) ?? work();
   }
 
   /** Tells the rows of this caller from those of others, so that no cursor is good for both; undefined where all see all. */

@@ -21,6 +21,8 @@ export interface RowRules {
   /** The column that tells when a row was deleted. */
   readonly softDelete?: string | undefined;
   readonly authors?: AuthorColumns | undefined;
+  /** The column that changes with each update of a row. */
+  readonly version?: string | undefined;
 }
 
 /** Tells what a repository declares; that are fields of a subclass, so it is asked once the repository is made. */
@@ -121,13 +123,13 @@ function closed(model: string, problem: string): InternalServerErrorException {
 function differing(model: string): string {
   return (
     `Expected one repository to say which rows of ${model} a caller may see, found two that differ; ` +
-    'declare scope, softDelete and authors in one, and in the other nothing or the same.'
+    'declare scope, softDelete, authors and version in one, and in the other nothing or the same.'
   );
 }
 
 /** Two instances of a class have functions of their own, with the same text. */
-function textOf({ scope, softDelete, authors }: RowRules): string {
-  return JSON.stringify([scope?.toString(), softDelete, authors?.created, authors?.updated]);
+function textOf({ scope, softDelete, authors, version }: RowRules): string {
+  return JSON.stringify([scope?.toString(), softDelete, authors?.created, authors?.updated, version]);
 }
 
 /** Where a filter has undefined. */

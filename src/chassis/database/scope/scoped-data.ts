@@ -54,6 +54,7 @@ export class ScopedData {
     }
     this.#fix(model, row, write);
     this.#sign(model, row, write);
+    this.#count(model, row, write);
     this.#gather(model, row);
     return row;
   }
@@ -77,6 +78,15 @@ export class ScopedData {
     if (userId === undefined) return;
     if (write === 'create' && created !== undefined) row[created] = userId;
     if (updated !== undefined) row[updated] = userId;
+  }
+
+  /** A number counts the updates of its row; a moment of the last change the ORM keeps by itself. */
+  #count(model: string, row: Data, write: Write): void {
+    const { version } = this.#database.rules.of(model);
+    const type = this.#database.dataModel.models[model]?.fields[version ?? '']?.type;
+    if (version === undefined || type === 'DateTime') return;
+    delete row[version];
+    if (write === 'update') row[version] = { increment: 1 };
   }
 
   #gather(model: string, row: Data): void {

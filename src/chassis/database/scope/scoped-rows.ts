@@ -35,6 +35,12 @@ export abstract class ScopedRows<D extends DelegateName> {
   declare protected readonly softDelete?: ColumnOf<D>;
   /** The columns that get the `userId` of who creates and who changes a row, whatever a body says. Default: none. */
   declare protected readonly authors?: { readonly created?: ColumnOf<D>; readonly updated?: ColumnOf<D> };
+  /**
+   * The column that tells versions of a row apart: a whole number with `@default(1)`, which each update then counts up, or
+   * `@updatedAt`, by which two changes within one millisecond are one. Answers carry it as ETag, and `If-Match` is
+   * checked. Default: none.
+   */
+  declare protected readonly version?: ColumnOf<D>;
   protected readonly client: OrmClient;
   protected readonly kind: DatabaseKind;
 
@@ -42,8 +48,8 @@ export abstract class ScopedRows<D extends DelegateName> {
     this.client = orm;
     this.kind = databaseKindOf(orm);
     this.kind.rules.add(() => {
-      const { scope, softDelete, authors } = this;
-      return { model: this.modelName, rules: { scope: scope as RowScope | undefined, softDelete, authors } };
+      const { scope, softDelete, authors, version } = this;
+      return { model: this.modelName, rules: { scope: scope as RowScope | undefined, softDelete, authors, version } };
     });
   }
 

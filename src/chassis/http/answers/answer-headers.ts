@@ -127,6 +127,7 @@ function setHeaders(headers: Readonly<Record<string, string>>): RequestHandler {
 }
 
 const exposedHeaders: readonly string[] = [
+  'ETag',
   'X-Request-Id',
   'Link',
   'Location',

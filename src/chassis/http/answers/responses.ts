@@ -26,6 +26,12 @@ export function sendPage(req: Request, res: Response, page: PageResult): void {
   else sendJsonResponse(res, 200, { success: true, data, ...rest });
 }
 
+/** Answers 304 without a body: what the client has is still so. */
+export function sendNotModified(res: Response): void {
+  res.statusCode = 304;
+  res.end();
+}
+
 /** Answers 204 without a body. */
 export function sendNoContent(res: Response): void {
   res.statusCode = 204;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runAs, unscoped } from '../../../../src/chassis/context/run-as.ts';
 import { databaseProviders } from '../../../support/empty-database.ts';
 import { raised } from '../../../support/raised.ts';
-import { aCaller, fillShop, type TenantShop, tenantModels } from '../../../support/tenant-shop.ts';
+import { aCaller, emptyShop, fillShop, type TenantShop, tenantModels } from '../../../support/tenant-shop.ts';
 
 const models = await tenantModels();
 afterAll(models.remove);
@@ -22,9 +22,7 @@ describe.each(forms)('a scope on $provider, read as $reads', ({ provider, reads 
   });
   afterAll(() => shop.close());
   beforeEach(async () => {
-    await shop.all(async (client) => {
-      for (const model of ['line', 'order', 'customer', 'tag', 'reviewer']) await client[model].deleteMany();
-    });
+    await emptyShop(shop);
     await fillShop(shop);
   });
 

@@ -1,0 +1,135 @@
+import request, { type Response } from 'supertest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runAs } from '../../../src/chassis/context/run-as.ts';
+import { databaseProviders } from '../../support/empty-database.ts';
+import { raised } from '../../support/raised.ts';
+import { aCaller, emptyShop, fillShop, type TenantShop, tenantModels } from '../../support/tenant-shop.ts';
+
+const models = await tenantModels();
+afterAll(models.remove);
+const a = aCaller('a');
+const number = (text: string) => ({ number: text }) as never;
+
+describe.each(databaseProviders)('versions of records on %s', (provider) => {
+  let shop: TenantShop;
+  beforeAll(async () => {
+    shop = await models.open(provider);
+  });
+  afterAll(() => shop.close());
+  beforeEach(async () => {
+    await emptyShop(shop);
+    await fillShop(shop);
+  });
+
+  type Headers = Record<string, string>;
+  const as =
+    (method: 'get' | 'put' | 'patch' | 'delete' | 'post') =>
+    (path: string, headers: Headers = {}, body?: object) =>
+      request(shop.app)
+        [method](path)
+        .set({ 'x-caller': 'a a-admin admin', ...headers })
+        .send(body) as unknown as Promise<Response>;
+  const [get, put, patch, remove, post] = (['get', 'put', 'patch', 'delete', 'post'] as const).map(as) as ReturnType<
+    typeof as
+  >[];
+  const stored = (id: number) => shop.all((client) => client.order.findUnique({ where: { id } }));
+
+  it('are the ETag of a record, which is not sent again to who has it', async () => {
+    const { headers, body } = await get!('/orders/101');
+    expect(headers.etag).toBe('"1"');
+    expect(body.data).toMatchObject({ id: 101, version: 1 });
+    for (const tags of ['"1"', 'W/"1"', '"7", "1"', '*']) {
+      const again = await get!('/orders/101', { 'if-none-match': tags });
+      expect([again.status, again.text, again.headers.etag]).toEqual([304, '', '"1"']);
+    }
+    expect((await get!('/orders/101', { 'if-none-match': '"2"' })).status).toBe(200);
+    const whole = await get!(`/orders/101?include=${encodeURIComponent('{"customer":true}')}`, {
+      'if-none-match': '"1"',
+    });
+    expect([whole.status, whole.headers.etag]).toEqual([200, undefined]);
+  });
+
+  it.each(['put', 'patch'] as const)('are checked where If-Match of %s names them, and count up', async (method) => {
+    const change = method === 'put' ? put! : patch!;
+    const first = await change('/orders/101', { 'if-match': '"1"' }, { number: 'changed' });
+    expect([first.status, first.headers.etag, first.body.data.version]).toEqual([200, '"2"', 2]);
+    const late = await change('/orders/101', { 'if-match': '"1"' }, { number: 'lost' });
+    expect([late.status, late.body.message]).toEqual([
+      412,
+      'Somebody has changed this order meanwhile; get it again and repeat the change',
+    ]);
+    for (const tags of ['W/"2"', '"x"', '"99999999999999999999"', '2']) {
+      expect((await change('/orders/101', { 'if-match': tags }, { number: 'lost' })).status).toBe(412);
+    }
+    expect(await stored(101)).toMatchObject({ number: 'changed', version: 2 });
+    expect((await change('/orders/101', {}, { number: 'any' })).headers.etag).toBe('"3"');
+    expect((await change('/orders/101', { 'if-match': '*' }, { number: 'any' })).headers.etag).toBe('"4"');
+    expect((await change('/orders/101', { 'if-match': '"1", "4"' }, { number: 'any' })).headers.etag).toBe('"5"');
+    for (const id of [105, 201, 999])
+      expect((await change(`/orders/${id}`, { 'if-match': '"1"' }, { number: 'x' })).status).toBe(404);
+  });
+
+  it('keep a record from being deleted by who has not seen it as it is', async () => {
+    await put!('/orders/101', {}, { number: 'changed' });
+    expect((await remove!('/orders/101', { 'if-match': '"1"' })).status).toBe(412);
+    expect(await stored(101)).toMatchObject({ deletedAt: null });
+    expect((await remove!('/orders/101', { 'if-match': '"2"' })).status).toBe(204);
+    expect(await stored(101)).toMatchObject({ deletedAt: expect.any(Date) });
+    const { headers } = await get!('/tags/101');
+    expect((await remove!('/tags/101', { 'if-match': '"1"' })).status).toBe(412);
+    expect((await remove!('/tags/101', { 'if-match': headers.etag as string })).status).toBe(204);
+  });
+
+  it('let one of fifty writers through who have all seen the same', async () => {
+    const writers = Array.from({ length: 50 }, (_, index) =>
+      put!('/orders/101', { 'if-match': '"1"' }, { number: `by ${index}` }),
+    );
+    const answers = await Promise.all(writers);
+    const [winner, ...others] = answers.filter(({ status }) => status === 200);
+    expect(others).toEqual([]);
+    expect(answers.filter(({ status }) => status === 412)).toHaveLength(49);
+    expect(await stored(101)).toMatchObject({ number: winner?.body.data.number, version: 2 });
+  });
+
+  it('may be the moment of the last change, which always gets later', async () => {
+    const { headers } = await get!('/tags/101');
+    const first = await put!('/tags/101', { 'if-match': headers.etag as string }, { name: 'one' });
+    expect([first.status, first.body.data]).toEqual([200, { id: 101, name: 'one' }]);
+    expect(first.headers.etag).not.toBe(headers.etag);
+    expect((await put!('/tags/101', { 'if-match': headers.etag as string }, { name: 'two' })).status).toBe(412);
+    expect((await put!('/tags/101', { 'if-match': first.headers.etag as string }, { name: 'two' })).status).toBe(200);
+  });
+
+  it('are demanded where the routes say so', async () => {
+    expect((await put!('/strict/orders/101', {}, { number: 'x' })).status).toBe(428);
+    expect((await remove!('/strict/orders/101')).status).toBe(428);
+    expect((await put!('/strict/orders/101', { 'if-match': '"1"' }, { number: 'x' })).status).toBe(200);
+  });
+
+  it('are not for a client to choose', async () => {
+    const { status, body, headers } = await post!('/orders', {}, { number: 'new', ownerId: 'a', customerId: 101 });
+    expect([status, body.data?.version, headers.etag], JSON.stringify(body)).toEqual([201, 1, '"1"']);
+    await runAs(a, () => shop.orders.update(body.data.id, { number: 'x', version: 40 } as never));
+    expect(await stored(body.data.id)).toMatchObject({ version: 2 });
+  });
+
+  it('are checked by a repository, also in a unit of work that is then undone', async () => {
+    await runAs(a, async () => {
+      const id = 101 as never;
+      expect(await shop.orders.update(id, number('one'), { number: true } as never, { version: 1 })).toEqual({
+        number: 'one',
+      });
+      const late = () =>
+        shop.orders.unitOfWork(async () => {
+          await shop.customers.update(101 as never, { name: 'undone' } as never);
+          await shop.orders.update(id, number('two'), undefined, { version: 1 });
+        });
+      expect((await raised(late)).statusCode).toBe(412);
+      const unchanged = () => shop.orders.ifVersion(id, ['"2"'], async () => undefined);
+      expect((await raised(unchanged)).message).toContain('found none that did');
+      const unversioned = () => shop.customers.update(101 as never, { name: 'x' } as never, undefined, { version: 1 });
+      await expect(async () => unversioned()).rejects.toThrow('Expected a version column of Customer');
+    });
+    expect(await shop.all((client) => client.customer.count({ where: { name: 'undone' } }))).toBe(0);
+  });
+});
