@@ -18,7 +18,7 @@ const chassis = {
   idempotency: { from: ['errors', 'context', 'http', 'database', 'openapi'] },
   webhooks: { from: ['errors', 'context', 'http', 'idempotency', 'openapi'], types: ['database'] },
   outbound: { from: ['errors', 'context', 'config', 'telemetry'] },
-  uploads: { from: ['errors', 'context', 'http'] },
+  uploads: { from: ['errors', 'context', 'http'], types: ['config'] },
   events: { from: ['errors', 'context', 'config', 'telemetry', 'database', 'jobs'] },
   jobs: { from: ['errors', 'context', 'config', 'telemetry', 'database'] },
   resource: { from: ['errors', 'context', 'query', 'http'], types: ['database', 'di'] },

@@ -103,6 +103,9 @@ export { defineRoutes, handle, type ResourceAccess, resourceRouter } from './res
 export { ResourceService } from './resource/resource-service.ts';
 export { createService, type Service, type ServiceOptions } from './service.ts';
 export { createLogger, type Logger } from './telemetry/logger.ts';
+export type { FileStore, StoredFile, Visibility } from './uploads/files/file-store.ts';
+export { type ReceiveFileOptions, receivedFile, receiveFile } from './uploads/files/receive-file.ts';
+export { sendFile } from './uploads/files/send-file.ts';
 export { receiveUpload, removeUpload, type UploadedFile, uploadedFile } from './uploads/receive-upload.ts';
 export type { UploadQuota } from './uploads/upload-usage.ts';
 export type { SignatureScheme } from './webhooks/signature-schemes.ts';

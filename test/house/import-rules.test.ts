@@ -37,6 +37,7 @@ const violations: Record<string, [file: string, source: string]> = {
   'chassis-resource': ['src/chassis/resource/up.ts', "import '../loaders/plain.ts';"],
   'chassis-resource-types': ['src/chassis/resource/side.ts', "import '../database/plain.ts';"],
   'chassis-openapi': ['src/chassis/openapi/up.ts', "import '../database/plain.ts';"],
+  'chassis-uploads-types': ['src/chassis/uploads/side.ts', "import '../config/plain.ts';"],
   'chassis-uploads': ['src/chassis/uploads/up.ts', "import '../database/plain.ts';"],
   'chassis-idempotency': ['src/chassis/idempotency/up.ts', "import '../loaders/plain.ts';"],
   'chassis-webhooks': ['src/chassis/webhooks/up.ts', "import '../loaders/plain.ts';"],

@@ -10,6 +10,8 @@ import { Events } from '../events/events.ts';
 import { Jobs } from '../jobs/jobs.ts';
 import { createCursorCodec } from '../query/paging/cursor.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { FileStore } from '../uploads/files/file-store.ts';
+import { openFiles } from '../uploads/files/open-files.ts';
 import { explainFailure } from './explain-failure.ts';
 
 declare global {
@@ -24,6 +26,8 @@ interface ChassisCradle {
   settings: Environment;
   logger: Logger;
   cursors: ReturnType<typeof createCursorCodec>;
+  /** Where `receiveFile` stores files. */
+  files: FileStore;
   events: Events;
   jobs: Jobs;
 }
@@ -42,6 +46,7 @@ export async function loadDI(modulesToLoad: string[]): Promise<void> {
     orm: asFunction(() => database.client).singleton(),
     settings: asValue(configuration.settings),
     logger: asValue(logger),
+    files: asFunction(() => openFiles(configuration.settings)).singleton(),
     cursors: asValue(createCursorCodec(configuration.settings.CURSOR_SECRET)),
     events: asValue(new Events()),
     jobs: asValue(new Jobs()),

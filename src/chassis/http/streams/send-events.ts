@@ -38,7 +38,7 @@ export async function sendEvents(
   { heartbeatMs = 15_000, retryMs = 2_000 }: EventsOptions = {},
 ): Promise<void> {
   const source = events[Symbol.asyncIterator]();
-  const end = endOf(res, currentService().stopping);
+  const end = new StreamEnd(res, currentService().stopping);
   res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
   // Proxies neither keep nor gather what is sent.
   res.setHeader('Cache-Control', 'no-cache, no-transform');
@@ -47,9 +47,9 @@ export async function sendEvents(
   const heartbeat = setInterval(() => !res.writableNeedDrain && res.write(': alive\n\n'), heartbeatMs).unref();
   try {
     for (;;) {
-      const next = await Promise.race([source.next(), end.reached]);
+      const next = await end.or(source.next());
       if (next === undefined || next.done) break;
-      if (!res.write(textOf(next.value))) await Promise.race([once(res, 'drain'), end.reached]);
+      if (!res.write(textOf(next.value))) await end.or(once(res, 'drain'));
     }
   } finally {
     clearInterval(heartbeat);
@@ -60,19 +60,40 @@ export async function sendEvents(
   res.end();
 }
 
-/** Resolves when the client has gone or the service drains. */
-function endOf(res: Response, stopping: AbortSignal): { reached: Promise<undefined>; stop(): void } {
-  const { promise: reached, resolve } = Promise.withResolvers<undefined>();
-  const end = () => resolve(undefined);
-  if (stopping.aborted || res.destroyed) end();
-  stopping.addEventListener('abort', end);
-  res.on('close', end);
-  return {
-    reached,
-    stop() {
-      stopping.removeEventListener('abort', end);
-      res.off('close', end);
-    },
+/** Whether the client has gone or the service drains, and a wait that this ends. */
+class StreamEnd {
+  readonly #res: Response;
+  readonly #stopping: AbortSignal;
+  #isReached = false;
+  #wake: () => void = () => undefined;
+
+  constructor(res: Response, stopping: AbortSignal) {
+    this.#res = res;
+    this.#stopping = stopping;
+    if (stopping.aborted || res.destroyed) this.#isReached = true;
+    stopping.addEventListener('abort', this.#reach);
+    res.on('close', this.#reach);
+  }
+
+  /** What `work` gives, or undefined at the end. */
+  or<T>(work: Promise<T>): Promise<T | undefined> {
+    // A race with one promise for all waits would keep each of them until the end.
+    return new Promise((resolve, reject) => {
+      if (this.#isReached) resolve(undefined);
+      else this.#wake = () => resolve(undefined);
+      work.then(resolve, reject);
+    });
+  }
+
+  /** Hears of nothing any more. */
+  stop(): void {
+    this.#stopping.removeEventListener('abort', this.#reach);
+    this.#res.off('close', this.#reach);
+  }
+
+  readonly #reach = (): void => {
+    this.#isReached = true;
+    this.#wake();
   };
 }
 

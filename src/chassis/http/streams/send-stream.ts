@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
+import { contentDisposition } from '../answers/content-disposition.ts';
 import { type Columns, CsvLines } from './csv-lines.ts';
 
 /** How rows are sent. */
@@ -35,7 +36,7 @@ export async function sendStream<Row extends object>(
   const pieces = piecesOf(linesOf(rows, format, columns));
   const first = await pieces.next();
   res.setHeader('Content-Type', types[format]);
-  if (filename !== undefined) res.setHeader('Content-Disposition', disposition(filename));
+  if (filename !== undefined) res.setHeader('Content-Disposition', contentDisposition(filename));
   await pipeline(afterFirst(first, pieces), res);
 }
 
@@ -82,10 +83,4 @@ async function* afterFirst(
   } finally {
     await rest.return();
   }
-}
-
-/** The name in both forms (RFC 6266), without what would end or lead out of it. */
-function disposition(filename: string): string {
-  const plain = filename.replaceAll(/[^\w.\- ]/g, '_');
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(filename).replaceAll("'", '%27')}`;
 }

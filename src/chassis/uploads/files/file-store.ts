@@ -1,0 +1,66 @@
+import type { Readable } from 'node:stream';
+import { NotFoundException } from '../../errors/exceptions.ts';
+import type { Reservation } from '../upload-usage.ts';
+
+/** Who may read a file: everybody who knows its URL, or those whom a route of the service lets. */
+export type Visibility = 'public' | 'private';
+
+/** A file that is stored. */
+export interface StoredFile {
+  /** Made by the server. */
+  name: string;
+  /** In bytes. */
+  size: number;
+  /** As the client declared it, and as the route takes it; that of an image is told by its content. */
+  type: string;
+  visibility: Visibility;
+  /** What the client calls it, for people; never a path. */
+  originalName: string;
+}
+
+/** Where uploaded files are: LOCAL_UPLOAD_DIR, or a bucket of S3. */
+export interface FileStore {
+  /** Where a file is written before it is stored; nothing is served from there. */
+  readonly incomingDirectory: string;
+  /** Keeps room for a file of at most so many bytes. @throws what says that there is none */
+  reserve(visibility: Visibility, owner: string, bytes: number): Promise<Reservation>;
+  /** Stores a file that was written in full, and takes it from where it is. */
+  put(path: string, file: Omit<StoredFile, 'originalName'>): Promise<void>;
+  /** The content of a file, and its size in bytes. @throws NotFoundException when there is none of the name */
+  open(name: string, visibility: Visibility): Promise<{ stream: Readable; size: number }>;
+  /** Removes a file; one that is gone already is no error. */
+  remove(name: string, visibility: Visibility): Promise<void>;
+  /** The URL of a public file, relative to the service where that serves it. */
+  urlOf(name: string): string;
+}
+
+/** The extensions by which files of common types are known; all others are stored as `bin`. */
+export const extensions: Readonly<Record<string, string>> = {
+  'application/pdf': 'pdf',
+  'application/json': 'json',
+  'application/zip': 'zip',
+  'application/gzip': 'gz',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+  'audio/mpeg': 'mp3',
+  'image/gif': 'gif',
+  'image/jpeg': 'jpg',
+  'image/png': 'png',
+  'image/webp': 'webp',
+  'text/csv': 'csv',
+  'text/plain': 'txt',
+  'video/mp4': 'mp4',
+};
+
+const validName = /^[\w-]+\.\w+$/;
+
+/** Refuses a name that the server did not make, such as a path. @throws NotFoundException */
+export function checkedName(name: string): string {
+  if (validName.test(name)) return name;
+  throw noSuchFile();
+}
+
+/** What a file that is not there is answered with, whatever the reason. */
+export function noSuchFile(cause?: unknown): NotFoundException {
+  return new NotFoundException('No such file', undefined, { cause });
+}

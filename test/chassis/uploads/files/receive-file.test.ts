@@ -1,0 +1,92 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { bootTestApp } from '../../../support/boot-test-app.ts';
+
+const modulesDirectory = join(import.meta.dirname, '../../../fixtures/modules-files');
+const app = await bootTestApp({
+  env: { DATABASE_URL: 'none', UPLOAD_USER_BYTES: '400000' },
+  modulesDirectory,
+  configure: (config) => ({ ...config, modules: [{ name: 'documents', enabled: true }] }),
+});
+
+const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+
+function upload(path: string, content: Buffer | string, filename: string, contentType: string) {
+  return app.send((server) => server.post(path).attach('file', Buffer.from(content), { filename, contentType }));
+}
+
+/** What is in the upload directory, hidden files too. */
+const stored = () => readdirSync(app.uploads, { recursive: true }).map(String);
+
+describe('a file of any type', () => {
+  it('comes back byte for byte from the route that gives it, as something to be stored and not shown', async () => {
+    const content = '<script>alert(1)</script>';
+    const file = await upload('/private', content, '../../evil "name".html', 'text/html').expectData(201);
+    expect(file).toMatchObject({
+      size: content.length,
+      type: 'text/html',
+      visibility: 'private',
+      originalName: 'evil "name".html',
+    });
+    expect(file.name).toMatch(/^[\da-f]{16}-[\da-f-]{36}\.bin$/);
+    const answer = await fetch(`${app.url}/private/${file.name}`);
+    expect(await answer.text()).toBe(content);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/html',
+      'content-disposition': expect.stringMatching(/^attachment; filename="evil _name_.html"/),
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+    });
+  });
+
+  it('is private unless the route says otherwise: /uploads does not serve it', async () => {
+    const { name } = await upload('/private', 'secret', 'a.txt', 'text/plain').expectData(201);
+    expect(stored()).toContain(join('.private', name));
+    for (const path of [name, `.private/${name}`, `%2eprivate/${name}`, `x/../.private/${name}`]) {
+      expect((await fetch(`${app.url}/uploads/${path}`)).status).toBe(404);
+    }
+  });
+
+  it('is served by /uploads where it is public, to be stored unless it is an image', async () => {
+    const text = await upload('/public', 'a,b', 'a.csv', 'text/csv').expectData(201);
+    const answer = await fetch(`${app.url}${text.url}`);
+    expect([answer.status, answer.headers.get('content-disposition')]).toEqual([200, 'attachment']);
+    const image = await upload('/public', png, 'a.png', 'image/png').expectData(201);
+    const shown = await fetch(`${app.url}${image.url}`);
+    expect([shown.headers.get('content-type'), shown.headers.get('content-disposition')]).toEqual(['image/png', null]);
+  });
+
+  it.each([
+    ['/pdf', 'a', 'a.txt', 'text/plain', 415, /^Expected application\/pdf in field "file", found "text\/plain"/],
+    ['/private', '<svg/>', 'a.png', 'image/png', 415, /^Expected image\/png in field "file", found "other content"/],
+    ['/private', 'x'.repeat(100_001), 'a.txt', 'text/plain', 413, /larger than 100000 bytes/],
+    ['/private', 'x', 'refused.txt', 'text/plain', 400, 'Refused'],
+  ])('leaves nothing behind when it is refused: %s %#', async (path, content, name, type, status, message) => {
+    const before = stored();
+    await upload(path, content, name, type).expectError(status, message);
+    await expect.poll(stored).toEqual(before);
+  });
+
+  it('is refused when it is missing, and when its owner has no room', async () => {
+    await app
+      .send((server) => server.post('/private').field('other', 'x'))
+      .expectError(400, /Expected a file in field "file"/);
+    const sent = Array.from({ length: 6 }, () => upload('/private', 'x'.repeat(99_000), 'a.txt', 'text/plain'));
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    expect(statuses).toContain(413);
+    expect(statuses).toContain(201);
+  });
+
+  it('is a 404 once it is removed, and by a name that is none', async () => {
+    const name =
+      stored()
+        .find((path) => path.startsWith('.private/'))
+        ?.replace('.private/', '') ?? '';
+    expect((await app.delete(`/private/${name}`)).status).toBe(204);
+    expect(existsSync(join(app.uploads, '.private', name))).toBe(false);
+    await app.get(`/private/${name}`).expectError(404, 'No such file');
+    await app.get('/private/..%2f..%2fetc%2fpasswd').expectError(404, 'No such file');
+  });
+});
