@@ -97,20 +97,26 @@ export class ModelRules {
 
   #readMade(): void {
     const late: string[] = [];
+    const differ: string[] = [];
     for (const declared of this.#made.splice(0)) {
       const { model, rules } = declared();
       if (Object.values(rules).every((rule) => rule === undefined)) continue;
       const known = this.#declared.get(model);
       if (known === undefined && this.#sealed) late.push(model);
-      if (known && textOf(known) !== textOf(rules)) throw new Error(differing(model));
+      if (known && textOf(known) !== textOf(rules)) differ.push(model);
       this.#declared.set(model, known ?? rules);
     }
-    if (late.length === 0) return;
-    throw new InternalServerErrorException(
-      `The rules for rows of ${late.join(', ')} came after the service began to serve; register the repository in di.ts ` +
-        'under a name that ends in Repository, so that it is made at the start.',
-    );
+    // All are read by now, so what is told once holds from then on.
+    if (differ.length > 0) throw new InternalServerErrorException(differing(differ));
+    if (late.length > 0) throw new InternalServerErrorException(tooLate(late));
   }
+}
+
+function tooLate(models: readonly string[]): string {
+  return (
+    `The rules for rows of ${models.join(', ')} came after the service began to serve; register the repository in di.ts ` +
+    'under a name that ends in Repository, so that it is made at the start.'
+  );
 }
 
 function closed(model: string, problem: string): InternalServerErrorException {
@@ -120,9 +126,9 @@ function closed(model: string, problem: string): InternalServerErrorException {
   );
 }
 
-function differing(model: string): string {
+function differing(models: readonly string[]): string {
   return (
-    `Expected one repository to say which rows of ${model} a caller may see, found two that differ; ` +
+    `Expected one repository to say which rows of ${models.join(', ')} a caller may see, found two that differ; ` +
     'declare scope, softDelete, authors and version in one, and in the other nothing or the same.'
   );
 }
