@@ -49,7 +49,8 @@ function onPool(pool: Pool): Db {
       let failed = false;
       try {
         const result = await client.query(text, values);
-        return Array.isArray(result) ? (result.at(-1) ?? { rows: [] }) : result;
+        // A script has a result for each of its statements, and its reader looks for rows in all of them.
+        return Array.isArray(result) ? { rows: result.flatMap(({ rows }) => rows) } : result;
       } catch (error) {
         failed = true;
         throw error;

@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import { parseDatabaseUrl } from '../database/client/database-url.ts';
 import type { EventDefinition } from '../events/define-events.ts';
 import type { MakeOutboxJob } from '../events/events.ts';
 import type { JobsFactory } from '../jobs/define-jobs.ts';
@@ -37,7 +38,12 @@ export async function loadJobs(service: Service, tracer: JobTracer): Promise<() 
     const list = problems.map((text) => `  ${text}`).join('\n');
     throw new StartUpError(`The jobs and events of this service do not hold:\n${list}`);
   }
-  if (!database.isOpen) return runJobs(service, { plans, tracer });
+  const own = plans.filter(({ replicas }) => replicas === 'each');
+  if (!database.isOpen) return runJobs(service, { plans: own, tracer });
+  if (!parseDatabaseUrl(service.settings.DATABASE_URL).writable) {
+    service.logger.info('stored jobs are neither sent nor run, because the database is read only on purpose');
+    return runJobs(service, { plans: own, tracer });
+  }
   const outbox = events.size > 0 ? await openOutbox(service) : undefined;
   const all = outbox ? [...plans, outbox.plan] : plans;
   const store = await openStore(service, all);

@@ -84,6 +84,7 @@ describe.each(databaseProviders)('jobs on %s', (provider) => {
   it('of the clock run in each replica or in one, never twice for one moment', async () => {
     const url = await freshDatabase(provider);
     const replicas = await Promise.all([startWork(url), startWork(url)]);
+    const warnings = () => replicas.flatMap(({ lines }) => lines.filter(({ level }) => level !== 'info'));
     const counted = (text: string) =>
       replicas.map(({ notebook }) => notebook.notes.filter((note) => note.text === text));
     await expect.poll(() => counted('here').every((notes) => notes.length > 2), { timeout: 10_000 }).toBe(true);
@@ -92,6 +93,7 @@ describe.each(databaseProviders)('jobs on %s', (provider) => {
       .flat()
       .map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
+    expect(warnings()).toEqual([]);
   });
 });
 
