@@ -8,19 +8,12 @@ import { addHealthCheck, createService, environment, maskInLogs, rateLimit } fro
 import { connectOrm } from '../../src/chassis/loaders/connect-orm.ts';
 import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
 import { anyProvider } from '../support/empty-database.ts';
+import { emptyConfig, emptyServiceVariables } from '../support/empty-service.ts';
 import { raised } from '../support/raised.ts';
 import { memoryLog } from './http/bare-app.ts';
 
 const modulesDirectory = join(import.meta.dirname, '../fixtures/modules');
 const ambient = { name: 'ambient', enabled: true };
-const variables = {
-  NODE_ENV: 'test',
-  LOG_LEVEL: 'silent',
-  HOST: '127.0.0.1',
-  INTERNAL_PORT: '0',
-  DATABASE_URL: 'none',
-};
-const empty = { modules: [], server: { port: 0 } };
 const environmentBefore = { ...process.env };
 
 const logs = { one: memoryLog('info'), two: memoryLog('info') };
@@ -162,14 +155,17 @@ describe('two services of one process, on SQLite and on PostgreSQL', () => {
     ],
     ['a port that is taken', async () => ({ server: { port: Number(new URL(one.url).port) } }), {}, /another process/],
   ])('stay as they were when a third fails to start: %s', async (_what, config, env, message) => {
-    const third = createService({ ...empty, ...(await config()) }, { env: { ...variables, ...env }, modulesDirectory });
+    const third = createService(
+      { ...emptyConfig, ...(await config()) },
+      { env: { ...emptyServiceVariables, ...env }, modulesDirectory },
+    );
     await expect(third.start()).rejects.toThrow(message);
     for (const app of [one, two]) expect((await app.internal.get('/readyz')).status).toBe(200);
     expect(await one.get('/name').expectData()).toEqual(['one', 'one', 'one']);
   });
 
   it('end each by itself', async () => {
-    const third = createService(empty, { env: variables, modulesDirectory });
+    const third = createService(emptyConfig, { env: emptyServiceVariables, modulesDirectory });
     const { addresses } = await third.start();
     expect((await fetch(`${addresses[0]?.url}/readyz`)).status).toBe(200);
     await third.close();

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { registerAccount } from '../support/accounts.ts';
 import { gifBlocks, images, jpegSegment, pngChunk, webpChunk } from '../support/images.ts';
 import { hostileApp, raw } from './hostile-app.ts';
 
@@ -63,7 +64,6 @@ describe('/uploads', () => {
 
 const script = Buffer.from('<html><script>alert(document.domain)</script></html>');
 const comment = (text: Buffer) => Buffer.concat([Buffer.from([0x21, 0xfe]), gifBlocks(text)]);
-const password = 'correct horse battery';
 
 describe('a picture that is a page too', () => {
   it.each([
@@ -72,10 +72,8 @@ describe('a picture that is a page too', () => {
     ['JPEG', 'jpg', 'image/jpeg', images.jpg(script, jpegSegment(0xfe, script))],
     ['WebP', 'webp', 'image/webp', images.webp(script, webpChunk('XMP ', script))],
   ])('as %s is served as a picture that runs nothing', async (_type, extension, mediaType, content) => {
-    const email = `${extension}@polyglot.example`;
-    const { id } = await app.post('/auth/register', { email, password, name: 'x' }).expectData(201);
-    const client = app.as({ email, password });
-    const user = await client.upload(`/api/v1/users/${id}/avatar`, 'avatar', content, 'page.html').expectData();
+    const { path, client } = await registerAccount(app);
+    const user = await client.upload(`${path}/avatar`, 'avatar', content, 'page.html').expectData();
     expect(user.avatarUrl).toMatch(new RegExp(`\\.${extension}$`));
     const { headers, body } = await app.get(user.avatarUrl);
     // Of a picture, what stands among its pixels is a part.

@@ -35,9 +35,9 @@ const gcpSeverities: Record<string, string> = { trace: 'DEBUG', warn: 'WARNING',
 const forms = { ecs, gcp, otel } satisfies Partial<Record<LogFormat, (line: LogLine) => Fields>>;
 
 /**
- * What rewrites the lines of pino for a collector: Elastic Common Schema, Google Cloud's structured logging, or the log data
- * model of OpenTelemetry. Undefined where they stay as they are. Reading and writing a line again takes some microseconds,
- * which only those who ask for it pay.
+ * The function that rewrites the lines of pino for a collector: Elastic Common Schema, Google Cloud's structured logging or
+ * the log data model of OpenTelemetry. Undefined for `json` and `pretty`, whose lines stay as they are. Parsing and writing
+ * a line again takes some microseconds.
  */
 export function lineFormat(format: LogFormat): ((line: string) => string) | undefined {
   if (format === 'json' || format === 'pretty') return undefined;
@@ -46,29 +46,12 @@ export function lineFormat(format: LogFormat): ((line: string) => string) | unde
 }
 
 function ecs(line: LogLine): Fields {
-  const {
-    level,
-    time,
-    msg,
-    traceId,
-    spanId,
-    requestId,
-    method,
-    url,
-    status,
-    durationMs,
-    userAgent,
-    ipAddress,
-    userId,
-    err,
-    error,
-    ...rest
-  } = line;
-  const fault = err ?? error;
+  const { level, time, message, traceId, spanId, fault, rest } = entryOf(line);
+  const { method, url, status, durationMs, userAgent, ipAddress, requestId, userId, ...others } = rest;
   return given({
     '@timestamp': new Date(time).toISOString(),
     'log.level': level,
-    message: msg ?? '',
+    message,
     'ecs.version': '8.11.0',
     'trace.id': traceId,
     'span.id': spanId,
@@ -83,28 +66,13 @@ function ecs(line: LogLine): Fields {
     'error.type': fault?.type,
     'error.message': fault?.message,
     'error.stack_trace': fault?.stack,
-    ...rest,
+    ...others,
   });
 }
 
 function gcp(line: LogLine): Fields {
-  const {
-    level,
-    time,
-    msg,
-    traceId,
-    spanId,
-    method,
-    url,
-    status,
-    durationMs,
-    userAgent,
-    ipAddress,
-    err,
-    error,
-    ...rest
-  } = line;
-  const fault = err ?? error;
+  const { level, time, message, traceId, spanId, fault, rest } = entryOf(line);
+  const { method, url, status, durationMs, userAgent, ipAddress, ...others } = rest;
   const request = given({
     requestMethod: method,
     requestUrl: url,
@@ -116,24 +84,23 @@ function gcp(line: LogLine): Fields {
   return given({
     severity: gcpSeverities[level] ?? level.toUpperCase(),
     time: new Date(time).toISOString(),
-    message: msg ?? '',
+    message,
     'logging.googleapis.com/trace': traceId,
     'logging.googleapis.com/spanId': spanId,
     httpRequest: method === undefined ? undefined : request,
     // Error Reporting groups by it.
     stack_trace: fault?.stack,
-    ...rest,
+    ...others,
   });
 }
 
 function otel(line: LogLine): Fields {
-  const { level, time, msg, traceId, spanId, err, error, ...rest } = line;
-  const fault = err ?? error;
+  const { level, time, message, traceId, spanId, fault, rest } = entryOf(line);
   return given({
     Timestamp: `${time}000000`,
     SeverityText: level.toUpperCase(),
     SeverityNumber: severityNumbers[level],
-    Body: msg ?? '',
+    Body: message,
     TraceId: traceId,
     SpanId: spanId,
     Attributes: given({
@@ -143,6 +110,11 @@ function otel(line: LogLine): Fields {
       'exception.stacktrace': fault?.stack,
     }),
   });
+}
+
+/** The fields that every format has a place for, and the rest of the line. */
+function entryOf({ level, time, msg: message = '', traceId, spanId, err, error, ...rest }: LogLine) {
+  return { level, time, message, traceId, spanId, fault: err ?? error, rest };
 }
 
 function given(fields: Fields): Fields {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { password, registerAccount } from '../../support/accounts.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp();
-const password = 'correct horse battery';
 const events = '/auth/audit-events';
 const admin = app.as('admin');
 
@@ -18,14 +18,9 @@ async function trailOf(subjectId: string): Promise<AuditEvent[]> {
   return admin.get(events, { where: { subjectId }, orderBy: { createdAt: 'asc' } }).expectData();
 }
 
-async function newAccount(email: string) {
-  const { id } = await app.post('/auth/register', { email, password, name: 'A user' }).expectData(201);
-  return { id, email, path: `/api/v1/users/${id}` };
-}
-
 describe('the audit trail', () => {
   it('keeps what was done to an account, who did it and from where, beyond the life of the account', async () => {
-    const { id, email, path } = await newAccount('ada@test.example');
+    const { id, email, path } = await registerAccount(app, { email: 'ada@test.example' });
     const { refreshToken } = await app.post('/auth/login', { email, password }).expectData();
     await app.post('/auth/login', { email, password: 'wrong' }).expectError(401, /wrong/);
     await app.post('/auth/logout', { refreshToken });
@@ -57,7 +52,7 @@ describe('the audit trail', () => {
   });
 
   it('holds no password, token or e-mail address', async () => {
-    const { email, path } = await newAccount('secret@test.example');
+    const { email, path } = await registerAccount(app, { email: 'secret@test.example' });
     const tokens = await app.post('/auth/login', { email, password }).expectData();
     await app.post('/auth/login', { email, password: 'a wrong password' }).expectError(401, /wrong/);
     await admin.put(path, { email: 'new-secret@test.example', password: 'another horse battery' }).expectData();
@@ -76,7 +71,10 @@ describe('the audit trail', () => {
   });
 
   it('keeps nothing of a change that was refused', async () => {
-    const [one, two] = [await newAccount('one@test.example'), await newAccount('two@test.example')];
+    const [one, two] = [
+      await registerAccount(app, { email: 'one@test.example' }),
+      await registerAccount(app, { email: 'two@test.example' }),
+    ];
     await admin.put(one.path, { email: two.email }).expectError(409, /already/);
     expect((await trailOf(one.id)).map(({ action }) => action)).toEqual(['account.registered']);
   });

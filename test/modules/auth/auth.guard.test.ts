@@ -1,6 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { newAccount, password } from '../../support/accounts.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const secret = 'a secret of this test, 32 bytes or more';
@@ -25,8 +26,6 @@ const send = (authorization: string, path = '/api/v1/users') =>
   app.send((server) => server.post(path).set('Authorization', authorization).send({}));
 
 const ended = 'The session has ended; log in again';
-const password = 'correct horse battery';
-let accounts = 0;
 
 /** Leaves what a reader sees who read the session before the account was deleted, and the account after. */
 async function removeWithoutSessions(id: string): Promise<void> {
@@ -42,20 +41,9 @@ async function removeWithoutSessions(id: string): Promise<void> {
   await client.$executeRawUnsafe('PRAGMA foreign_keys = ON');
 }
 
-/** A registered user of this role with a session of its own. */
-async function newAccount(role: 'admin' | 'user' = 'user') {
-  const email = `account${++accounts}@test.example`;
-  const { id } = await app.post('/auth/register', { email, password, name: 'A user' }).expectData(201);
-  if (role === 'admin') await app.orm.user.update({ where: { id }, data: { role } });
-  const tokens = await app.post('/auth/login', { email, password }).expectData();
-  const as = (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) =>
-    app.send((server) => server[method](path).set('Authorization', `Bearer ${tokens.accessToken}`).send(body));
-  return { id, email, tokens, as, path: `/api/v1/users/${id}` };
-}
-
 describe('a guard asks the database, so that', () => {
   it('an administrator who was demoted cannot raise itself again with the old token', async () => {
-    const admin = await newAccount('admin');
+    const admin = await newAccount(app, 'admin');
     await app.as('admin').put(admin.path, { role: 'user' }).expectData();
     await admin.as('put', admin.path, { role: 'admin' }).expectError(403, /administrators/);
     await admin.as('post', '/api/v1/products', {}).expectError(403, 'Your role does not allow this');
@@ -63,7 +51,7 @@ describe('a guard asks the database, so that', () => {
   });
 
   it('an administrator who was demoted reads no more than a user', async () => {
-    const admin = await newAccount('admin');
+    const admin = await newAccount(app, 'admin');
     await app.as('admin').put(admin.path, { role: 'user' }).expectData();
     const [user] = await admin.as('get', '/api/v1/users').expectData();
     expect(user).not.toHaveProperty('email');
@@ -71,7 +59,7 @@ describe('a guard asks the database, so that', () => {
   });
 
   it('an administrator who was deleted makes no other one with the old token', async () => {
-    const admin = await newAccount('admin');
+    const admin = await newAccount(app, 'admin');
     expect((await app.as('admin').delete(admin.path)).status).toBe(204);
     const body = { email: 'second@test.example', name: 'Second', password, role: 'admin' };
     await admin.as('post', '/api/v1/users', body).expectError(401, ended);
@@ -79,7 +67,7 @@ describe('a guard asks the database, so that', () => {
   });
 
   it('an account that is deleted while its session is read is answered 401, not 500', async () => {
-    const { id, path, as, tokens } = await newAccount();
+    const { id, path, as, tokens } = await newAccount(app);
     await removeWithoutSessions(id);
     await as('put', path, { name: 'Eve' }).expectError(401, ended);
     await app
@@ -89,7 +77,7 @@ describe('a guard asks the database, so that', () => {
   });
 
   it('a session that has ended writes nothing with its access token', async () => {
-    const user = await newAccount();
+    const user = await newAccount(app);
     expect((await app.post('/auth/logout', { refreshToken: user.tokens.refreshToken })).status).toBe(204);
     const { headers } = await user.as('put', user.path, { name: 'Eve' }).expectError(401, ended);
     expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
@@ -98,7 +86,7 @@ describe('a guard asks the database, so that', () => {
   });
 
   it('a session that has expired, or that is of another user, writes nothing', async () => {
-    const [expired, other] = [await newAccount(), await newAccount()];
+    const [expired, other] = [await newAccount(app), await newAccount(app)];
     const session = decodeJwt(expired.tokens.accessToken)['sid'] as string;
     await send(`Bearer ${await signed({ sub: other.id, sid: session })}`).expectError(401, ended);
     await app.orm.session.update({ where: { id: session }, data: { expiresAt: new Date(Date.now() - 1) } });
@@ -106,7 +94,7 @@ describe('a guard asks the database, so that', () => {
   });
 
   it('a token never gives more than the role of now, whatever it says', async () => {
-    const { id, tokens } = await newAccount();
+    const { id, tokens } = await newAccount(app);
     const forged = await signed({ sub: id, sid: decodeJwt(tokens.accessToken)['sid'] as string, role: 'admin' });
     await send(`Bearer ${forged}`).expectError(403, 'Your role does not allow this');
   });

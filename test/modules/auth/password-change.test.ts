@@ -1,28 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { newAccount, password, sendAs } from '../../support/accounts.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp();
-const password = 'correct horse battery';
 const newPassword = 'another horse battery';
-let accounts = 0;
 
-/** A registered user that is logged in. */
-async function newAccount() {
-  const email = `account${++accounts}@test.example`;
-  const { id } = await app.post('/auth/register', { email, password, name: 'A user' }).expectData(201);
-  const tokens = await app.post('/auth/login', { email, password }).expectData();
-  return { id, email, tokens };
-}
-
-const put = (accessToken: string, body: object) =>
-  app.send((server) => server.put('/auth/password').set('Authorization', `Bearer ${accessToken}`).send(body));
+const put = (accessToken: string, body: object) => sendAs(app, { accessToken }, 'put', '/auth/password', body);
 const reauthenticate = (accessToken: string, body: object) =>
-  app.send((server) => server.post('/auth/reauthenticate').set('Authorization', `Bearer ${accessToken}`).send(body));
+  sendAs(app, { accessToken }, 'post', '/auth/reauthenticate', body);
 const refresh = (refreshToken: string) => app.post('/auth/refresh', { refreshToken });
 
 describe('PUT /auth/password', () => {
   it('changes the password, ends all other sessions and answers 200 with the tokens of a new one', async () => {
-    const { id, email, tokens } = await newAccount();
+    const { id, email, tokens } = await newAccount(app);
     const other = await app.post('/auth/login', { email, password }).expectData();
     const response = await put(tokens.accessToken, { currentPassword: password, newPassword });
     expect(response.status).toBe(200);
@@ -45,7 +35,7 @@ describe('PUT /auth/password', () => {
     ['no current password', { newPassword }, 'currentPassword'],
     ['an unknown field', { currentPassword: password, newPassword, role: 'admin' }, 'role'],
   ])('answers 400 to %s and changes nothing', async (_case, body, field) => {
-    const { id, tokens } = await newAccount();
+    const { id, tokens } = await newAccount(app);
     const before = await app.orm.user.findUniqueOrThrow({ where: { id } });
     const { body: answer } = await put(tokens.accessToken, body).expectError(400, 'Validation Failed');
     expect(Object.keys(answer.details.errors)).toEqual([field]);
@@ -56,7 +46,7 @@ describe('PUT /auth/password', () => {
 
   it('answers 401 to nobody and to a session that has ended', async () => {
     expect((await app.put('/auth/password', { currentPassword: password, newPassword })).status).toBe(401);
-    const { tokens } = await newAccount();
+    const { tokens } = await newAccount(app);
     await app.post('/auth/logout', { refreshToken: tokens.refreshToken });
     await put(tokens.accessToken, { currentPassword: password, newPassword }).expectError(401, /session has ended/);
   });
@@ -64,7 +54,7 @@ describe('PUT /auth/password', () => {
 
 describe('POST /auth/reauthenticate', () => {
   it('answers 204 to the password, 400 to another one, and keeps both in the audit trail', async () => {
-    const { id, tokens } = await newAccount();
+    const { id, tokens } = await newAccount(app);
     expect((await reauthenticate(tokens.accessToken, { password })).status).toBe(204);
     await reauthenticate(tokens.accessToken, { password: 'wrong' }).expectError(400, 'Validation Failed', {
       errors: { password: ['The password is wrong'] },
@@ -83,7 +73,7 @@ describe('changes that administrators make to accounts', () => {
 
   /** An administrator whose password was given 16 minutes ago. */
   async function staleAdmin() {
-    const { id, tokens } = await newAccount();
+    const { id, tokens } = await newAccount(app);
     await app.orm.user.update({ where: { id }, data: { role: 'admin' } });
     const authenticatedAt = new Date(Date.now() - 16 * 60_000);
     await app.orm.session.updateMany({ where: { userId: id }, data: { authenticatedAt } });
@@ -95,7 +85,7 @@ describe('changes that administrators make to accounts', () => {
     app.send((server) => server[method](path).set('Authorization', `Bearer ${accessToken}`).send(body));
 
   it('ask for the password again after 15 minutes: of e-mail, password, role, creation and deletion', async () => {
-    const [{ accessToken }, target] = [await staleAdmin(), await newAccount()];
+    const [{ accessToken }, target] = [await staleAdmin(), await newAccount(app)];
     const before = await app.orm.user.findUniqueOrThrow({ where: { id: target.id } });
     const path = `/api/v1/users/${target.id}`;
     for (const change of [{ email: 'x@test.example' }, { password: newPassword }, { role: 'admin' }]) {

@@ -1,24 +1,13 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { newAccount, password, sendAs } from '../../support/accounts.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp();
-const password = 'correct horse battery';
 const newPassword = 'another horse battery';
-let accounts = 0;
-
-/** A registered user and its tokens. */
-async function newAccount() {
-  const email = `account${++accounts}@test.example`;
-  const { id } = await app.post('/auth/register', { email, password, name: 'A user' }).expectData(201);
-  const tokens = await logIn(email).expectData();
-  return { id, email, path: `/api/v1/users/${id}`, tokens };
-}
 
 const logIn = (email: string) => app.post('/auth/login', { email, password });
 const refresh = (refreshToken: string) => app.post('/auth/refresh', { refreshToken });
-const send = (accessToken: string, method: 'put' | 'post' | 'delete', path: string, body?: object) =>
-  app.send((server) => server[method](path).set('Authorization', `Bearer ${accessToken}`).send(body));
 /** A round hashes a dozen passwords, two at a time. */
 const timeout = 60_000;
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
@@ -37,10 +26,10 @@ describe('of a password change nothing survives:', () => {
   ])('no login of 50 with the old password, %s', { timeout }, async (_who, kind) => {
     let opened = 0;
     for (let round = 0; round < 5; round += 1) {
-      const { email, path, tokens } = await newAccount();
+      const { email, path, tokens } = await newAccount(app);
       const change = () =>
         kind === 'own'
-          ? send(tokens.accessToken, 'put', '/auth/password', { currentPassword: password, newPassword })
+          ? sendAs(app, tokens, 'put', '/auth/password', { currentPassword: password, newPassword })
           : app.as('admin').put(path, { password: newPassword });
       // The change stands at another place in the queue of passwords in each round.
       const logins = times(10, (index) => (index === round * 2 ? [change(), logIn(email)] : [logIn(email)]));
@@ -61,11 +50,11 @@ describe('of a password change nothing survives:', () => {
     ['by an administrator', 'reset'],
   ])('no refresh token that is exchanged meanwhile, %s', { timeout }, async (_who, kind) => {
     for (let round = 0; round < 4; round += 1) {
-      const { email, path, tokens } = await newAccount();
+      const { email, path, tokens } = await newAccount(app);
       const others = await Promise.all(times(5, async () => (await logIn(email).expectData()).refreshToken));
       const change =
         kind === 'own'
-          ? send(tokens.accessToken, 'put', '/auth/password', { currentPassword: password, newPassword })
+          ? sendAs(app, tokens, 'put', '/auth/password', { currentPassword: password, newPassword })
           : app.as('admin').put(path, { password: newPassword });
       let over = false;
       const chains = others.map(async (first) => {
@@ -87,7 +76,7 @@ describe('of a password change nothing survives:', () => {
 
 describe('a refresh token', () => {
   it('that is used 8 times at once is exchanged at most once, and what it gave does not work', async () => {
-    const { email } = await newAccount();
+    const { email } = await newAccount(app);
     const tokens = await Promise.all(times(10, async () => (await logIn(email).expectData()).refreshToken));
     for (const token of tokens) {
       const answers = await Promise.all(times(8, () => refresh(token)));
@@ -100,7 +89,7 @@ describe('a refresh token', () => {
 
 describe('of a logout nothing survives:', () => {
   it('no refresh token that is exchanged meanwhile', async () => {
-    const { email } = await newAccount();
+    const { email } = await newAccount(app);
     const rounds = times(25, async () => {
       const { refreshToken } = await logIn(email).expectData();
       const [answer] = await Promise.all([refresh(refreshToken), app.post('/auth/logout', { refreshToken })]);
@@ -110,11 +99,11 @@ describe('of a logout nothing survives:', () => {
   });
 
   it('no refresh token that is exchanged while its session is ended by its identifier', async () => {
-    const { id, email, tokens } = await newAccount();
+    const { id, email, tokens } = await newAccount(app);
     const rounds = times(20, async () => {
       const { accessToken, refreshToken } = await logIn(email).expectData();
       const { sid } = decodeJwt<{ sid: string }>(accessToken);
-      const end = send(tokens.accessToken, 'delete', `/auth/sessions/${sid}`);
+      const end = sendAs(app, tokens, 'delete', `/auth/sessions/${sid}`);
       const [answer, { status }] = await Promise.all([refresh(refreshToken), end]);
       expect(status).toBe(204);
       return answer;
@@ -124,9 +113,9 @@ describe('of a logout nothing survives:', () => {
   });
 
   it('no session that was open before a logout everywhere', async () => {
-    const { email, tokens } = await newAccount();
+    const { email, tokens } = await newAccount(app);
     const open = await Promise.all(times(10, async () => (await logIn(email).expectData()).refreshToken));
-    const all = send(tokens.accessToken, 'post', '/auth/logout-all');
+    const all = sendAs(app, tokens, 'post', '/auth/logout-all');
     const [end, ...answers] = await Promise.all([all, ...open.map(refresh)]);
     expect(end.status).toBe(204);
     expect((await alive(answers)).alive).toBe(0);
@@ -136,7 +125,7 @@ describe('of a logout nothing survives:', () => {
 describe('of a deleted account nothing survives:', () => {
   it('no login and no refresh token that is exchanged meanwhile, and none of them fails otherwise', async () => {
     for (let round = 0; round < 3; round += 1) {
-      const { id, email, path } = await newAccount();
+      const { id, email, path } = await newAccount(app);
       const open = await Promise.all(times(4, async () => (await logIn(email).expectData()).refreshToken));
       const logins = times(6, () => logIn(email));
       const remove = app.as('admin').delete(path);
@@ -152,11 +141,11 @@ describe('of a deleted account nothing survives:', () => {
 describe('two administrators', () => {
   it('who demote each other at once do not both succeed after they were demoted, and no request hangs', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const [one, two] = [await newAccount(), await newAccount()];
+      const [one, two] = [await newAccount(app), await newAccount(app)];
       await app.orm.user.updateMany({ where: { id: { in: [one.id, two.id] } }, data: { role: 'admin' } });
       const demotions = await Promise.all([
-        send(one.tokens.accessToken, 'put', two.path, { role: 'user' }),
-        send(two.tokens.accessToken, 'put', one.path, { role: 'user' }),
+        sendAs(app, one.tokens, 'put', two.path, { role: 'user' }),
+        sendAs(app, two.tokens, 'put', one.path, { role: 'user' }),
       ]);
       expect(demotions.map(({ status }) => status).sort()).toEqual([200, 403]);
       expect(await app.count('user', { id: { in: [one.id, two.id] }, role: 'admin' })).toBe(1);
@@ -165,9 +154,9 @@ describe('two administrators', () => {
 
   it('make no other administrator when one of them is demoted, however close the two requests are', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const { path, tokens } = await newAccount();
+      const { path, tokens } = await newAccount(app);
       await app.as('admin').put(path, { role: 'admin' }).expectData();
-      const raise = () => send(tokens.accessToken, 'put', path, { role: 'admin' });
+      const raise = () => sendAs(app, tokens, 'put', path, { role: 'admin' });
       await Promise.all([raise(), app.as('admin').put(path, { role: 'user' }).expectData(), raise()]);
       // Whatever came before the demotion, nothing comes after it.
       expect((await raise()).status).toBe(403);

@@ -1,35 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { type Method, registerAccount, sendAs, type Tokens } from '../../support/accounts.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp({ env: { AUTH_SESSION_MAX_DAYS: '7', AUTH_REFRESH_TOKEN_TTL_DAYS: '30' } });
-const password = 'correct horse battery';
 const refusal = 'The refresh token is invalid or has expired; log in again';
-let accounts = 0;
 
-interface Tokens {
-  accessToken: string;
-  refreshToken: string;
-}
-
-/** A registered user, and what logs it in. */
-async function newAccount() {
-  const email = `account${++accounts}@test.example`;
-  const { id } = await app.post('/auth/register', { email, password, name: 'A user' }).expectData(201);
-  const logIn = (userAgent = 'a test'): Promise<Tokens> =>
-    app
-      .send((server) => server.post('/auth/login').set('User-Agent', userAgent).send({ email, password }))
-      .expectData();
-  return { id, email, logIn };
-}
-
-const as = ({ accessToken }: Tokens, method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) =>
-  app.send((server) => server[method](path).set('Authorization', `Bearer ${accessToken}`).send(body));
+const as = (tokens: Tokens, method: Method, path: string, body?: object) => sendAs(app, tokens, method, path, body);
 const refresh = ({ refreshToken }: Tokens) => app.post('/auth/refresh', { refreshToken });
 
 describe('GET /auth/sessions', () => {
   it("lists the caller's sessions that are alive, with where they are from, and marks its own", async () => {
-    const [{ logIn }, other] = [await newAccount(), await newAccount()];
+    const [{ logIn }, other] = [await registerAccount(app), await registerAccount(app)];
     const [phone, laptop, ended] = [await logIn('a phone'), await logIn('a laptop'), await logIn('ended')];
     await other.logIn();
     await app.post('/auth/logout', { refreshToken: ended.refreshToken });
@@ -53,7 +35,7 @@ describe('GET /auth/sessions', () => {
 
 describe('DELETE /auth/sessions/:id', () => {
   it('ends one session and no other', async () => {
-    const { logIn } = await newAccount();
+    const { logIn } = await registerAccount(app);
     const [mine, lost] = [await logIn(), await logIn('lost')];
     const sessions = await as(mine, 'get', '/auth/sessions').expectData();
     const { id } = sessions.find(({ userAgent }: { userAgent: string }) => userAgent === 'lost');
@@ -64,7 +46,7 @@ describe('DELETE /auth/sessions/:id', () => {
   });
 
   it("answers 404 to another user's session, which lives on, and to one that is not there", async () => {
-    const [victim, mallory] = [await newAccount(), await newAccount()];
+    const [victim, mallory] = [await registerAccount(app), await registerAccount(app)];
     const [theirs, mine] = [await victim.logIn(), await mallory.logIn()];
     const { id } = await app.orm.session.findFirstOrThrow({ where: { userId: victim.id } });
     await as(mine, 'delete', `/auth/sessions/${id}`).expectError(404, 'Session not found');
@@ -81,7 +63,7 @@ describe('DELETE /auth/sessions/:id', () => {
 
 describe('POST /auth/logout-all', () => {
   it('ends all sessions of the caller and of nobody else', async () => {
-    const [user, other] = [await newAccount(), await newAccount()];
+    const [user, other] = [await registerAccount(app), await registerAccount(app)];
     const [one, two, theirs] = [await user.logIn(), await user.logIn(), await other.logIn()];
     expect((await as(one, 'post', '/auth/logout-all')).status).toBe(204);
     for (const tokens of [one, two]) await refresh(tokens).expectError(401, refusal);
@@ -96,7 +78,7 @@ describe('POST /auth/logout-all', () => {
 
 describe('a session', () => {
   it('lives AUTH_SESSION_MAX_DAYS at most, however long its refresh token would hold', async () => {
-    const { id, logIn } = await newAccount();
+    const { id, logIn } = await registerAccount(app);
     const before = Date.now();
     await logIn();
     const { expiresAt, endsAt } = await app.orm.session.findFirstOrThrow({ where: { userId: id } });
@@ -106,7 +88,7 @@ describe('a session', () => {
   });
 
   it('that is over is forgotten at a login 90 days after its last use', async () => {
-    const { id, logIn } = await newAccount();
+    const { id, logIn } = await registerAccount(app);
     await logIn();
     const long = new Date(Date.now() - 91 * 86_400_000);
     await app.orm.session.updateMany({ where: { userId: id }, data: { lastUsedAt: long, expiresAt: long } });

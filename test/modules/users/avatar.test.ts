@@ -1,24 +1,21 @@
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { registerAccount } from '../../support/accounts.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 import { images } from '../../support/images.ts';
 
 const app = await bootTestApp({
   env: { UPLOAD_MAX_BYTES: '5000', UPLOAD_USER_BYTES: '6000', UPLOADS_PER_MINUTE: '6' },
 });
-const password = 'correct horse battery';
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
 );
 
-let users = 0;
-
 /** A registered user and the path of its avatar. */
 async function newUser() {
-  const email = `user${++users}@test.example`;
-  const { id } = await app.post('/auth/register', { email, password, name: 'A user' }).expectData(201);
-  return { id, path: `/api/v1/users/${id}/avatar`, client: app.as({ email, password }) };
+  const { id, path, client } = await registerAccount(app);
+  return { id, path: `${path}/avatar`, client };
 }
 
 const files = () => readdirSync(app.uploads).sort();

@@ -1,23 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { registerAccount } from '../../support/accounts.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp();
 const profiles = '/api/v1/profiles';
-const password = 'correct horse battery';
 const stranger = '01900000-0000-7000-8000-000000000000';
-
-let users = 0;
-
-/** A registered user without a profile, and the client that speaks for it. */
-async function newUser() {
-  const email = `user${++users}@test.example`;
-  const { id } = await app.post('/auth/register', { email, password, name: 'A user' }).expectData(201);
-  return { id, client: app.as({ email, password }) };
-}
 
 /** A registered user with a profile. */
 async function newUserWithProfile() {
-  const user = await newUser();
+  const user = await registerAccount(app);
   const profile = await user.client.post(profiles, { bio: 'before' }).expectData(201);
   return { ...user, profile, path: `${profiles}/${profile.id}` };
 }
@@ -55,7 +46,7 @@ describe('GET /profiles', () => {
 
 describe('POST /profiles', () => {
   it('stores the profile of the caller that the token names', async () => {
-    const { id, client } = await newUser();
+    const { id, client } = await registerAccount(app);
     const response = await client.post(profiles, { bio: 'Mathematician', location: 'London' });
     expect(response.status).toBe(201);
     expect(response.headers['location']).toBe(`${profiles}/${response.body.data.id}`);
@@ -63,19 +54,19 @@ describe('POST /profiles', () => {
   });
 
   it('answers 403 to a body that names another user, and stores nothing', async () => {
-    const [mallory, victim] = [await newUser(), await newUser()];
+    const [mallory, victim] = [await registerAccount(app), await registerAccount(app)];
     expect((await mallory.client.post(profiles, { userId: victim.id })).status).toBe(403);
     expect(await app.count('profile', { userId: { in: [mallory.id, victim.id] } })).toBe(0);
   });
 
   it('lets an administrator store the profile of any user, who has to exist', async () => {
-    const { id } = await newUser();
+    const { id } = await registerAccount(app);
     expect(await app.as('admin').post(profiles, { userId: id }).expectData(201)).toMatchObject({ userId: id });
     expect((await app.as('admin').post(profiles, { userId: stranger })).status).toBe(409);
   });
 
   it('answers 409 to a second profile of one user, also at once', async () => {
-    const { id, client } = await newUser();
+    const { id, client } = await registerAccount(app);
     const answers = await Promise.all([1, 2].map(() => client.post(profiles, {})));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
     expect(await app.count('profile', { userId: id })).toBe(1);
@@ -83,7 +74,7 @@ describe('POST /profiles', () => {
 
   it('answers 401 to nobody and 400 to a body that does not hold', async () => {
     expect((await app.post(profiles, {})).status).toBe(401);
-    const { client } = await newUser();
+    const { client } = await registerAccount(app);
     expect((await client.post(profiles, { bio: 'x'.repeat(2001) })).status).toBe(400);
     expect((await client.post(profiles, { id: stranger })).status).toBe(400);
     expect((await client.post(profiles, { userId: 'nobody' })).status).toBe(400);
@@ -110,7 +101,7 @@ describe('PUT and DELETE /profiles/:id', () => {
 
   it('let an administrator change and delete any profile, but not give it to another user', async () => {
     const { path, id } = await newUserWithProfile();
-    const other = await newUser();
+    const other = await registerAccount(app);
     expect((await app.as('admin').put(path, { userId: other.id })).status).toBe(400);
     expect(await app.as('admin').put(path, { location: 'Paris' }).expectData()).toMatchObject({ userId: id });
     expect((await app.as('admin').delete(path)).status).toBe(204);

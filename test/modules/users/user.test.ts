@@ -1,18 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { password, registerAccount } from '../../support/accounts.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp();
 const users = '/api/v1/users';
-const password = 'correct horse battery';
-const [ada, eve] = [await newUser('Ada'), await newUser('Eve')];
+const [ada, eve] = [await registerAccount(app, { name: 'Ada' }), await registerAccount(app, { name: 'Eve' })];
 const stranger = `${users}/01900000-0000-7000-8000-000000000000`;
-
-/** A registered user and the client that speaks for it. */
-async function newUser(name: string) {
-  const email = `${name.toLowerCase()}@test.example`;
-  const { id } = await app.post('/auth/register', { email, password, name }).expectData(201);
-  return { id, email, path: `${users}/${id}`, client: app.as({ email, password }) };
-}
 
 describe('GET /users and /users/paginated', () => {
   it('give every user the public fields, and no more, of all users', async () => {
@@ -128,7 +121,7 @@ describe('PUT /users/:id', () => {
   });
 
   it('lets an administrator change everything but what belongs to the service', async () => {
-    const { id, path } = await newUser('Grace');
+    const { id, path } = await registerAccount(app, { name: 'Grace' });
     const change = { email: 'hopper@test.example', name: 'Grace Hopper', role: 'admin' };
     expect(await app.as('admin').put(path, change).expectData()).toMatchObject({ id, ...change });
     for (const field of ['id', 'avatarUrl', 'passwordHash', 'createdAt', 'profile']) {
@@ -145,7 +138,7 @@ describe('PUT /users/:id', () => {
 
 describe('DELETE /users/:id', () => {
   it('lets an administrator delete a user with its profile', async () => {
-    const { id, path, client } = await newUser('Gone');
+    const { id, path, client } = await registerAccount(app, { name: 'Gone' });
     await client.post('/api/v1/profiles', {}).expectData(201);
     expect((await app.as('admin').delete(path)).status).toBe(204);
     expect(await app.count('user', { id })).toBe(0);

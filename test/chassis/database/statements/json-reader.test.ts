@@ -2,6 +2,7 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { randomNumbers } from '../../../../prisma/seed/random.ts';
 import { type OpenOrm, openDatabase } from '../../../../src/chassis/database/client/orm.ts';
 import { type AnyListPolicy, ListPolicy } from '../../../../src/chassis/query/policy/list-policy.ts';
 import { databaseProviders, openEmptyDatabase } from '../../../support/empty-database.ts';
@@ -14,7 +15,7 @@ import {
   tagList,
 } from '../../resource/every-type.ts';
 import { Answers, type Reading } from './answers.ts';
-import { RandomQueries, type Samples, seeded } from './random-queries.ts';
+import { RandomQueries, type Samples } from './random-queries.ts';
 import { everyTypeRecords, shopRecords } from './random-records.ts';
 
 /** How many queries of each database and set of models; READER_QUERIES=5000 makes 20,000 of all. */
@@ -52,6 +53,14 @@ interface Subject {
   readonly policy: AnyListPolicy;
   readonly byOrm: Answers;
   readonly byReader: Answers;
+}
+
+function subjectsOf(policies: readonly AnyListPolicy[], orm: Pick<OpenOrm, 'client'>, reader: OpenOrm): Subject[] {
+  return policies.map((policy) => ({
+    policy,
+    byOrm: new Answers(orm.client, policy),
+    byReader: new Answers(reader.client, policy),
+  }));
 }
 
 async function samplesOf(subjects: readonly Subject[]): Promise<Samples> {
@@ -93,13 +102,13 @@ async function askOne(subject: Subject, queries: RandomQueries, samples: Samples
 }
 
 /**
- * Asks until so many queries were answered with 200; those that a policy refuses are asked too.
+ * Asks until `wanted` queries were answered with 200; queries that a policy refuses are asked too.
  *
  * @param mostLeft share of the reads that the reader may leave to the ORM
  */
 async function differ(subjects: readonly Subject[], counts: ReaderCounts, mostLeft: number): Promise<void> {
   const samples = await samplesOf(subjects);
-  const queries = new RandomQueries(seeded(seed), samples);
+  const queries = new RandomQueries(randomNumbers(seed), samples);
   let answered = 0;
   for (let asked = 0; answered < wanted && asked < wanted * 5; asked++) {
     const answer = await askOne(queries.pick(subjects), queries, samples);
@@ -121,13 +130,9 @@ describe.each(databaseProviders)(
 
       beforeAll(async () => {
         open = await models.open(provider, 'orm');
-        await everyTypeRecords(open.client, seeded(1));
+        await everyTypeRecords(open.client, randomNumbers(1));
         reader = await open.openReader(counts);
-        subjects = [gadgetList, makerList, tagList, partList].map((policy) => ({
-          policy,
-          byOrm: new Answers(open.client, policy),
-          byReader: new Answers(reader.client, policy),
-        }));
+        subjects = subjectsOf([gadgetList, makerList, tagList, partList], open, reader);
       });
       afterAll(async () => {
         await reader.close();
@@ -147,13 +152,9 @@ describe.each(databaseProviders)(
 
       beforeAll(async () => {
         open = await openEmptyDatabase(provider, { DATABASE_JSON_READS: false });
-        await shopRecords(open.client, seeded(2));
+        await shopRecords(open.client, randomNumbers(2));
         reader = await openDatabase({ ...open.settings, DATABASE_JSON_READS: true }, { counts });
-        subjects = modulePolicies.map((policy) => ({
-          policy,
-          byOrm: new Answers(open.client, policy),
-          byReader: new Answers(reader.client, policy),
-        }));
+        subjects = subjectsOf(modulePolicies, open, reader);
       });
       afterAll(async () => {
         await reader.close();

@@ -4,17 +4,6 @@ import type { PolicyRules, RelationRule } from '../../../../src/chassis/query/po
 
 type Json = Record<string, unknown>;
 
-/** Numbers from 0 to below 1, the same for the same seed. */
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 /** Records that are stored, as the API gives them, by model; values to compare with are drawn from them. */
 export type Samples = Readonly<Record<string, readonly Json[]>>;
 
