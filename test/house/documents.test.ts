@@ -36,7 +36,7 @@ function offences(pattern: RegExp, holds: (found: string, file: string) => boole
 }
 
 describe('CHANGELOG.md', () => {
-  it('keeps one grammar: versions, four headings, sentences', () => {
+  it('keeps one grammar: versions, five headings in this order, sentences', () => {
     const lines = read('CHANGELOG.md')
       .split('\n')
       .filter((line) => line.trim() !== '');
@@ -44,10 +44,12 @@ describe('CHANGELOG.md', () => {
       /^# Changelog$/,
       /^Every entry is one sentence .*\.$/,
       /^## (Unreleased|\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d)$/,
-      /^### (Added|Changed|Removed|Fixed)$/,
+      /^### (Breaking|Added|Changed|Removed|Fixed)$/,
       /^- [A-Z`/].*\.$/,
     ];
     expect(lines.filter((line) => !grammar.some((rule) => rule.test(line)))).toEqual([]);
+    const headings = lines.map((line) => /^### (.*)$/.exec(line)?.[1] ?? line).filter((line) => !line.startsWith('-'));
+    expect(headings.join()).not.toMatch(/(Added|Changed|Removed|Fixed),Breaking|(Changed|Removed|Fixed),Added/);
   });
 });
 
