@@ -10,7 +10,7 @@ import { toProviderFilter, toProviderSelection } from './reads/provider-filter.t
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
 import type { Parameters } from './scope/scoped-rows.ts';
 import type { JsonReader } from './statements/json-reader.ts';
-import { VersionedRows } from './work/versioned-rows.ts';
+import { AuditedRows } from './work/audited-rows.ts';
 
 /** The operations of a model that a repository uses, the same for every model. */
 interface Delegate {
@@ -33,7 +33,7 @@ interface Delegate {
  * `findMany`, `findPage` and `count` share equal reads (see Coalescer), so their records are frozen: copy one to change
  * it. Inside a unit of work, which every repository joins by itself, nothing is shared.
  */
-export abstract class Repository<D extends DelegateName> extends VersionedRows<D> {
+export abstract class Repository<D extends DelegateName> extends AuditedRows<D> {
   private readonly coalescer: Coalescer;
   private readonly totals = new TotalHints();
 
@@ -106,8 +106,9 @@ export abstract class Repository<D extends DelegateName> extends VersionedRows<D
    * @throws ConflictException when it is a duplicate or refers to a record that is not there, ForbiddenException when it
    * would be out of the caller's scope
    */
-  create(data: CreateInput<D>, select?: Selection): Promise<RecordOf<D>> {
-    return this.staysInScope(() => this.delegate.create({ data, ...this.selection(select) }));
+  async create(data: CreateInput<D>, select?: Selection): Promise<RecordOf<D>> {
+    const write = () => this.delegate.create({ data, ...this.selection(select) });
+    return this.audited('create', undefined, () => this.staysInScope(write));
   }
 
   /**
@@ -117,20 +118,30 @@ export abstract class Repository<D extends DelegateName> extends VersionedRows<D
    * @throws NotFoundException when there is none, PreconditionFailedException when it is another version, and what
    * `create` raises
    */
-  update(id: IdOf<D>, data: UpdateInput<D>, select?: Selection, expected?: { version: unknown }): Promise<RecordOf<D>> {
+  async update(
+    id: IdOf<D>,
+    data: UpdateInput<D>,
+    select?: Selection,
+    expected?: { version: unknown },
+  ): Promise<RecordOf<D>> {
     const versions = this.expectedVersions(id, expected);
     const one = { data, ...this.selection(select) };
-    return this.staysInScope(async () => {
+    const write = async () => {
       if (!versions) return this.delegate.update({ where: { id }, ...one });
-      const changed = { ...one, where: this.versionFilter(id, versions), data: this.changed(data, versions) };
+      const changed = { ...one, where: this.versionFilter(id, versions), data: this.withLaterMoment(data, versions) };
       const [record] = await this.delegate.updateManyAndReturn(changed);
       return record ?? this.refuseVersion(id);
-    }, id);
+    };
+    return this.audited('update', id, () => this.staysInScope(write, id));
   }
 
   /** Deletes a record. @throws NotFoundException when there is none, ConflictException when others refer to it, and what `update` raises of versions */
   async delete(id: IdOf<D>, expected?: { version: unknown }): Promise<void> {
     const versions = this.expectedVersions(id, expected);
+    return this.audited('delete', id, () => this.#remove(id, versions));
+  }
+
+  async #remove(id: IdOf<D>, versions: readonly unknown[] | undefined): Promise<void> {
     const data = this.softDelete === undefined ? undefined : { [this.softDelete]: new Date() };
     const one = { where: { id }, select: { id: true } };
     if (!versions) await (data ? this.delegate.update({ ...one, data }) : this.delegate.delete(one));

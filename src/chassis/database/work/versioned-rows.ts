@@ -27,7 +27,7 @@ export abstract class VersionedRows<D extends DelegateName> extends ScopedRows<D
    * @throws PreconditionFailedException when the record is another version, Error when the work did not change the record
    */
   async ifVersion<T>(id: IdOf<D>, tags: readonly string[], work: () => Promise<T>): Promise<T> {
-    const versions = tags.map((tag) => this.versionOf(tag)).filter((version) => version !== undefined);
+    const versions = tags.map((tag) => this.#versionOf(tag)).filter((version) => version !== undefined);
     const expected = { client: this.client, model: this.modelName, id, versions, taken: false };
     const result = await expectingVersion(expected, work);
     if (expected.taken) return result;
@@ -54,7 +54,7 @@ export abstract class VersionedRows<D extends DelegateName> extends ScopedRows<D
   }
 
   /** What changes; a moment of the last change is later than the one that it takes the place of. */
-  protected changed(data: object, versions: readonly unknown[]): object {
+  protected withLaterMoment(data: object, versions: readonly unknown[]): object {
     const moments = versions.filter((version) => version instanceof Date).map((moment) => moment.getTime());
     if (moments.length === 0) return data;
     return {
@@ -73,7 +73,7 @@ export abstract class VersionedRows<D extends DelegateName> extends ScopedRows<D
     );
   }
 
-  private versionOf(tag: string): unknown {
+  #versionOf(tag: string): unknown {
     const digits = /^"(\d{1,19})"$/.exec(tag)?.[1];
     const type = this.kind.dataModel.models[this.modelName]?.fields[this.version ?? '']?.type ?? '';
     return digits === undefined ? undefined : readers[type]?.(digits);

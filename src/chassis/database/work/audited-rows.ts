@@ -1,0 +1,86 @@
+import { currentPrincipal } from '../../context/principal.ts';
+import { getRequestContext } from '../../context/request-context.ts';
+import { redact } from '../../telemetry/redact.ts';
+import { currentUnit } from '../client/current-work.ts';
+import type { ColumnOf, DelegateName, IdOf, RecordOf } from '../client/orm-types.ts';
+import { VersionedRows } from './versioned-rows.ts';
+
+type Row = Record<string, unknown>;
+
+interface TrailedRows {
+  findUnique(query: object): Promise<Row | null>;
+  create(query: object): Promise<unknown>;
+}
+
+/** The audit trail of a repository. */
+export interface AuditTrail<D extends DelegateName> {
+  /**
+   * The accessor of the model that holds it, whose fields are `model`, `recordId`, `action` (create, update or delete),
+   * `before` and `after` (Json?), `actorId` and `requestId` (String?).
+   */
+  readonly into: DelegateName;
+  /** Columns whose values are masked, beside those under a secret's name. Default: none. */
+  readonly mask?: readonly ColumnOf<D>[];
+}
+
+const masked = '[redacted]';
+
+/** The rows of a model whose changes leave a trail: who changed what, before and after, stored with the change or not at all. */
+export abstract class AuditedRows<D extends DelegateName> extends VersionedRows<D> {
+  /**
+   * Where `create`, `update` and `delete` of this repository leave their trail, e.g. `{ into: 'change' }`. Of an update it
+   * has the columns that changed. What `this.orm` writes leaves none. Default: none.
+   */
+  declare protected readonly audit?: AuditTrail<D>;
+
+  /** A change and its trail, in one unit of work that is tried again when another change of the record was in the way. */
+  protected audited<T>(
+    action: 'create' | 'update' | 'delete',
+    id: IdOf<D> | undefined,
+    change: () => Promise<T>,
+  ): Promise<T> {
+    const { audit } = this;
+    if (!audit) return change();
+    const work = async () => {
+      const before = id === undefined ? null : await this.#row(id);
+      const result = await change();
+      const changed = id ?? (result as { id?: IdOf<D> }).id;
+      if (changed === undefined)
+        throw new Error(`Expected id in what create() of ${this.modelName} selects, found none.`);
+      const after = action === 'delete' ? null : await this.#row(changed);
+      await this.#rows(audit.into).create({ data: this.#entry(action, changed, before, after) });
+      return result;
+    };
+    return currentUnit(this.client) ? work() : this.unitOfWork(work, { retries: 3 });
+  }
+
+  #entry(action: string, id: IdOf<D>, before: Row | null, after: Row | null): object {
+    const { requestId = null } = getRequestContext() ?? {};
+    const names = Object.keys({ ...before, ...after });
+    const isChanged = (name: string) => action !== 'update' || textOf(before?.[name]) !== textOf(after?.[name]);
+    const part = (row: Row | null) => row && this.#shown(row, names.filter(isChanged));
+    const [was, is] = [part(before), part(after)];
+    const values = { ...(was && { before: was }), ...(is && { after: is }) };
+    const actorId = currentPrincipal()?.userId ?? null;
+    return { model: this.modelName, recordId: String(id), action, actorId, requestId, ...values };
+  }
+
+  /** Columns as JSON holds them, without secrets. */
+  #shown(row: Row, names: readonly string[]): object {
+    const values: Row = JSON.parse(textOf(Object.fromEntries(names.map((name) => [name, row[name]]))));
+    for (const name of this.audit?.mask ?? []) if (name in values && values[name] !== null) values[name] = masked;
+    return redact(values);
+  }
+
+  #row(id: IdOf<D>): Promise<RecordOf<D> | null> {
+    return this.#rows(this.model).findUnique({ where: { id } }) as Promise<RecordOf<D> | null>;
+  }
+
+  #rows(accessor: DelegateName): TrailedRows {
+    return (this.orm as unknown as Record<string, TrailedRows>)[accessor] as TrailedRows;
+  }
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value ?? null, (_key, inner) => (typeof inner === 'bigint' ? String(inner) : inner));
+}
