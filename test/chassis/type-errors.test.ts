@@ -48,6 +48,7 @@ describe('what the compiler says of a mistake stands at the mistake and names th
     ['cradle.ts', own],
     ['own-inputs.ts', own],
     ['calls.ts', own],
+    ['jobs.ts', own],
     ['every-type.ts', join(everyType, 'orm.d.ts')],
   ])('%s', { timeout: 60_000 }, (name, client) => {
     const expected = expectedIn(name);

@@ -17,14 +17,14 @@ export type EventDefinitions = Readonly<Record<string, EventDefinition>>;
 /** The data of each event; `Slipway.Events` is extended with it. */
 export type EventsOf<E extends EventDefinitions> = { [N in keyof E]: z.output<E[N]['data']> };
 
-type Keyed<E extends EventDefinitions> = {
-  [N in keyof E]: { data: E[N]['data']; key?: keyof z.output<E[N]['data']> & string };
-};
-
 /**
  * Declares the domain events of a module, as the default export of its `<x>.events.ts`:
  * `defineEvents({ 'order.placed': { data: z.object({ orderId: z.uuid() }), key: 'orderId' } })`.
  */
-export function defineEvents<E extends EventDefinitions>(events: E & Keyed<E>): E {
+export function defineEvents<S extends Readonly<Record<string, z.ZodObject>>>(
+  events: {
+    readonly [N in keyof S]: { readonly data: S[N]; readonly key?: keyof z.output<S[N]> & string };
+  },
+): { readonly [N in keyof S]: { readonly data: S[N]; readonly key?: string } } {
   return events;
 }

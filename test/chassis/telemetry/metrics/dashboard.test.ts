@@ -9,6 +9,9 @@ const app = await bootTestApp({ provider: 'postgresql' });
 await Promise.all(Array.from({ length: 20 }, () => app.get('/api/v1/products')));
 await app.get('/api/v1/products/nothing');
 app.service.metrics.overload.limited('client');
+app.service.metrics.jobs.declare('charge');
+app.service.metrics.jobs.began('charge', 1);
+app.service.metrics.jobs.ended('charge', 'completed', 1);
 const { text } = await app.internal.get('/metrics');
 
 /** The labels of each metric of the service, by the metric's name as Prometheus stores it. */
