@@ -1,7 +1,7 @@
-import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { contentDisposition } from '../answers/content-disposition.ts';
 import { type Columns, CsvLines } from './csv-lines.ts';
+import { pipeAnswer } from './pipe-answer.ts';
 
 /** How rows are sent. */
 export interface StreamOptions<Row> {
@@ -37,7 +37,7 @@ export async function sendStream<Row extends object>(
   const first = await pieces.next();
   res.setHeader('Content-Type', types[format]);
   if (filename !== undefined) res.setHeader('Content-Disposition', contentDisposition(filename));
-  await pipeline(afterFirst(first, pieces), res);
+  await pipeAnswer(afterFirst(first, pieces), res);
 }
 
 async function* linesOf<Row extends object>(

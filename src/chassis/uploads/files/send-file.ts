@@ -1,6 +1,6 @@
-import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { contentDisposition } from '../../http/answers/content-disposition.ts';
+import { pipeAnswer } from '../../http/streams/pipe-answer.ts';
 import type { FileStore, StoredFile } from './file-store.ts';
 
 /**
@@ -22,5 +22,5 @@ export async function sendFile(
   res.setHeader('X-Content-Type-Options', 'nosniff');
   res.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
   res.setHeader('Cache-Control', 'private, no-store');
-  await pipeline(stream, res);
+  await pipeAnswer(stream, res);
 }
