@@ -64,6 +64,18 @@ describe('startTelemetry', () => {
     await third.close();
   });
 
+  it('is exported by one of two services that start at the same time, and the other is told so', async () => {
+    const { url } = await fakeCollector();
+    const start = () => startTelemetry(telemetryOptions(exportingSettings(url), logger));
+    const both = await Promise.all([start(), start()]);
+    expect(both.map((telemetry) => telemetry.describe().tracing.tracerProvider)).toEqual([
+      'slipway',
+      'of another service of this process',
+    ]);
+    expect(lines).toMatchObject([{ level: 'warn', msg: expect.stringContaining('another service of this process') }]);
+    for (const telemetry of both) await telemetry.close();
+  });
+
   it('writes protobuf unless told otherwise, with the name and attributes that the settings give the service', async () => {
     const collector = await fakeCollector();
     const settings = readEnvironment(

@@ -26,7 +26,7 @@ export interface UnitOfWorkOptions {
    * `repeatable-read` by default: all reads see one moment, and a record that another unit changed since then raises a
    * conflict when it is written, so no update is lost. `serializable` excludes every other anomaly too;
    * `read-committed` lets each statement see what is committed when it begins, and updates can be lost. SQLite runs every
-   * unit serializable, one after the other.
+   * unit serializable, one after the other; a nested one that asks for more than its outermost is refused there too.
    */
   readonly isolation?: Isolation;
   /**
@@ -96,7 +96,7 @@ async function outermost<T>(
   const borrower: Borrower = {};
   const begin = async (transaction: OrmClient) => {
     const expiry = new Expiry(timeoutMs, borrower);
-    unit = new Unit({ client, transaction, expiry, isolation: sqlite ? 'serializable' : isolation });
+    unit = new Unit({ client, transaction, expiry, isolation });
     return unit.run(work).finally(() => {
       expiry.stop();
       if (unit?.hasMetConflict) conflicted();

@@ -20,10 +20,10 @@ export interface TelemetryOptions {
 
 /** Where OpenTelemetry keeps, for the process, what was registered, whichever copy of its packages did it. */
 const registry = Symbol.for('opentelemetry.js.api.1');
-/** Marks it where a service of the chassis did. */
-const ownMark = Symbol.for('slipway.telemetry');
+/** Where the service of the chassis that exports says so, for the process, before it loads the SDK. */
+const claim = Symbol.for('slipway.telemetry');
 
-type Registered = Partial<Record<'trace' | typeof ownMark, unknown>>;
+type Global = { [registry]?: { readonly trace?: unknown }; [claim]?: true };
 
 /**
  * Has every request belong to a trace and pass it on by `fetch` and `node:http`. Spans, metrics and logs are exported only
@@ -49,35 +49,40 @@ export async function startTracing(options: TelemetryOptions): Promise<Tracing> 
 
 async function tracingOf(options: TelemetryOptions): Promise<Tracing> {
   const { settings, logger } = options;
-  const registered = registeredApi();
+  const shared = globalThis as Global;
   const [signal] = exportedSignals(settings);
-  if (registered?.trace && !registered[ownMark]) {
+  if (shared[registry]?.trace && !shared[claim]) {
     const { joinForeignSdk } = await import('./foreign-sdk.ts');
     return joinForeignSdk(logger);
   }
   if (signal === undefined) return onlyPropagate('none');
-  if (registered?.[ownMark]) {
+  if (shared[claim]) {
     logger.warn(
       { exportsTo: collectorOf(settings, signal) },
       'telemetry not exported: another service of this process owns the tracer provider; start only one with an OTLP endpoint',
     );
     return onlyPropagate('of another service of this process');
   }
-  const { exportTelemetry } = await import('./export-telemetry.ts');
-  const tracing = await exportTelemetry(options);
-  const own = registeredApi();
-  if (own) own[ownMark] = true;
-  return {
-    ...tracing,
-    async close() {
-      await tracing.close();
-      if (own) delete own[ownMark];
-    },
-  };
+  return exportAlone(options, shared);
 }
 
-function registeredApi(): Registered | undefined {
-  return (globalThis as { [registry]?: Registered })[registry];
+/** Claims the export before anything is awaited, because another service may start at the same time. */
+async function exportAlone(options: TelemetryOptions, shared: Global): Promise<Tracing> {
+  shared[claim] = true;
+  try {
+    const { exportTelemetry } = await import('./export-telemetry.ts');
+    const tracing = await exportTelemetry(options);
+    return {
+      ...tracing,
+      async close() {
+        await tracing.close();
+        delete shared[claim];
+      },
+    };
+  } catch (error) {
+    delete shared[claim];
+    throw error;
+  }
 }
 
 function onlyPropagate(tracerProvider: TracingDescription['tracerProvider']): Tracing {
