@@ -50,6 +50,7 @@ const loaders: readonly Loader[] = [
 /** Opens a service: telemetry, the internal server, the loaders in their order, the modules, then the server. To be run in its scope. */
 export async function startUp(service: Service): Promise<Started> {
   const { app, closers, config, health, logger, observers, settings, stopping } = service;
+  service.startUpReport.misspelt(service.configuration.misspelt);
   const telemetry = await openTelemetry(service);
   observers.push(telemetry.observer, service.metrics.observer);
   const internal = await startInternalServer(service);

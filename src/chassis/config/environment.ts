@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { chassisSettings, derivedDefaults } from './chassis-settings.ts';
+import { type MisspeltVariable, misspeltVariables } from './misspelt-variables.ts';
 import { readSettingFile } from './read-setting-file.ts';
 import { settingContradictions } from './settings/contradictions.ts';
 import { hasDatabase } from './settings/database-url-problem.ts';
@@ -19,18 +20,30 @@ export interface SettingSource {
   from: 'environment' | 'file' | 'default';
 }
 
+/** What a ConfigurationError says beside the problems. */
+interface ConfigurationHints {
+  /** Variables that are probably misspelt. Default: none. */
+  misspelt?: readonly MisspeltVariable[];
+  /** Whether the log is for people, as in development. Default: false. */
+  forPeople?: boolean;
+}
+
 /** Raised when the configuration does not hold; the message lists every problem at once. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
   readonly problems: readonly string[];
+  /** Whether the log is for people, as in development. */
+  readonly forPeople: boolean;
 
-  constructor(problems: readonly string[]) {
+  constructor(problems: readonly string[], { misspelt = [], forPeople = false }: ConfigurationHints = {}) {
     super(
       `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n` +
         `${problems.map((problem) => `  - ${problem}`).join('\n')}\n` +
+        misspelt.map(({ name, meant }) => `${name} is not a setting; ${meant} was probably meant.\n`).join('') +
         'Set the variables named above (the settings table in README.md lists all) and start again.',
     );
     this.problems = problems;
+    this.forPeople = forPeople;
   }
 }
 
@@ -94,6 +107,11 @@ export class Configuration {
     return this.#read.sources;
   }
 
+  /** Variables whose names are probably those of settings, misspelt. */
+  get misspelt(): readonly MisspeltVariable[] {
+    return misspeltVariables(this.#variables, [...Object.keys(chassisSettings), ...Object.keys(this.#moduleSettings)]);
+  }
+
   /**
    * Adds the settings of a module that were not read with the others.
    *
@@ -128,7 +146,10 @@ function readSettings(moduleSettings: z.ZodRawShape, variables: Variables, reade
   if (parsed.success) problems.push(...settingContradictions(parsed.data as unknown as Environment));
   const hasLists = reader === 'service' && hasDatabase(raw.DATABASE_URL ?? '');
   if (raw.NODE_ENV === 'production') problems.push(...missingInProduction(schema, given, hasLists));
-  if (problems.length > 0 || !parsed.success) throw new ConfigurationError(problems);
+  if (problems.length > 0 || !parsed.success) {
+    const misspelt = misspeltVariables(variables, Object.keys(schema.shape));
+    throw new ConfigurationError(problems, { misspelt, forPeople: raw.LOG_FORMAT === 'pretty' });
+  }
   const sources = Object.entries(parsed.data)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ({

@@ -51,12 +51,13 @@ export function noteLogged(error: unknown): void {
 }
 
 /**
- * Writes a last line, then exits with code 1. A person at a terminal reads what is wrong with the configuration as it is
- * meant to be read, a problem a line.
+ * Writes a last line, then exits with code 1. What is wrong with the configuration is text, one problem a line, for a
+ * person at a terminal and where the log is for people.
  */
 export async function exitAfter(error: unknown, message: string, logger?: Logger): Promise<never> {
-  const isRead = process.stderr.isTTY || process.stdout.isTTY;
-  if (error instanceof ConfigurationError && isRead) process.stderr.write(`${error.message}\n`);
+  const isTerminal = process.stderr.isTTY || process.stdout.isTTY;
+  if (error instanceof ConfigurationError && (isTerminal || error.forPeople))
+    process.stderr.write(`${error.message}\n`);
   else if (!logged.has(error as object)) writeLine('fatal', error, message, logger);
   return exitProcess(1);
 }

@@ -1,4 +1,5 @@
 import type { SettingSource } from '../config/environment.ts';
+import type { MisspeltVariable } from '../config/misspelt-variables.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { maskText } from '../telemetry/redact.ts';
 import { secretField } from '../telemetry/secret-names.ts';
@@ -57,6 +58,13 @@ export class StartUpReport {
   /** Logs a step of the start. */
   step(fields: object, message: string): void {
     this.#logger[this.#forPeople ? 'debug' : 'info'](fields, message);
+  }
+
+  /** Warns of variables that are probably misspelt settings. Names them, and never their values. */
+  misspelt(variables: readonly MisspeltVariable[]): void {
+    for (const { name, meant } of variables) {
+      this.#logger.warn({ variable: name, meant }, `unknown variable ${name}, ${meant} was probably meant`);
+    }
   }
 
   /** The parts of modules that could not be loaded; readiness fails while there are any. */

@@ -67,6 +67,16 @@ describe('readEnvironment', () => {
     `);
   });
 
+  it('names a variable that is probably a misspelt setting beside the problems, and not its value', () => {
+    const read = () => readEnvironment({}, { NODE_ENV: 'production', DATABSE_URL: 'file:x', CURSOR_SECRET: secret });
+    expect(read).toThrowErrorMatchingInlineSnapshot(`
+      [ConfigurationError: The configuration has a problem:
+        - DATABASE_URL: expected a value, because NODE_ENV is production; found none
+      DATABSE_URL is not a setting; DATABASE_URL was probably meant.
+      Set the variables named above (the settings table in README.md lists all) and start again.]
+    `);
+  });
+
   it('never shows the value of a secret', () => {
     const problems = problemsOf({ CURSOR_SECRET: 'too short', DATABASE_URL: 'mysql://user:password@db' }).join();
     expect(problems).toMatch(/CURSOR_SECRET.*DATABASE_URL|DATABASE_URL.*CURSOR_SECRET/);

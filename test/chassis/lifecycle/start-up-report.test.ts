@@ -40,3 +40,19 @@ describe('the closing line of a start', () => {
     expect(lines.filter(({ msg }) => msg === 'ready at http://a')).toHaveLength(1);
   });
 });
+
+describe('a variable that is probably a misspelt setting', () => {
+  it('is a warning that names it and what was meant, also where that is the name of a secret', () => {
+    const { logger, lines } = memoryLog();
+    const misspelt = [{ name: 'AUTH_JWT_SECERT', meant: 'AUTH_JWT_SECRET' }];
+    new StartUpReport(logger, { forPeople: true }).misspelt(misspelt);
+    expect(lines).toMatchObject([
+      {
+        level: 'warn',
+        msg: 'unknown variable AUTH_JWT_SECERT, AUTH_JWT_SECRET was probably meant',
+        variable: 'AUTH_JWT_SECERT',
+        meant: 'AUTH_JWT_SECRET',
+      },
+    ]);
+  });
+});
