@@ -31,15 +31,9 @@ export interface ConversionOptions {
   readonly dataModel?: DataModel | undefined;
   /** Whose rows a caller may see and touch. Default: all. */
   readonly scoped?: ScopedDatabase | undefined;
-  /** Raises what the database does not refuse by itself. */
+  /** Raises what the databases would take differently. */
   readonly check?: ((model: string | undefined, args: unknown) => void) | undefined;
-  /** Whether that is needed for reads too. Default false. */
-  readonly checksReads?: boolean | undefined;
 }
-
-const reads: ReadonlySet<string> = new Set(
-  'findMany findUnique findUniqueOrThrow findFirst findFirstOrThrow count aggregate groupBy'.split(' '),
-);
 
 /**
  * The same client, whose every operation raises the exceptions of the chassis instead of the database's own errors
@@ -65,7 +59,7 @@ export function convertingErrors(client: object, options: ConversionOptions = {}
 }
 
 /** Runs operations, measures their time and converts their errors. */
-export function errorConverter({ counts, dataModel, check, checksReads }: ConversionOptions) {
+export function errorConverter({ counts, dataModel, check }: ConversionOptions) {
   return async function convertErrors(
     { model, operation, args, query }: MeasuredOperation,
     unit?: Unit,
@@ -73,7 +67,7 @@ export function errorConverter({ counts, dataModel, check, checksReads }: Conver
     stopAbandoned();
     const started = performance.now();
     try {
-      if (check && args !== undefined && (checksReads || !reads.has(operation))) check(model, args);
+      check?.(model, args);
       return await query(args);
     } catch (error) {
       const exception = toDatabaseException(error, { model, operation, args, dataModel }) ?? error;

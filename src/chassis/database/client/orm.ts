@@ -108,10 +108,9 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   }
   const check: ConversionOptions['check'] = (model, args) => refuseUnstorable(dataModel, model, args);
   const { provider, writable } = target;
-  // PostgreSQL refuses a comparison with what its column cannot hold by itself.
   const rules = new ModelRules(dataModel);
   const scoped = { provider, dataModel, rules };
-  const conversion = { counts, dataModel, scoped, check, checksReads: provider === 'sqlite' };
+  const conversion = { counts, dataModel, scoped, check };
   const client = convertingErrors(bare, conversion);
   const schema = target.provider === 'postgresql' ? (target.schema ?? 'public') : 'main';
   const measured = errorConverter(conversion);

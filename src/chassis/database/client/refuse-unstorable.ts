@@ -1,7 +1,7 @@
 import { ValidationException } from '../../errors/exceptions.ts';
 import type { DataField, DataModel, NumberBounds } from '../models/data-model.ts';
 
-/** Raised for a value that SQLite would take and PostgreSQL refuses, other than a number to be stored. */
+/** Raised for a value that one database would take and the other refuse, other than a number to be stored. */
 class ColumnValueError extends Error {
   override readonly name = 'ColumnValueError';
 }
@@ -9,6 +9,9 @@ class ColumnValueError extends Error {
 /** The parts of a query that carry values of columns. */
 const carrying = ['data', 'create', 'update', 'where'] as const;
 const decimalText = /^[+-]?(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i;
+const uuidText = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const firstMoment = Date.parse('0001-01-01T00:00:00.000Z');
+const lastMoment = Date.parse('9999-12-31T23:59:59.999Z');
 const bigIntText = /^-?\d{1,30}$/;
 /** What a column holds of which the models say no more. */
 const ofType: Record<string, NumberBounds> = {
@@ -19,9 +22,10 @@ const ofType: Record<string, NumberBounds> = {
 };
 
 /**
- * Refuses what a column cannot hold as it was sent, in the same words on both databases: SQLite's columns have no bounds,
- * and PostgreSQL rounds digits behind the point away. Concerns numbers of every type, however they are written (`1e21`), and
- * Json with a NUL character or half a surrogate pair. Zeros at the end of a decimal are no digits too many.
+ * Refuses what a column cannot hold as it was sent, whether it is stored or compared, in the same words on both databases:
+ * SQLite's columns have no bounds, PostgreSQL rounds digits behind the point away, and the ORM cuts `1.5` to 1 for a
+ * comparison. Concerns numbers of every type, however they are written (`1e21`), moments, UUIDs, and Json with a NUL
+ * character or half a surrogate pair. Zeros at the end of a decimal are no digits too many.
  *
  * @throws ValidationException that names the field of a number to be stored; ColumnValueError, which becomes a 400
  */
@@ -35,7 +39,7 @@ export function refuseUnstorable(dataModel: DataModel, model: string | undefined
 
 interface Check {
   readonly dataModel: DataModel;
-  /** Whether the values are stored; a comparison with a Decimal or Json may say more than a column holds. */
+  /** Whether the values are stored; a comparison with a Decimal may have more digits than its column. */
   readonly stores: boolean;
 }
 
@@ -53,14 +57,26 @@ function checkMember(check: Check, model: string, name: string, value: unknown):
   else checkValues(check, name, field, value);
 }
 
-function checkValues({ stores }: Check, name: string, { type, list, holds }: DataField, value: unknown): void {
-  if (type === 'Json' && stores && !isStorableJson(value)) throw refusal(name, 'Json without NUL and half characters');
-  const bounds = holds ?? (stores ? ofType[type] : undefined);
-  if (!bounds || (!stores && !isRange(bounds))) return;
+function checkValues({ stores }: Check, name: string, field: DataField, value: unknown): void {
+  const { type, list, holds, native } = field;
+  if (type === 'Json' && !isStorableJson(value)) throw refusal(name, 'Json without NUL and half characters');
   const all = isPlain(value) ? Object.values(value).flat() : [value].flat();
-  if (all.every((one) => isHeld(bounds, one))) return;
+  if (native === 'Uuid' && !all.every(isUuid)) throw refusal(name, 'a UUID');
+  if (!all.every(isMoment)) throw refusal(name, 'a moment of the years 1 to 9999');
+  const bounds = stores || type !== 'Decimal' ? (holds ?? ofType[type]) : ofType[type];
+  if (!bounds || all.every((one) => isHeld(bounds, one))) return;
   if (!stores || list) throw refusal(name, expectedOf(bounds));
   throw new ValidationException({ [name]: [`Expected ${expectedOf(bounds)}`] });
+}
+
+/** SQLite compares texts, so none but PostgreSQL would say that one is no UUID. */
+function isUuid(value: unknown): boolean {
+  return typeof value !== 'string' || uuidText.test(value);
+}
+
+/** Earlier moments PostgreSQL writes otherwise, and later ones SQLite sorts before all others. */
+function isMoment(value: unknown): boolean {
+  return !(value instanceof Date) || (value.getTime() >= firstMoment && value.getTime() <= lastMoment);
 }
 
 /** Of values of other types, and of no value, the ORM says what is wrong. */
@@ -111,5 +127,5 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 }
 
 function refusal(name: string, expected: string): ColumnValueError {
-  return new ColumnValueError(`The field ${name} takes a value that PostgreSQL could hold (${expected}).`);
+  return new ColumnValueError(`The field ${name} takes a value that both databases hold (${expected}).`);
 }

@@ -107,7 +107,7 @@ export class JsonReader {
     const traced = async () => (await spans()).inQuerySpan({ provider, model, operation, sql }, query);
     try {
       const run = getRequestContext()?.sampled ? traced : query;
-      return (await measured({ model, operation, args: undefined, query: run })) as unknown[][];
+      return (await measured({ model, operation, args: parameters, query: run })) as unknown[][];
     } catch (error) {
       if (isFinal(error)) throw error;
       counts?.leftToOrm('failed');

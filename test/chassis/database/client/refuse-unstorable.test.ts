@@ -1,15 +1,23 @@
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Repository } from '../../../../src/chassis/database/repository.ts';
+import type { Filter } from '../../../../src/chassis/query/query-types.ts';
 import { databaseProviders } from '../../../support/empty-database.ts';
 import { raised } from '../../../support/raised.ts';
 import { aGadget } from '../../resource/a-gadget.ts';
 import { type EveryTypeApp, everyTypeModels } from '../../resource/every-type.ts';
+
+class Gadgets extends Repository<'product'> {
+  protected readonly model = 'gadget' as 'product';
+}
+const gadgetsOf = (orm: unknown) => new Gadgets({ orm: orm as never });
 
 const models = await everyTypeModels();
 afterAll(models.remove);
 
 describe.each(databaseProviders)('values at the edge of their columns on %s', (provider) => {
   let open: EveryTypeApp & { close(): Promise<void> };
+  let plain: EveryTypeApp & { close(): Promise<void> };
   const get = (path: string, { where }: { where: unknown }) =>
     request(open.app)
       .get(path)
@@ -22,12 +30,16 @@ describe.each(databaseProviders)('values at the edge of their columns on %s', (p
 
   beforeAll(async () => {
     open = await models.open(provider);
+    plain = await models.open(provider, 'orm');
     const { status } = await request(open.app)
       .post('/gadgets')
       .send({ ...aGadget(1), makerId: null });
     expect(status).toBe(201);
   });
-  afterAll(() => open.close());
+  afterAll(async () => {
+    await open.close();
+    await plain.close();
+  });
 
   it.each([
     ['NUL in Json', { data: { a: ['x\u0000y'] } }],
@@ -114,6 +126,31 @@ describe.each(databaseProviders)('values at the edge of their columns on %s', (p
     for (const number of [40_000, { gt: 40_000 }, { in: [1, -40_000] }]) {
       const { status, body } = await get('/gadgets', { where: { AND: [{ number }] } });
       expect([status, body.message]).toEqual([400, 'Invalid request data']);
+    }
+  });
+
+  it.each<[string, object]>([
+    ['an Int beyond its range', { tenant: 2 ** 31 }],
+    ['an Int with a fraction', { tenant: { in: [0, 1.5] } }],
+    ['a SmallInt beyond its range', { number: { not: 40_000 } }],
+    ['a BigInt beyond its range', { stock: { lt: 2n ** 63n } }],
+    ['a Decimal that is none', { price: 'NaN' }],
+    ['a Decimal beyond all', { weight: { gt: '1e400' } }],
+    ['a Float that is none', { rating: { lt: Number.NaN } }],
+    ['a UUID that is none', { id: { not: 'nope' } }],
+    ['a moment after the year 9999', { madeAt: { lt: new Date('+020000-01-01T00:00:00Z') } }],
+    ['a moment before the year 1', { madeAt: { gt: new Date('-005000-01-01T00:00:00Z') } }],
+    ['no moment at all', { madeAt: new Date(Number.NaN) }],
+    ['NUL in a key of Json', { data: { equals: { 'a\u0000': 1 } } }],
+    ['half a surrogate pair in Json', { data: { equals: '\ud800' } }],
+    ['half a surrogate pair in a path of Json', { data: { path: ['\ud800'], equals: 1 } }],
+    ['one in a related record', { parts: { some: { number: 40_000 } } }],
+  ])('answer 400 to a comparison with %s, whoever reads', async (_what, where) => {
+    for (const gadgets of [gadgetsOf(open.client), gadgetsOf(plain.client)]) {
+      const find = { model: 'Gadget', where: where as Filter, select: { id: true }, orderBy: [], take: 10 };
+      for (const read of [() => gadgets.findMany(find), () => gadgets.count(where as Filter)]) {
+        expect(await raised(read)).toMatchObject({ statusCode: 400, message: 'Invalid request data' });
+      }
     }
   });
 
