@@ -18,7 +18,7 @@ export function postgresTarget(url: string): PostgresTarget {
  * Where pg-boss keeps its tables: in a schema of their own beside that of the service, so that no table of a module can
  * have the name of one of them.
  */
-export function jobsSchema({ schema }: PostgresTarget): string {
+function jobsSchema({ schema }: PostgresTarget): string {
   if (schema === undefined) return 'pgboss';
   const name = `${schema}_jobs`;
   if (Buffer.byteLength(name) <= longestSchema) return `"${name}"`;

@@ -138,7 +138,7 @@ function unchanged(operator: string): Translation {
 }
 
 /** A search for a part of a text, in which no character is a wildcard. */
-export function matching(operator: Pattern): Translation {
+function matching(operator: Pattern): Translation {
   return {
     postgresql: ({ field, operand, insensitive }) => ({
       [field]: { [operator]: onText(operand, likeText), ...(insensitive && { mode: 'insensitive' }) },

@@ -66,7 +66,7 @@ const maximumDepth = 6;
 const textNames = new Set(['message', 'stack', 'reason', 'error', 'cause', 'detail', 'userAgent']);
 
 /** What stands in a log in the place of a secret. */
-export const redacted = '[redacted]';
+const redacted = '[redacted]';
 
 /** Those of nobody in particular: the names that are secret everywhere. */
 const commonMasks = new LogMasks();

@@ -38,14 +38,14 @@ export interface Reservation {
 }
 
 const keyLength = 16;
-/** For so long the directory is taken for what it was when it was read last, */
+/** How long the last reading of the directory is trusted, */
 const staleMs = 5_000;
 /** and nobody is refused because of an older state than this. */
 const staleForRefusalMs = 500;
 const statsAtOnce = 32;
 
 /** What an owner's files begin with; nobody can tell the owner from it who does not know it. */
-export function ownerKey(owner: string): string {
+function ownerKey(owner: string): string {
   return createHash('sha256').update(owner).digest('hex').slice(0, keyLength);
 }
 

@@ -143,7 +143,7 @@ export class ScopedData {
 }
 
 /** The columns that a scope compares with one value each: those that a new row gets. */
-export function fixedColumns(filter: Filter | undefined): Data {
+function fixedColumns(filter: Filter | undefined): Data {
   const fixed: Data = {};
   for (const [name, value] of Object.entries(filter ?? {})) {
     if (name === 'AND') for (const part of asList(value)) Object.assign(fixed, fixedColumns(part as Filter));

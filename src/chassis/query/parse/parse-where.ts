@@ -61,7 +61,7 @@ function branches(rules: PolicyRules, key: string, value: unknown, context: Pars
 function relation(rule: RelationRule, value: unknown, context: ParseContext, depth: number): Filter {
   checkDepth(context, depth);
   countCost(context, 'relations', 'relations in one filter');
-  // Below another relation it would be looked through anew for each record there.
+  // Below another relation it would be searched once for each record there.
   if (rule.many && depth > 1)
     throw new Refusal(context.path, 'a relation to many cannot be asked about below another relation');
   const input = expectObject(value, context.path, 'an object of conditions');
@@ -151,7 +151,7 @@ export function isValueOf(field: FieldRule, value: unknown): boolean {
 }
 
 /** What values of a field look like, in words. */
-export function expectation(field: FieldRule): string {
+function expectation(field: FieldRule): string {
   if (field.values) return `one of ${[...field.values].map((value) => JSON.stringify(value)).join(', ')}`;
   return words[field.kind];
 }

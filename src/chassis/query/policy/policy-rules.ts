@@ -168,7 +168,7 @@ function withLimits(model: string, changed: Partial<QueryLimits> = {}): QueryLim
 }
 
 /** The error of a policy that cannot work; it is the program's fault, never a client's. */
-export function broken(model: string, problem: string): Error {
+function broken(model: string, problem: string): Error {
   return new Error(`The list policy of ${model} cannot work: ${problem}. Correct its listPolicy() definition.`);
 }
 
