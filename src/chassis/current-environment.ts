@@ -31,7 +31,7 @@ export function maskInLogs(...names: string[]): void {
 }
 
 /**
- * Has a metric of prom-client be in `/metrics` of the current service, and of no other of the process; for
+ * Adds a metric of prom-client to `/metrics` of the current service, and of no other of the process; for
  * `registerDependencies`:
  *
  * `const orders = registerMetric(new Counter({ name: 'orders_total', help: 'Orders placed.', registers: [] }))`

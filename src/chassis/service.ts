@@ -67,7 +67,7 @@ export class Service {
   readonly observers: RequestObserver[] = [];
   readonly startUpReport: StartUpReport;
   readonly health: Health;
-  /** Whoever opens something adds how to close it; the end closes it all, last opened first. */
+  /** Closes everything that was opened, last opened first; code that opens something adds its closer here. */
   readonly closers: Closers;
   readonly app: Express = express();
   /** Its list policies, once its routes are loaded. */
@@ -174,7 +174,7 @@ export class Service {
     } catch (error) {
       await this.closers
         .closeAll()
-        .catch((failure: unknown) => this.logger.error({ err: failure }, 'closing a failed start failed'));
+        .catch((failure: unknown) => this.logger.error({ err: failure }, 'cleanup after failed start failed'));
       serviceClosed(this);
       throw error;
     }

@@ -90,7 +90,7 @@ export async function startUp(service: Service): Promise<Started> {
   return { addresses: [address], internalAddress: internal.address, drain };
 }
 
-/** What somebody who starts the service to try it wants to know. */
+/** What the report of a start in development shows. */
 function summaryOf({ config, database, settings }: Service, url: string, internalUrl: string) {
   const off = [
     ...(settings.ENABLE_OPENAPI ? [] : ['API page']),

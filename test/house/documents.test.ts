@@ -15,6 +15,11 @@ describe('documents', () => {
     ).toEqual([]);
   });
 
+  it('of docs are linked from README.md', () => {
+    const pages = repositoryFiles(/^docs\/[^/]+\.md$/);
+    expect(pages.filter((page) => !read('README.md').includes(`](${page})`))).toEqual([]);
+  });
+
   it('name npm scripts that exist', () => {
     expect(
       offences(/\bnpm (?:run )?((?<=run )[a-z][\w:-]*|start|test)\b/g, (script) => scripts.includes(script)),

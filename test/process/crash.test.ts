@@ -60,7 +60,7 @@ describe.concurrent('a fault that nobody caught (spec.md: Handling and logging, 
     const service = spawnTrouble();
     await crashed(service, 'logger');
     expect(service.stderr).toMatch(
-      /uncaught exception: Error: nobody caught this(.|\n)*the logger failed: Error: the logger is/,
+      /uncaught exception: Error: nobody caught this(.|\n)*logger failed: Error: the logger is/,
     );
   });
 

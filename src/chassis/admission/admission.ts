@@ -27,9 +27,9 @@ type Settings = Pick<
 interface Surroundings {
   logger: Logger;
   metrics: OverloadMetrics;
-  /** Who waits for the database; undefined without one. */
+  /** The requests that wait for the database; undefined without one. */
   database: DatabaseQueue | undefined;
-  /** Who may tell the address of a client. */
+  /** The proxies that may name the address of a client. */
   isTrusted: TrustProxy;
   /** What every answer carries. */
   headers: AnswerHeaders;
@@ -119,7 +119,7 @@ const lightFrom = 10;
  * Refuses with 503 what would wait too long: at once and before the app sees it, without a line in the log for each, because
  * what costs the least leaves the most time for what is admitted. In this order: what cannot meet its `X-Request-Deadline`;
  * at overload clients that use more than their share, then all others, and last those that use little beside heavy clients; and
- * in any case what is beyond `maximum`. A request is at work once it has come in whole: who sends slowly takes no place.
+ * in any case what is beyond `maximum`. A request is at work once it has arrived in full, so slow senders take no place.
  */
 export class AdmissionGate {
   readonly #options: GateOptions;
@@ -193,12 +193,12 @@ export class AdmissionGate {
   }
 }
 
-/** Those who ask decide whether the service lives, which being busy must not end. */
+/** Probes are always admitted: a busy service must not be restarted. */
 function isProbe({ method, url = '' }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && probePath.test(url);
 }
 
-/** Whether the body is read before any route sees the request. Another may never be read, and so never end. */
+/** Whether the body is read before any route sees the request. Other bodies may never be read, and so never end. */
 function isReadFirst(req: IncomingMessage): boolean {
   return hasBody(req) && (methodsWithBody.has(req.method ?? '') || readingOf(mediaType(req)) !== undefined);
 }

@@ -1,4 +1,4 @@
-/** What one client has cost of late. */
+/** What the recent requests of one client have cost. */
 interface Account {
   cost: number;
   /** When `cost` was last brought down to what it is, in milliseconds of `performance.now()`. */
@@ -12,14 +12,14 @@ export type Standing = 'heavy' | 'even' | 'light';
 const halfLifeMs = 5000;
 /** Clients that are kept at most; some hundred bytes each. */
 const mostAccounts = 10_000;
-/** Of so many that came first, the one that cost least makes room. */
+/** When the table is full, the cheapest of this many oldest clients is removed. */
 const candidates = 8;
 const forgetBelow = 0.5;
 const reckonMs = 250;
-/** A client is heavy beyond so many times its fair share, and beyond a tenth of all work. */
+/** A client is heavy above this multiple of its fair share, if it also makes more than a tenth of all work. */
 const excess = 1.5;
 const leastHeavyShare = 0.1;
-/** Beside heavy clients with so much of all work the others are light; less than half, because a refused client costs nothing. */
+/** When heavy clients make this share of all work, the others are light; below half, because refused work costs nothing. */
 const heavyTogether = 0.25;
 
 /**
@@ -50,7 +50,7 @@ export class ClientShares {
     else account.cost = decayed(account, now) + cost;
   }
 
-  /** How a client stands, as of the last quarter of a second. */
+  /** The standing of a client, as of the last quarter of a second. */
   of(client: string, now: number): Standing {
     if (now - this.#reckonedAt >= reckonMs) this.#reckon(now);
     const account = this.#accounts.get(client);
@@ -86,7 +86,7 @@ export class ClientShares {
     const clients = this.#accounts.size;
     this.#heavyFrom = heavyFrom(total, clients);
     this.#othersAreLight = this.#costAbove(this.#heavyFrom) > total * heavyTogether;
-    // Who is new has a share too, so that one client beside it may be heavy.
+    // A new client counts as well, so that a single other client may be heavy.
     this.#newcomersAreLight = this.#costAbove(heavyFrom(total, clients + 1)) > total * heavyTogether;
   }
 
@@ -97,7 +97,7 @@ export class ClientShares {
   }
 }
 
-/** What a client costs at most that is not heavy, among so many. */
+/** The cost above which a client is heavy, given the number of clients. */
 function heavyFrom(total: number, clients: number): number {
   return total * Math.max(excess / Math.max(1, clients), leastHeavyShare);
 }

@@ -9,7 +9,7 @@ import type { RateLimitStore, RateLimitStoreOptions } from './rate-limit-store.t
 export interface QuotaCounter {
   /** Takes points of a key, whether there are any or not; a promise only where another process has to be asked. */
   consume(key: string, points: number): Left | Promise<Left>;
-  /** What is left of a key, as far as is known without asking anybody. */
+  /** What is left of a key, as far as this process knows. */
   known(key: string, last: Left): Left;
 }
 
@@ -30,14 +30,14 @@ export interface RateLimitPolicy extends Quota {
   seconds: number;
   /**
    * Who counts as one client: its `address` (as far as TRUST_PROXY lets a proxy tell it; IPv6 by /64), the authenticated
-   * `user` and the address of others, for a step behind the guard, before which nobody is known, or what a function makes
+   * `user` and the address of others, for a step behind the guard (before it the caller is unknown), or what a function makes
    * of the request; undefined is not limited. Default `address`.
    */
   by?: 'address' | 'user' | ((request: Request) => string | undefined);
 }
 
 /**
- * A step that lets each client send so much within a window, and raises TooManyRequestsException for more, with
+ * A step that limits what each client sends within a window. It raises TooManyRequestsException beyond that, with
  * `Retry-After`. Every answer carries `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers, 11).
  * A request takes one point, and one more for each 100 units of its cost beyond the first (see `chargeRequest`), as soon
  * as that is known; at most all that there are. Counted in memory, or by all replicas together with REDIS_URL. Lets all
@@ -81,7 +81,7 @@ export function addressOf(req: Request): string {
   return clientKey(requestContextOf(req).ipAddress);
 }
 
-/** A point pays for a request that costs so much; one that costs more takes more points. */
+/** The cost that one point pays for; a request that costs more takes more points. */
 const costOfPoint = 100;
 
 /** Requests under one quota: what they take of it, what their answers tell of it, and those that it refuses. */
@@ -123,7 +123,7 @@ class LimitedRequests {
       const left = this.#counter.known(key, told);
       if (left.used + missing > points) throw this.#refusal(left);
       const after = this.#counter.consume(key, missing);
-      // What Redis says comes too late for this answer, and the next request asks it anew.
+      // The answer of Redis comes too late for this response; the next request asks again.
       if (after instanceof Promise) after.catch(() => undefined);
       taken += missing;
       const now = { used: left.used + missing, resetMs: left.resetMs };

@@ -54,7 +54,7 @@ export class SharedCounts {
       ...options,
       storeClient: this.client,
       rejectIfRedisNotReady: true,
-      // Who is over the limit is refused without asking Redis each time.
+      // A client over its limit is refused without asking Redis each time.
       inMemoryBlockOnConsumed: options.points + 1,
       insuranceLimiter: this.#toldOfUse(new this.#limiters.RateLimiterMemory(options)),
     });
@@ -69,7 +69,7 @@ export class SharedCounts {
     };
   }
 
-  /** The same limiter, whose use means that Redis did not answer: a connection that only looks alive is made anew. */
+  /** The same limiter, whose use means that Redis did not answer: a connection that only looks alive is replaced. */
   #toldOfUse(memory: RateLimiterAbstract): RateLimiterAbstract {
     const consume = memory.consume.bind(memory);
     return Object.assign(memory, {
@@ -86,13 +86,13 @@ export class SharedCounts {
   #leave(error?: Error): void {
     if (this.#away) return;
     this.#away = true;
-    this.#logger.warn({ err: error }, 'Redis is away: each replica counts its rate limits by itself');
+    this.#logger.warn({ err: error }, 'Redis unavailable: rate limits counted per replica');
   }
 
   #return(): void {
     if (!this.#away) return;
     this.#away = false;
-    this.#logger.info('Redis is back: replicas share their rate limits again');
+    this.#logger.info('Redis recovered: rate limits shared again');
   }
 }
 

@@ -11,7 +11,7 @@ const leastIntervalMs = 100;
 const quietMs = 1000;
 /** Overload is over when the shortest wait has fallen to this share of the target. */
 const over = 0.25;
-/** After so many requests, or when a queue has stood for so long, the waits are those of a service that has warmed up. */
+/** The service has warmed up after this many requests, or when a queue has persisted for this long. */
 const warmingRequests = 1000;
 const warmingMs = 2000;
 
@@ -57,7 +57,7 @@ export class StandingWait {
     return this.#overloaded;
   }
 
-  /** The same, or 0 where nobody has come for so long that it says nothing any more. */
+  /** The same, or 0 where the last request came too long ago for it to mean anything. */
   asOf(now: number): number {
     return now - this.#lookedAt > quietMs ? 0 : this.#currentMs;
   }
@@ -142,7 +142,7 @@ export interface DatabaseQueue {
   readonly served: number;
   /** Queries that wait for their turn now. */
   readonly waitingQueries: number;
-  /** Queries among them that wait for others of their own client, and keep nobody else waiting. */
+  /** Those of them that wait only for queries of their own client. */
   readonly heldBackQueries: number;
   /** Queries whose turn came, ever. */
   readonly servedQueries: number;
@@ -201,7 +201,7 @@ class ServingRate {
   #before = 0;
   #perMs: number | undefined;
 
-  /** How long it takes to serve so many; 0 while nothing is known. */
+  /** How long it takes to serve this many requests; 0 while nothing is known. */
   msFor(count: number): number {
     return count === 0 || this.#perMs === undefined ? 0 : count / this.#perMs;
   }

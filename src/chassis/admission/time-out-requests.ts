@@ -41,8 +41,8 @@ const reason = 'The request took longer than REQUEST_TIMEOUT_MS';
  * 503 because the service is what is slow: 408 would say that the client sends too slowly, 504 that the service is a
  * gateway (RFC 9110, 15.5.9, 15.6.4 and 15.6.5). A request that still comes in, or whose answer has begun, is not cut.
  *
- * One timer for all, and only while there are requests: they stand in the order in which they came, so whoever looks
- * sees the late ones first. The time is exact to a tenth of `timeoutMs`, and to a quarter of a second at most.
+ * One timer for all, and only while there are requests: they are kept in order of arrival, so the late ones
+ * come first. The time is exact to a tenth of `timeoutMs`, and to a quarter of a second at most.
  */
 export function timeOutRequests(timeoutMs: number, { production, logger }: TimeOutOptions): RequestObserver {
   const checkMs = Math.min(250, timeoutMs / 10);

@@ -139,7 +139,7 @@ export const derivedDefaults: Readonly<Record<string, (raw: Readonly<Record<stri
   DATABASE_MIGRATE: ({ NODE_ENV }) => String(NODE_ENV !== 'production'),
   SHUTDOWN_ACCEPT_MS: ({ NODE_ENV }) => (NODE_ENV === 'production' ? '5000' : '0'),
   DATABASE_CONNECT_TIMEOUT_MS: ({ NODE_ENV }) => (NODE_ENV === 'production' ? '30000' : '2000'),
-  // Only into the embedded database: nobody wants sample accounts in a database that they named.
+  // Only into the embedded database: a database that DATABASE_URL names gets no sample accounts.
   DATABASE_SEED: ({ NODE_ENV = 'development', DATABASE_URL }) =>
     NODE_ENV === 'development' && DATABASE_URL === undefined ? 'small' : 'none',
   HTTP_MAX_CONNECTIONS: () => String(connectionsIn(memoryLimit())),

@@ -203,7 +203,7 @@ function meta(schema: z.ZodObject, name: string): Record<string, unknown> {
   return (schema.shape[name] as z.ZodType | undefined)?.meta() ?? {};
 }
 
-/** A default that stands in the sources; others are made anew at each start. */
+/** A constant default; others are made at each start. */
 function isPublicDefault(schema: z.ZodObject, name: string, given: ReadonlySet<string>): boolean {
   return meta(schema, name).publicDefault === true && !given.has(name);
 }

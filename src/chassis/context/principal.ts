@@ -44,7 +44,7 @@ export function isUnscoped(): boolean {
 }
 
 /**
- * Says who makes the request under way: for guards, once they have verified credentials. The id is in its log lines and
+ * Sets the caller of the request under way: for guards, once they have verified credentials. The id is in its log lines and
  * spans from then on; roles, scopes and what else a principal carries are in none.
  *
  * @throws Error outside a request

@@ -31,7 +31,7 @@ export interface RequestContext {
   traceId?: string;
   /** The span of the request itself where it is recorded, else the caller's: 16 hexadecimal digits. */
   spanId?: string;
-  /** Whether somebody records the trace, so that its id leads somewhere. */
+  /** Whether the trace is recorded, so that its id can be looked up. */
   sampled?: boolean;
   /** When the caller stops waiting, in milliseconds since 1970; passed on to the services that the request calls. */
   deadline?: number;
@@ -39,11 +39,11 @@ export interface RequestContext {
   readonly signal?: AbortSignal;
   /** Why the request was abandoned; undefined while its client waits. Cheaper to read than `signal`. */
   readonly abortReason?: string | undefined;
-  /** Has the work for this request end at its next step, with `signal` and `abortReason`. */
+  /** Ends the work for this request at its next step, with `signal` and `abortReason`. */
   abort?(reason: string): void;
-  /** Says that the request costs so much more; see `chargeRequest`. */
+  /** Adds to the cost of the request; see `chargeRequest`. */
   charge?(cost: number): void;
-  /** Has `bill` told of each charge; what it raises ends the request. */
+  /** Calls `bill` at each charge; what it raises ends the request. */
   onCharge?(bill: (cost: number, context: RequestContext) => void): void;
   /** The route template that serves the request, e.g. `/api/v1/products/:id`; set once a route matched. */
   route?: string;
@@ -138,7 +138,7 @@ const waiting = new AsyncLocalStorage<readonly Waiter[]>();
 const always: readonly Waiter[] = [undefined];
 
 /**
- * Runs work that has to be done to its end although nobody may wait for the answer any more, such as ending the sessions
+ * Runs work to its end even when the client has gone, such as ending the sessions
  * of a stolen account. Everything else of a request stops before its next query once its client has gone.
  */
 export function uninterrupted<T>(work: () => T): T {
@@ -166,7 +166,7 @@ export function currentWaiters(): readonly Waiter[] {
   return context ? [context] : always;
 }
 
-/** Whether none of these waits any more: their clients have gone, their answers were given or their deadlines passed. */
+/** Whether none of these requests waits any more: their clients have gone, their answers were given or their deadlines passed. */
 export function isAbandoned(waiters: readonly Waiter[]): boolean {
   return waiters.every((waiter) => waiter !== undefined && isOver(waiter));
 }

@@ -4,8 +4,8 @@ import { scopes } from './request-context.ts';
 
 /**
  * Runs `work` as this principal: row scopes, the columns of who wrote, and the audit trail take it for the caller. For jobs
- * and consumers of messages, which no guard precedes, and for support that acts for a customer. A log line says who acts as
- * whom; the request under way keeps its own caller in its log lines.
+ * and consumers of messages, which no guard precedes, and for support that acts for a customer. One log line names
+ * both; the log lines of the request keep its own caller.
  */
 export function runAs<T>(principal: Principal, work: () => T): T {
   const { userId } = currentPrincipal() ?? {};

@@ -48,7 +48,7 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
     return (found instanceof StoredRecords ? found.records : found) as RecordOf<D>[];
   }
 
-  /** The same for an answer that nobody looks at: as JSON where the database made it. */
+  /** The same for a response that no code reads: as JSON where the database made it. */
   findStored(query: FindQuery): Promise<StoredJson | readonly RecordOf<D>[]> {
     return this.findMany === Repository.prototype.findMany ? this.found(query) : this.findMany(query);
   }
@@ -90,7 +90,7 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
     return record;
   }
 
-  /** The same for an answer that nobody looks at: as JSON where the database made it. @throws NotFoundException when there is none */
+  /** The same for a response that no code reads: as JSON where the database made it. @throws NotFoundException when there is none */
   async getStored(id: IdOf<D>, select: Selection): Promise<StoredJson | RecordOf<D>> {
     const { getById, findById } = Repository.prototype;
     const isOwn = this.getById !== getById || this.findById !== findById;

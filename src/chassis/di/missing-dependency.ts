@@ -4,10 +4,10 @@ import type { Container } from './container.ts';
 
 const form = /^Could not resolve '([^']+)'[\s\S]*Resolution path: (.*)$/;
 
-/** Says of a name that nobody provides what is known of it. */
+/** Explains a name that is not registered. */
 export class MissingDependencyError extends Error {
   override readonly name = 'MissingDependencyError';
-  /** The name that nobody provides. */
+  /** The name that is not registered. */
   readonly dependency: string;
 
   constructor(dependency: string, message: string, options?: ErrorOptions) {
@@ -17,8 +17,8 @@ export class MissingDependencyError extends Error {
 }
 
 /**
- * What to say of an error of the container: of a name that nobody provides which one it is, who asks for it, and which
- * names are nearly the same. Other errors are given back as they are.
+ * Explains an error of the container: the name that is missing, what requires it, and similar names. Returns other errors
+ * unchanged.
  */
 export function explainMissingDependency(error: unknown, container: Container): unknown {
   if (!(error instanceof AwilixResolutionError)) return error;

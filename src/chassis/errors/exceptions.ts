@@ -130,7 +130,7 @@ export class UnsupportedMediaTypeException extends BaseException {
   }
 }
 
-/** 412: the record is not the version that If-Match names; somebody has changed it meanwhile. */
+/** 412: the record is not the version that If-Match names; it has changed meanwhile. */
 export class PreconditionFailedException extends BaseException {
   constructor(message = 'Precondition Failed', details?: unknown, options?: ExceptionOptions) {
     super(message, 412, details, options);
@@ -144,14 +144,14 @@ export class UnprocessableContentException extends BaseException {
   }
 }
 
-/** 423: what the request would change is locked by somebody else. */
+/** 423: the resource is locked by another caller. */
 export class LockedException extends BaseException {
   constructor(message = 'Locked', details?: unknown, options?: ExceptionOptions) {
     super(message, 423, details, options);
   }
 }
 
-/** 428: the route changes a record only for who names its version in If-Match. */
+/** 428: the route requires If-Match with the version of the record. */
 export class PreconditionRequiredException extends BaseException {
   constructor(message = 'Precondition Required', details?: unknown, options?: ExceptionOptions) {
     super(message, 428, details, options);
@@ -235,7 +235,7 @@ export class BusinessException extends BadRequestException {
   }
 }
 
-/** 507: there is no room to store what came; somebody has to remove something, or to give more room. */
+/** 507: no space is left for what came; an operator has to free or add some. */
 export class InsufficientStorageException extends BaseException {
   constructor(message = 'Insufficient Storage', details?: unknown, options?: ExceptionOptions) {
     super(message, 507, details, options);

@@ -33,7 +33,7 @@ export interface OpenEvents {
 export class Events {
   #open: OpenEvents | undefined;
 
-  /** Has events be emitted there; for the loader. */
+  /** Connects to the store of events; for the loader. */
   open(events: OpenEvents): void {
     this.#open = events;
   }

@@ -16,7 +16,7 @@ interface CaptureOptions {
   mostBytes: number;
 }
 
-/** Headers of one connection or moment, which every answer makes anew. */
+/** Headers of one connection or moment, which each response sets itself. */
 const ownHeaders: ReadonlySet<string> = new Set(['connection', 'content-length', 'date', 'transfer-encoding']);
 
 /**

@@ -93,7 +93,7 @@ export class IdempotencyKeys {
   /**
    * Stores the answer of a request; to be called in its unit of work, so that both are stored or neither.
    *
-   * @throws ConflictException when it took so long that another request has taken the key over
+   * @throws ConflictException when another request has taken over the key meanwhile
    */
   async complete({ id, owner }: TakenKey, answer: string): Promise<void> {
     const { count } = await this.#keys.updateMany({ where: { id, owner, answer: null }, data: { answer } });
@@ -105,7 +105,7 @@ export class IdempotencyKeys {
     await uninterrupted(async () => await this.#keys.deleteMany({ where: { id, owner, answer: null } }));
   }
 
-  /** Takes a key for good, for so many milliseconds; false where it is taken. */
+  /** Takes a key for this many milliseconds, without a way to release it; false where it is taken. */
   reserve(id: string, ms: number): Promise<boolean> {
     const expiresAt = new Date(Date.now() + ms);
     return this.#create({ id, owner: '', fingerprint: '', lockedUntil: expiresAt, expiresAt });

@@ -6,7 +6,7 @@ import { ForbiddenException, UnauthorizedException } from '../errors/exceptions.
 const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
 /**
- * Lets operators change what the internal server shows: with `INTERNAL_TOKEN` whoever presents it, without one those on
+ * Lets operators change what the internal server shows: with `INTERNAL_TOKEN` callers that present it, without one those on
  * this machine or in this pod, which `kubectl exec` and `kubectl port-forward` are too. Other pods may only read.
  *
  * @throws UnauthorizedException without the token that is set; ForbiddenException for an address from elsewhere

@@ -23,7 +23,7 @@ interface DiagnosticsOptions {
 }
 
 /**
- * CPU profiles and heap snapshots of the running process, one at a time, for who presents `INTERNAL_TOKEN`; 404 unless
+ * CPU profiles and heap snapshots of the running process, one at a time, for callers with `INTERNAL_TOKEN`; 404 unless
  * `DIAGNOSTICS_ENABLED` is on, because both slow the service and a snapshot holds every secret in its memory.
  */
 export class Diagnostics {

@@ -13,7 +13,7 @@ import type { Metrics } from '../telemetry/metrics/metrics.ts';
 import { authorizeOperator } from './authorize-operator.ts';
 import { Diagnostics } from './diagnostics.ts';
 
-/** What the internal server tells of. */
+/** What the internal server reports. */
 export interface Operated {
   readonly settings: Environment;
   readonly configuration: Pick<Configuration, 'sources'>;

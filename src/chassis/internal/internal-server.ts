@@ -29,7 +29,7 @@ const keepAliveMs = 65_000;
 const closeMs = 500;
 
 /**
- * Starts the server for those who operate the service: `/livez`, `/readyz`, `/metrics`, `/info`, `/config`,
+ * Starts the server for operators: `/livez`, `/readyz`, `/metrics`, `/info`, `/config`,
  * `/log-level` and `/profile`, on a
  * port of its own that no client reaches. Open it before anything else and close it last.
  *
@@ -55,7 +55,7 @@ export async function startInternalServer(service: Operated): Promise<InternalSe
   return { address, close: () => closeServer(server) };
 }
 
-/** Answers are ready in a moment; a connection that is silent, or read by nobody, is not waited for. */
+/** Responses are ready in a moment; silent and unread connections are not waited for. */
 async function closeServer(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();

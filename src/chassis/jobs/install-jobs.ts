@@ -56,7 +56,7 @@ async function installBoss(pool: Pool, url: string): Promise<void> {
   boss.on('error', (error) => failures.push(error));
   await boss.start();
   try {
-    // A new version may build indexes beside the work, which nobody would go on with later.
+    // A new version may build indexes beside the work, which would never be finished later.
     for (const deadline = Date.now() + upkeepWaitMs; Date.now() < deadline; await wait(lookEveryMs)) {
       const states = await boss.getBamStatus();
       if (!states.some(({ status }) => status === 'pending' || status === 'in_progress')) break;

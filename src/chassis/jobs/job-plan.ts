@@ -4,7 +4,7 @@ import { durationMs } from './duration.ts';
 import { cronSchedule, intervalSchedule, type JobSchedule } from './job-schedule.ts';
 import type { QueueRules } from './job-store.ts';
 
-/** A job whose declaration holds: what it is called, when and how it runs. */
+/** A valid job: its name, when and how it runs. */
 export interface JobPlan extends QueueRules {
   readonly module: string;
   /** `each`: every replica runs it by its own clock, and nothing is stored. */

@@ -36,7 +36,7 @@ export class JobTimers {
     const left = Math.max(0, due - Date.now());
     const ring = () => {
       if (left > longestTimerMs) return this.#set(plan, after);
-      // A process that stood still leaves out what it missed.
+      // A process that was suspended skips the runs that it missed.
       this.#set(plan, Math.max(due, Date.now()));
       void this.#whenDue(plan, due);
     };

@@ -50,7 +50,7 @@ export class JobWorkers {
     });
   }
 
-  /** Looks for jobs now; for who has stored one. */
+  /** Looks for jobs now; called after storing one. */
   wake(): void {
     this.#wanted = true;
     if (this.#taking || this.#options.shutdown.aborted) return;
@@ -77,10 +77,10 @@ export class JobWorkers {
       this.#wanted = false;
       try {
         await this.#takeOnce();
-        if (this.#isFailing) this.#options.witnesses.logger.info('jobs are taken again');
+        if (this.#isFailing) this.#options.witnesses.logger.info('job polling recovered');
         this.#isFailing = false;
       } catch (err) {
-        if (!this.#isFailing) this.#options.witnesses.logger.warn({ err }, 'jobs cannot be taken');
+        if (!this.#isFailing) this.#options.witnesses.logger.warn({ err }, 'job polling failed');
         this.#isFailing = true;
         return;
       }
@@ -127,7 +127,7 @@ export class JobWorkers {
         return await (outcome === 'completed' ? store.complete(job) : store.fail(job, reason.slice(0, 1000)));
       } catch (err) {
         const line = { err, job: job.queue, jobId: job.id };
-        if (tried === settling.attempts) return witnesses.logger.error(line, 'the end of a job could not be noted');
+        if (tried === settling.attempts) return witnesses.logger.error(line, 'job outcome not recorded');
         await wait(settling.pauseMs * 2 ** (tried - 1));
       }
     }
@@ -140,7 +140,7 @@ export class JobWorkers {
       if (this.#running.size > 0) await store.extend([...this.#running.values()]);
       await store.recover();
     } catch (err) {
-      witnesses.logger.warn({ err }, 'upkeep of jobs failed');
+      witnesses.logger.warn({ err }, 'job maintenance failed');
     }
   }
 }

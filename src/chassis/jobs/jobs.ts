@@ -15,7 +15,7 @@ export interface OpenJobs {
   readonly store: JobStore;
   /** Names of the queues that jobs can be sent to. */
   readonly queues: readonly string[];
-  /** Has this replica look for jobs. */
+  /** Makes this replica look for jobs. */
   wake(): void;
 }
 
@@ -23,7 +23,7 @@ export interface OpenJobs {
 export class Jobs {
   #open: OpenJobs | undefined;
 
-  /** Has jobs be sent there; for the loader. */
+  /** Connects to the store of jobs; for the loader. */
   open(jobs: OpenJobs): void {
     this.#open = jobs;
   }

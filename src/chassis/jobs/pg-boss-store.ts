@@ -37,8 +37,8 @@ export class PgBossStore implements JobStore {
     // Every replica asks three times per lease, and one of them does it.
     const monitorIntervalSeconds = Math.max(1, Math.floor(leaseSeconds / 3));
     this.#boss = new PgBoss({ ...bossOptions(pool, postgresTarget(databaseUrl)), monitorIntervalSeconds });
-    this.#boss.on('error', (err) => logger.warn({ err }, 'upkeep of jobs failed'));
-    this.#boss.on('warning', ({ message }) => logger.warn({ reason: message }, 'jobs pile up'));
+    this.#boss.on('error', (err) => logger.warn({ err }, 'job maintenance failed'));
+    this.#boss.on('warning', ({ message }) => logger.warn({ reason: message }, 'job backlog growing'));
   }
 
   async open(queues: readonly QueueRules[]): Promise<void> {

@@ -10,7 +10,7 @@ import type { JobEnvelope } from './job-envelope.ts';
 import { endingMs, type JobPlan } from './job-plan.ts';
 import type { TakenJob } from './job-store.ts';
 
-/** Who hears of runs. */
+/** The observers of runs. */
 export interface JobWitnesses {
   readonly logger: Logger;
   readonly metrics: JobMetrics;

@@ -94,7 +94,7 @@ export class ServiceJobs {
       await this.#options.store?.store(name, [{ id: slotId(name, due), data: { payload: null }, runAt }]);
       if (runAt.getTime() <= Date.now()) this.wake();
     } catch (err) {
-      this.#options.witnesses.logger.warn({ err, job: name }, 'a due job could not be stored');
+      this.#options.witnesses.logger.warn({ err, job: name }, 'due job not stored');
     }
   }
 }

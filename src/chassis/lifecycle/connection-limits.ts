@@ -14,7 +14,7 @@ type CountedSocket = Socket & { [clientSymbol]?: string };
 /** How many connections a server has at most. */
 export type ConnectionLimits = Pick<Environment, 'HTTP_MAX_CONNECTIONS' | 'HTTP_MAX_CONNECTIONS_PER_ADDRESS'>;
 
-/** Where a server tells of its connections, and whose they are. */
+/** Where a server reports its connections and their clients. */
 export interface ConnectionWatch {
   logger: Logger;
   metrics: ConnectionMetrics;

@@ -19,7 +19,7 @@ const silenceMs = 1000;
 const undoMs = 250;
 
 /**
- * Empties a server without failing a request. For a while it still accepts, so that whoever balances the load can notice
+ * Empties a server without failing a request. For a while it still accepts, so that the load balancer can notice
  * that readiness is off, and tells every client to close its connection. Then it stops accepting, closes idle
  * connections, waits for requests in flight, and cuts what is left at the deadline.
  */

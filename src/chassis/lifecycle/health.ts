@@ -55,7 +55,7 @@ export class Health {
     this.#last = undefined;
   }
 
-  /** Says where the service is in its life, which readiness tells from the next moment on. */
+  /** Sets the phase of the service, which readiness reports from then on. */
   enter(phase: Phase): void {
     this.#phase = phase;
     this.#last = undefined;

@@ -54,7 +54,7 @@ export function createHttpServer(listener: RequestListener, times: Times, refusa
 }
 
 /**
- * Bounds what the clients of a server cost it in memory: connections that are open, and answers that nobody reads.
+ * Bounds what the clients of a server cost it in memory: open connections and unread answers.
  *
  * @param watch where what is refused and cut is told
  */

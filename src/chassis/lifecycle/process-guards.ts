@@ -24,7 +24,7 @@ const logged = new WeakSet<object>();
 const rejectedIn = new WeakMap<object, Scope>();
 
 /**
- * Ends the process on faults that nobody caught (spec.md: Handling, rule 5): an uncaught exception is logged and the
+ * Ends the process on uncaught faults (spec.md: Handling, rule 5): an uncaught exception is logged and the
  * process exits with code 1; an unhandled rejection is logged and thrown on, which makes it an uncaught exception. What
  * fails while that happens is logged and changes nothing. However the process ends, the log is written out. Once built, the
  * service does not open Node's debugger on SIGUSR1, by which anyone who can send a signal could run code in it, and
@@ -62,7 +62,7 @@ export async function exitAfter(error: unknown, message: string, logger?: Logger
   return exitProcess(1);
 }
 
-/** Exits once every log line is written or nobody has read one for 2 s; with code 1 when the process is crashing. */
+/** Exits once every log line is written, or no line has been read for 2 s; with code 1 when the process is crashing. */
 export async function exitProcess(code: number): Promise<never> {
   try {
     await drainOutput(logStallMs);
@@ -113,7 +113,7 @@ function writeLine(level: 'error' | 'fatal', error: unknown, message: string, lo
     logger[level]({ err: error }, message);
   } catch (failure) {
     writeToStandardError(error, message);
-    writeToStandardError(failure, 'the logger failed');
+    writeToStandardError(failure, 'logger failed');
   }
 }
 
@@ -128,6 +128,6 @@ function writeToStandardError(error: unknown, message: string): void {
   try {
     writeSync(standardError, `${message}: ${inspect(error)}\n`);
   } catch {
-    // Nobody is left to tell; the exit code says the rest.
+    // No output is left; the exit code says the rest.
   }
 }

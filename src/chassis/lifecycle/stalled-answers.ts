@@ -123,7 +123,7 @@ function cutter({ logger, metrics }: Pick<ConnectionWatch, 'logger' | 'metrics'>
     const now = performance.now();
     if (now - remindedAt >= remindMs) {
       const { remoteAddress: ipAddress, writableLength: bytes } = socket;
-      logger.warn({ cut: count, reason, ipAddress, bytes }, 'connections cut: their clients read no answers');
+      logger.warn({ cut: count, reason, ipAddress, bytes }, 'connections cut: clients not reading');
       remindedAt = now;
       count = 0;
     }

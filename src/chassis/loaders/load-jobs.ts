@@ -41,7 +41,7 @@ export async function loadJobs(service: Service, tracer: JobTracer): Promise<() 
   const own = plans.filter(({ replicas }) => replicas === 'each');
   if (!database.isOpen) return runJobs(service, { plans: own, tracer });
   if (!parseDatabaseUrl(service.settings.DATABASE_URL).writable) {
-    service.logger.info('stored jobs are neither sent nor run, because the database is read only on purpose');
+    service.logger.info('stored jobs disabled: the database is read-only on purpose');
     return runJobs(service, { plans: own, tracer });
   }
   const outbox = events.size > 0 ? await openOutbox(service) : undefined;
@@ -122,7 +122,7 @@ async function runJobs(service: Service, { plans, tracer, ...stored }: LoadedJob
     shutDown();
     // Jobs end beside the requests, which are drained before this is called.
     const left = await running.drained(Math.max(0, settings.SHUTDOWN_DEADLINE_MS - (performance.now() - stoppedAt)));
-    if (left > 0) logger.warn({ jobs: left }, 'jobs left behind by the shutdown');
+    if (left > 0) logger.warn({ jobs: left }, 'jobs unfinished at shutdown');
   };
   closers.add('jobs', drain, settings.SHUTDOWN_DEADLINE_MS + 1000);
   service.startUpReport.step({ jobs: plans.map(({ name }) => name) }, 'jobs loaded');

@@ -20,11 +20,11 @@ export async function sealRowRules(service: Service): Promise<void> {
       // Its rules are not known, so the service does not get ready.
       const error = await explainFailure(caught, name, service);
       startUpReport.addFailure({ loader: 'loadDI', module: name, file: 'di', error });
-      logger.error({ err: error, repository: name }, 'making a repository failed');
+      logger.error({ err: error, repository: name }, 'repository construction failed');
     }
   }
   const { rules } = databaseKindOf(database.client);
   rules.seal();
   const models = rules.unscopedTenantModels;
-  if (models.length > 0) logger.warn({ models }, 'models with tenantId and no scope in their repository: closed');
+  if (models.length > 0) logger.warn({ models }, 'models closed: tenantId without a scope in the repository');
 }

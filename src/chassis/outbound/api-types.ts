@@ -110,6 +110,6 @@ type Call<Api, M extends ApiMethod> = <
  * Calls one other service. Every call gives a 2xx answer, or one that `accept` names, and raises otherwise:
  * GatewayTimeoutException (504) where no answer came in time, BadGatewayException (502) where the peer failed, answered
  * another status or what cannot be read, or is not asked because it failed too often, ServiceUnavailableException (503)
- * where too many calls of it are under way, and RequestAbandonedException where nobody waits for the request any more.
+ * where too many calls of it are under way, and RequestAbandonedException when the client of the request has gone.
  */
 export type HttpClient<Api = AnyApi> = { readonly [M in ApiMethod]: Call<Api, M> };

@@ -35,7 +35,7 @@ type AnyCallOptions = PathParameters & {
 
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
-/** Longer than this nobody waits for a peer that says when to come back, outside of a request too. */
+/** The longest `Retry-After` that is waited for, also outside of a request. */
 const longestRetryAfterMs = 10_000;
 
 /** The client of one peer that one service has. */
@@ -167,7 +167,7 @@ function leftMs(): number {
   return deadline === undefined ? Number.MAX_SAFE_INTEGER : deadline - Date.now();
 }
 
-/** @throws RequestAbandonedException, ServiceUnavailableException when nobody waits for the request any more */
+/** @throws RequestAbandonedException, ServiceUnavailableException when the client of the request has gone */
 function stopAbandoned(): void {
   const context = getRequestContext();
   if (context === undefined || !isAbandoned(currentWaiters())) return;

@@ -120,7 +120,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   }
 
   /**
-   * What this caller may ask for and see: `list` of the schemas. Replace it where that depends on who asks; it chooses
+   * What this caller may ask for and see: `list` of the schemas. Override it where that depends on the caller; it chooses
    * among `list` and `otherLists`.
    */
   protected policyFor(_request: Request): AnyListPolicy {

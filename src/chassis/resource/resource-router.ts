@@ -29,7 +29,7 @@ export interface ResourceAccess {
   requireVersion?: boolean;
 }
 
-/** What a resource router is made of, for whoever describes the API. */
+/** What a resource router is made of, for the description of the API. */
 export interface ResourceDescription {
   path: string;
   schemas: ResourceSchemas;

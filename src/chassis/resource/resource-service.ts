@@ -6,7 +6,7 @@ import type { FindQuery, PageResult, SearchQuery, Selection } from '../query/que
 interface ResourceRepository {
   findMany(query: FindQuery): Promise<readonly object[]>;
   findPage(query: SearchQuery): Promise<PageResult<object>>;
-  /** As `findMany`, for an answer that nobody looks at. */
+  /** As `findMany`, for a response that no code reads. */
   findStored?(query: FindQuery): Promise<StoredJson | readonly object[]>;
   // biome-ignore lint/suspicious/noExplicitAny: each model has its own type of identifier
   getStored?(id: any, select: Selection): Promise<StoredJson | object>;

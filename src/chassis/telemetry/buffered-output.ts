@@ -16,7 +16,7 @@ class OutputPiece {
     return this.from === this.to;
   }
 
-  /** Whether it takes so many more bytes. */
+  /** Whether there is room for this many more bytes. */
   hasRoomFor(length: number): boolean {
     return this.bytes.length - this.to >= length;
   }
@@ -29,7 +29,7 @@ class OutputPiece {
   }
 }
 
-/** A write begins once so many bytes are there, */
+/** A write begins once this many bytes are buffered, */
 const pieceLength = 16_384;
 /** and what comes while it is under way is kept in pieces of this length. */
 const bufferLength = 65_536;
@@ -39,7 +39,7 @@ const longestCharacter = 3;
 /** Nobody will read any more: the other end was closed, or this one. */
 const endings = new Set(['EPIPE', 'ECONNRESET', 'EBADF']);
 const retryMs = 10;
-/** A reader that takes nothing for so long ends a write that waits for it. */
+/** A write fails when its reader takes nothing for this long. */
 const patienceMs = 500;
 
 /**

@@ -37,9 +37,7 @@ export async function startLogTransport(logger: Logger, target: string, options:
     if (stream.destroyed) return;
     const finished = once(stream, 'finish', { signal: AbortSignal.timeout(closeMs) });
     stream.end();
-    await finished.catch((error: unknown) =>
-      logger.warn({ err: error, target }, 'the last lines were not transported'),
-    );
+    await finished.catch((error: unknown) => logger.warn({ err: error, target }, 'final log lines not transported'));
   };
 }
 

@@ -32,7 +32,7 @@ export const secretAssignment = new RegExp(
   'gi',
 );
 
-/** What any secret in a URL needs; a path without parameters has none of it and needs no second look. */
+/** What any secret in a URL needs; a path without parameters has none of it and is not searched further. */
 export const suspiciousInUrl = /[=@%]|eyJ/;
 
 /** What any secret in a text needs; most texts have none of it and need no second look. `rv:109.0` is of many browsers. */

@@ -31,7 +31,7 @@ export class SessionController {
     sendNoContent(response);
   }
 
-  /** POST /logout: 204, also for a refresh token that nobody knows. */
+  /** POST /logout: 204, also for an unknown refresh token. */
   async logout(request: Request, response: Response): Promise<void> {
     await this.#service.logout(parseBody(refresh, request.body).refreshToken);
     sendNoContent(response);

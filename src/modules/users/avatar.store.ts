@@ -22,7 +22,7 @@ export class AvatarStore {
     try {
       await removeUpload(this.#directory, basename(url));
     } catch (error) {
-      this.#logger.warn({ err: error, url }, 'a picture that nobody refers to could not be removed');
+      this.#logger.warn({ err: error, url }, 'unused picture not removed');
     }
   }
 }

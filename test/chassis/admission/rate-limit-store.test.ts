@@ -23,8 +23,8 @@ afterAll(() => redis?.stop());
 
 const open = () => limits.open({ RATE_LIMIT_ENABLED: true, REDIS_URL: redis?.url });
 const messages = () => lines.map(({ msg }) => msg).filter((msg) => msg.startsWith('Redis'));
-const away = 'Redis is away: each replica counts its rate limits by itself';
-const back = 'Redis is back: replicas share their rate limits again';
+const away = 'Redis unavailable: rate limits counted per replica';
+const back = 'Redis recovered: rate limits shared again';
 
 /** A counter of ten requests a minute, and what is left of it after one more. */
 function counter(name = `test-${process.pid}-${++made}`) {

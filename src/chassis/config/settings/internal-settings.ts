@@ -14,7 +14,7 @@ export const internalSettings = {
     .describe('Bearer token that changing the log level takes; without it only calls from the same pod or machine may')
     .meta({ secret: true }),
   DIAGNOSTICS_ENABLED: flag(false).describe(
-    'CPU profiles and heap snapshots on the internal port, for who presents INTERNAL_TOKEN; snapshots hold secrets',
+    'CPU profiles and heap snapshots on the internal port, for callers with INTERNAL_TOKEN; snapshots hold secrets',
   ),
   METRICS_SERIES_LIMIT: wholeNumber(1, 1_000_000, 2_000).describe('Label combinations that one metric keeps at most'),
   SOURCE_REVISION: z

@@ -15,7 +15,7 @@ export function wholeNumber(minimum: number, maximum: number, fallback: number) 
 
 /**
  * A setting with the secrets that sign webhooks, of 16 characters at least: a comma list, so that a new one is taken before the
- * old one is left out. Required in production; elsewhere one that nobody knows, until it is set.
+ * old one is left out. Required in production; elsewhere random until it is set.
  *
  * @param description what they are for, for the table of settings
  */

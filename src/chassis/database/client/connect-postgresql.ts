@@ -84,14 +84,14 @@ type PostgresTarget = Extract<DatabaseTarget, { provider: 'postgresql' }>;
 
 const inUtc = "SET TimeZone TO 'UTC'";
 
-/** Most statements that one process names; further ones are parsed anew by the server at each call. */
+/** Most statements that one process names; the server parses further ones at each call. */
 const namedStatementsLimit = 1000;
 
 /** An adapter for PostgreSQL and the pool of connections behind it. */
 interface PostgresConnection {
   readonly adapter: PrismaPg;
   readonly pool: Pool;
-  /** Who waits for one of them. */
+  /** The requests that wait for one of them. */
   readonly requests: RequestQueue;
 }
 

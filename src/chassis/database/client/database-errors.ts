@@ -77,7 +77,7 @@ function fieldsOf(fault: Fault, operation: FailedOperation | undefined): readonl
   return unnamed ? referringFields(dataModel, fault.model, args) : declaredFields(dataModel, fault);
 }
 
-/** Whoever reads it in a log has to find the query. */
+/** Names the query for readers of the log. */
 function failureText(model: string | undefined, operation: FailedOperation | undefined): string | undefined {
   if (operation === undefined) return undefined;
   return `Database Operation Failed: ${operation.operation}${model === undefined ? '' : ` of ${model}`}`;

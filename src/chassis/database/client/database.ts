@@ -41,7 +41,7 @@ export class Database {
     return this.#open?.pool;
   }
 
-  /** Who waits for a connection of the pool, or for SQLite's thread; undefined while closed. */
+  /** The requests that wait for a connection of the pool, or for SQLite's thread; undefined while closed. */
   get requests(): RequestQueue | undefined {
     return this.#open?.requests;
   }

@@ -37,7 +37,7 @@ export interface OpenOrm {
   readonly writable: boolean;
   /** The pool of connections, for its counts; undefined on SQLite. */
   readonly pool: Pool | undefined;
-  /** Who waits for a connection of the pool, or for SQLite's thread. */
+  /** The requests that wait for a connection of the pool, or for SQLite's thread. */
   readonly requests: RequestQueue;
   /** Whether what comes now would wait for lawful work, because SQLite does one thing after the other; not on PostgreSQL. */
   isBusy(): boolean;

@@ -31,7 +31,7 @@ export async function applyMigrations(settings: Settings, directory = migrations
 }
 
 /**
- * Records that the failed migration `name` was undone, after which it is applied anew. Only PostgreSQL keeps a failed
+ * Records that the failed migration `name` was undone, so that it is applied again. Only PostgreSQL keeps a failed
  * migration; SQLite undoes it by itself.
  */
 export async function markRolledBack(settings: Settings, name: string): Promise<void> {

@@ -21,7 +21,7 @@ interface Lane {
  * is asked for while one of its key is under way starts when that one has ended.
  *
  * A run takes place in the asynchronous context of the caller that asked for it first; the others keep theirs and see
- * nothing of it. It goes to its end while one of those who share it waits, whoever it is. Everyone who shares a run gets
+ * nothing of it. It goes on as long as any of the callers waits. Everyone who shares a run gets
  * the very same result, and the very same error.
  */
 export class Coalescer {

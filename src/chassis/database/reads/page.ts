@@ -91,7 +91,7 @@ const made = {
   decimal: (text: string) => new Decimal(text),
 };
 
-/** Records as JSON, and as the ORM gives them for who looks at them. */
+/** Records as JSON, and as the ORM gives them for code that reads their fields. */
 export class StoredRecords<T extends object = object> extends StoredJson {
   readonly #texts: readonly string[];
   readonly #kinds: RecordKinds;
@@ -114,7 +114,7 @@ export class StoredRecords<T extends object = object> extends StoredJson {
     return this.#records;
   }
 
-  /** Made anew for who asks. */
+  /** A new object for each caller. */
   fresh(): T[] {
     return this.#texts.map((text) => revive(JSON.parse(text), this.#kinds) as T);
   }

@@ -16,7 +16,7 @@ export interface AuthorColumns {
 
 /** What a repository says of the rows of its model. */
 export interface RowRules {
-  /** The rows that a caller may see and touch; without a parameter it holds for everybody, and where nobody acts. */
+  /** The rows that a caller may read and write; without a parameter it applies to every caller, and without one. */
   readonly scope?: RowScope | undefined;
   /** The column that tells when a row was deleted. */
   readonly softDelete?: string | undefined;
@@ -77,7 +77,7 @@ export class ModelRules {
   /**
    * The rows of a model that the caller may see and touch; undefined for all of them.
    *
-   * @throws InternalServerErrorException where the scope needs a caller and nobody acts, for a scope that leaves a value
+   * @throws InternalServerErrorException where the scope needs a caller and there is none, for a scope that leaves a value
    * undefined, and for a model with a column `tenantId` and no scope
    */
   filterOf(model: string): Filter | undefined {

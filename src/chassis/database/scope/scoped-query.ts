@@ -134,7 +134,7 @@ export class ScopedQuery {
     return Object.fromEntries(scoped);
   }
 
-  /** A related record out of scope is as none. */
+  /** A related record out of scope counts as missing. */
   #overOne(name: string, target: string, value: Filter | null): Filter[] {
     const own = this.filterOf(target);
     const isWorded = value !== null && Object.keys(value).every((word) => word === 'is' || word === 'isNot');

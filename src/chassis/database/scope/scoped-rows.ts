@@ -27,7 +27,7 @@ export abstract class ScopedRows<D extends DelegateName> {
   /**
    * The rows that a caller may see and touch: `scope = ({ tenantId }: Principal) => ({ tenantId })`. It holds wherever a
    * query reaches the model, also on `this.orm` and from other repositories, but not in raw SQL; new rows get the columns
-   * that it compares with a value. Where nobody acts it raises, unless it takes no parameter. `runAs` and `unscoped` are
+   * that it compares with a value. Without a caller it raises, unless it takes no parameter. `runAs` and `unscoped` are
    * the ways round. Default: all rows, and none of a model with a column `tenantId`.
    */
   declare protected readonly scope?: (principal: Principal) => ScopeFilter<D>;
@@ -58,7 +58,7 @@ export abstract class ScopedRows<D extends DelegateName> {
     return this.kind.provider;
   }
 
-  /** The client to ask: inside of a unit of work that unit's, so take it anew for each query. */
+  /** The client to ask: inside of a unit of work that unit's, so ask for it again in each query. */
   protected get orm(): OrmClient {
     return currentUnit(this.client)?.transaction ?? this.client;
   }

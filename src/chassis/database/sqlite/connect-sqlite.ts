@@ -25,7 +25,7 @@ const adapter = { provider: 'sqlite', adapterName: 'slipway-sqlite' } as const;
  *
  * @param statementTimeoutMs how long one statement may run, in milliseconds
  * @param dataModel the models of the file, whose enums sort in declared order; default none
- * @param requests lends turns on the thread, and knows who waits for one
+ * @param requests lends turns on the thread, and counts the requests that wait for one
  */
 export function connectSqlite(
   path: string,

@@ -12,7 +12,7 @@ export interface JsonColumn {
   readonly sql: string;
   /** Values that JSON cannot hold, by the type that the ORM gives them. */
   readonly kind?: 'date' | 'bigint' | 'decimal';
-  /** Whether the database writes such values otherwise than JavaScript, so that the program writes them anew. */
+  /** Whether the database writes such values differently from JavaScript, so that they are rewritten here. */
   readonly rewrite?: true;
 }
 

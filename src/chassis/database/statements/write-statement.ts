@@ -124,7 +124,7 @@ class Reading {
       const path = [...(scope?.path ?? []), name, 'where'];
       const source = where ? this.#inScope(link.model, other, where, path) : writer.from(link.model, other);
       joins.push(`LEFT JOIN ${source} ON ${writer.equal(other, link.there, alias, link.here)}`);
-      // A record out of scope is as none, so every field of it may be null.
+      // A record out of scope counts as missing, so every field of it may be null.
       return this.#order(link.model, other, where ? nullsLast(sort as Filter) : (sort as Filter), joins);
     }
     const { direction, nulls } = sortOf(sort);

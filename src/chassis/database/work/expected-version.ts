@@ -17,7 +17,7 @@ export function expectingVersion<T>(version: ExpectedVersion, work: () => T): T 
   return expected.run(version, work);
 }
 
-/** The versions that a change of a record is to be made to; undefined for any. They are taken by who asks. */
+/** The versions that a change of a record is to be made to; undefined for any. Reading them consumes them. */
 export function takeExpectedVersion(client: object, model: string, id: unknown): readonly unknown[] | undefined {
   const version = expected.getStore();
   if (!version || version.taken || version.client !== client || version.model !== model || version.id !== id)

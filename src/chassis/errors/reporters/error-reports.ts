@@ -3,7 +3,7 @@ import { BaseException, InternalServerErrorException } from '../exceptions.ts';
 import type { Reporter } from './reporter.ts';
 import { type ReporterLog, tellReporters } from './tell-reporters.ts';
 
-/** Brings errors that answer no request, such as those of a timer or a consumer, to all who hear of faults. */
+/** Sends errors that answer no request, such as those of a timer or a consumer, to all reporters of faults. */
 export class ErrorReports {
   readonly #log: ReporterLog;
   readonly #reporters: Reporter[];
@@ -13,7 +13,7 @@ export class ErrorReports {
     this.#reporters = [...reporters];
   }
 
-  /** Adds more who hear of what is reported from now on. */
+  /** Adds reporters for everything that is reported from now on. */
   addReporters(reporters: readonly Reporter[]): void {
     this.#reporters.push(...reporters);
   }

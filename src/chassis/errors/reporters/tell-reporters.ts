@@ -2,7 +2,7 @@ import type { RequestContext } from '../../context/request-context.ts';
 import type { BaseException } from '../exceptions.ts';
 import type { Reporter } from './reporter.ts';
 
-/** Where it is told that a reporter failed. */
+/** Where the failure of a reporter is logged. */
 export interface ReporterLog {
   error(line: object, message: string): void;
 }
@@ -35,8 +35,8 @@ function tellReporter(
 ): void {
   try {
     const outcome: unknown = reporter.report(exception, context);
-    if (outcome instanceof Promise) outcome.catch((failure: unknown) => logFailure(log, failure, 'a reporter failed'));
+    if (outcome instanceof Promise) outcome.catch((failure: unknown) => logFailure(log, failure, 'reporter failed'));
   } catch (failure) {
-    logFailure(log, failure, 'a reporter failed');
+    logFailure(log, failure, 'reporter failed');
   }
 }

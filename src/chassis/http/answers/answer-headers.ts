@@ -19,7 +19,7 @@ interface AnswerHeaderOptions {
 }
 
 /**
- * The headers that every answer of a service carries, whoever writes it: the pipeline, a refusal for overload, or the
+ * The headers of every answer of a service, from whichever part: the pipeline, a refusal for overload, or the
  * answer to bytes that are no request. They are computed once, at start, for each origin that may call from a browser,
  * and for all other requests together.
  */
@@ -98,7 +98,7 @@ function known(middleware: readonly RequestHandler[], headers: Record<string, st
 
 /**
  * Runs middleware once and keeps the headers that it sets, so that no request pays for computing them. Their names are
- * kept in lower case, which Node would look for anew in every answer.
+ * kept in lower case, which Node would compute again for every answer.
  */
 function recordHeaders(middleware: readonly RequestHandler[], headers: Record<string, string>): HeaderList {
   const set = new Map<string, string>();

@@ -85,7 +85,7 @@ function respond(res: Response, exception: BaseException, { logger, production }
     for (const name of headersOfSuccess) res.removeHeader(name);
     sendFailure(res, exception, production);
   } catch (failure) {
-    logFailure(logger, failure, 'rendering an error failed');
+    logFailure(logger, failure, 'error rendering failed');
     respondAtLast(res);
   }
 }

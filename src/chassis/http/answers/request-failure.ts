@@ -4,7 +4,7 @@ type Undo = () => Promise<void>;
 
 const undos = new WeakMap<Request, Undo[]>();
 
-/** Has `undo` run if the request fails later on, in a step that the caller knows nothing of. */
+/** Runs `undo` if the request fails in a later step. */
 export function onRequestFailure(req: Request, undo: Undo): void {
   const known = undos.get(req);
   if (known) known.push(undo);

@@ -100,7 +100,7 @@ function flushWrites(res: Response): void {
   } as typeof write;
 }
 
-/** `compression` hands listeners of `drain` to its compressor, where nobody who removes them would find them. */
+/** `compression` hands listeners of `drain` to its compressor, where they could not be removed. */
 function keepDrainListeners(res: Response): void {
   const on = res.on;
   const removeListener = res.removeListener;

@@ -13,7 +13,7 @@ export const failureHeaders: HeaderList = [
 
 /**
  * Answers with the one error body (spec.md: Error response body) and the headers of the exception. The connection closes
- * where so much of the request's body is still to come that reading it would cost more than a new connection.
+ * where reading the rest of the request's body would cost more than a new connection.
  */
 export function sendFailure(res: ServerResponse, exception: BaseException, production: boolean): void {
   res.setHeader('cache-control', 'no-store');

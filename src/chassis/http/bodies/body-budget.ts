@@ -7,8 +7,8 @@ export interface HeldBody {
 }
 
 /**
- * Bounds what all bodies together hold of memory while they come in. Beyond it the oldest are refused: who sends in good
- * faith is done soon, and who keeps many bodies open without ending them gives way. What is read only to be thrown away
+ * Bounds what all bodies together hold of memory while they come in. Beyond it the oldest are refused: honest clients
+ * finish soon, and a client that keeps many bodies open gives way. What is read only to be thrown away
  * is not held and does not count.
  */
 export class BodyBudget {

@@ -55,7 +55,7 @@ export async function readBody(req: IncomingMessage, { limitBytes, budget }: Bod
   }
 }
 
-/** Collects what comes in; whatever ends it, nothing of the body is held or counted any more. */
+/** Collects what comes in; however it ends, nothing of the body is held or counted any more. */
 function collect(req: IncomingMessage, limitBytes: number, budget: BodyBudget): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let pieces: Buffer[] = [];

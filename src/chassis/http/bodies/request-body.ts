@@ -29,7 +29,7 @@ const readKey = Symbol('reads the body');
 type ExpectingRequest = IncomingMessage & { [continueKey]?: boolean };
 type DeferredRequest = Request & { [readKey]?: (() => Promise<void>) | undefined };
 
-/** Notes whether the client sends the body of a request only once it is told to go on, which it has not been. */
+/** Notes whether the client waits for `100 Continue` before it sends the body, and has not got it yet. */
 function expectContinue(req: ExpectingRequest, waits: boolean): void {
   req[continueKey] = waits;
 }
@@ -60,7 +60,7 @@ export function readBodyFirst(handler: RequestHandler): RequestHandler {
   return Object.assign(runWithBody, handler);
 }
 
-/** What of a body is read for nobody, so that the connection serves the next request, in bytes. */
+/** How much of an unwanted body is read, so that the connection serves the next request, in bytes. */
 const drainedBytes = 65_536;
 /** What a client has to read an answer before its connection is gone. */
 const lingerMs = 1000;

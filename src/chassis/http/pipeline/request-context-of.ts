@@ -45,7 +45,7 @@ function createContext(req: Request, masks: LogMasks | undefined): OpenRequest {
     method: req.method,
     url: redactUrl((req.originalUrl ?? req.url).slice(0, maximumUrlLength), masks),
     userAgent: safeUserAgent(req.headers['user-agent']),
-    // Express would parse what nobody forwarded.
+    // Express would parse a header that no proxy set.
     ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : req.ip,
     isProbe: probePath.test(req.originalUrl ?? req.url),
     deadline: readDeadline(req.headers['x-request-deadline']),
@@ -67,7 +67,7 @@ function safeUserAgent(text: string | undefined): string | undefined {
   return text === undefined ? undefined : maskText(text.slice(0, maximumUserAgentLength));
 }
 
-/** What those ask for, every few seconds, who decide whether the service lives and gets requests. */
+/** The paths of probes, which come every few seconds. */
 export const probePaths = ['/livez', '/readyz'] as const;
 
 /** One of them, with its query or without; `/` at its end is the same path, capitals are not. */
@@ -145,7 +145,7 @@ export class OpenRequest implements RequestContext {
     return (performance.now() - this.#started) / 1000;
   }
 
-  /** Tells all that bill the request what it costs more. */
+  /** Charges the request with a further cost. */
   charge(cost: number): void {
     for (const bill of this.#bills ?? []) bill(cost, this);
   }

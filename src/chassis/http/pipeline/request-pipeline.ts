@@ -107,7 +107,7 @@ export function requestListener(app: Express, { logger, admits = () => true }: L
   };
 }
 
-/** For `server.on('checkExpectation', …)`: an expectation that nobody fulfils is a 417 in the one error body. */
+/** For `server.on('checkExpectation', …)`: an expectation that cannot be met is a 417 in the one error body. */
 export function refuseExpectations(options: RefusalOptions): RequestListener {
   return function refuseExpectation(_req, res) {
     refuse(res, options, new BaseException('Only the expectation 100-continue is met', 417));

@@ -59,7 +59,7 @@ export function createCursorCodec(secret: string): CursorCodec {
   };
 }
 
-/** The same codec, whose cursors are good only for who sees the same rows; `scopeKey` tells which. */
+/** The same codec, whose cursors are valid only for callers who see the same rows, which `scopeKey` names. */
 export function cursorsOf(codec: CursorCodec, scopeKey: string): CursorCodec {
   return {
     encode: (values, binding) => codec.encode(values, `${binding}\0${scopeKey}`),

@@ -147,7 +147,7 @@ function after(model: string, terms: readonly OrderTerm[], position: readonly un
     isEnum ? new EnumBeyond(model, path, String(value), direction) : { [direction === 'asc' ? 'gt' : 'lt']: value },
   );
   if (!rest) return beyond;
-  // A related record may be out of the caller's scope, and then it is as none.
+  // A related record out of the caller's scope counts as missing.
   if (term.field.nullable || path.length > 1) return { OR: [beyond, all(at(term, value), rest()), isNull(term)] };
   if (isEnum) return { OR: [beyond, all(at(term, value), rest())] };
   return all(at(term, { [term.direction === 'asc' ? 'gte' : 'lte']: value }), { OR: [beyond, rest()] });

@@ -168,7 +168,7 @@ interface HistogramOptions {
   buckets: readonly number[];
 }
 
-/** A histogram whose series are held by who observes; prom-client's own looks each one up anew, at 1 microsecond. */
+/** A histogram whose callers keep its series; prom-client's own looks up a series at each observation, which takes 1 microsecond. */
 export class Histogram implements MetricFamily {
   readonly name: string;
   readonly help: string;

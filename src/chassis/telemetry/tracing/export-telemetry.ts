@@ -83,7 +83,7 @@ async function shutDown(sdk: NodeSDK, logger: Logger): Promise<void> {
   try {
     await Promise.race([sdk.shutdown(), expired.promise]);
   } catch (error) {
-    logger.warn({ err: error }, 'the last telemetry was not exported');
+    logger.warn({ err: error }, 'final telemetry export failed');
   } finally {
     clearTimeout(timer);
   }

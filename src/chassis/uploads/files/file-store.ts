@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { NotFoundException } from '../../errors/exceptions.ts';
 import type { Reservation } from '../upload-usage.ts';
 
-/** Who may read a file: everybody who knows its URL, or those whom a route of the service lets. */
+/** Who may read a file: everybody who knows its URL, or only the callers that a route of the service admits. */
 export type Visibility = 'public' | 'private';
 
 /** A file that is stored. */
@@ -22,7 +22,7 @@ export interface StoredFile {
 export interface FileStore {
   /** Where a file is written before it is stored; nothing is served from there. */
   readonly incomingDirectory: string;
-  /** Keeps room for a file of at most so many bytes. @throws what says that there is none */
+  /** Reserves space for a file of at most this many bytes. @throws the error for missing space */
   reserve(visibility: Visibility, owner: string, bytes: number): Promise<Reservation>;
   /** Stores a file that was written in full, and takes it from where it is. */
   put(path: string, file: Omit<StoredFile, 'originalName'>): Promise<void>;

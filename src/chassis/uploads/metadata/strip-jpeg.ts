@@ -6,7 +6,7 @@ const upright = 1;
 
 /**
  * A JPEG without its application segments and comments, but for those that decide about colours (JFIF, ICC, Adobe) and the
- * orientation, which is written anew. Ends where the first picture ends: previews and videos behind it go.
+ * orientation, which is rewritten. Ends where the first picture ends, so previews and videos after it are removed.
  */
 export function stripJpeg(image: Buffer): Buffer[] | undefined {
   const kept: Buffer[] = [image.subarray(0, 2)];

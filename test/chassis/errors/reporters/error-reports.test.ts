@@ -37,6 +37,6 @@ describe('ErrorReports', () => {
     errors.addReporters([keep]);
     errors.report(new Error('x'), undefined);
     expect(reports.pop()?.[0].context).toEqual({});
-    expect(lines.at(-1)).toMatchObject({ level: 'error', msg: 'a reporter failed' });
+    expect(lines.at(-1)).toMatchObject({ level: 'error', msg: 'reporter failed' });
   });
 });
