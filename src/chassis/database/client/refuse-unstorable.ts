@@ -10,8 +10,10 @@ class ColumnValueError extends Error {
 const carrying = ['data', 'create', 'update', 'where'] as const;
 const decimalText = /^[+-]?(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i;
 const uuidText = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
-const firstMoment = Date.parse('0001-01-01T00:00:00.000Z');
-const lastMoment = Date.parse('9999-12-31T23:59:59.999Z');
+/** 0001-01-01T00:00:00.000Z. */
+const firstMoment = -62_135_596_800_000;
+/** 9999-12-31T23:59:59.999Z. */
+const lastMoment = 253_402_300_799_999;
 const bigIntText = /^-?\d{1,30}$/;
 /** What a column holds of which the models say no more. */
 const ofType: Record<string, NumberBounds> = {
