@@ -8,10 +8,11 @@ import { pendingMigrations } from './database/migrations/pending-migrations.ts';
 import { answerHeadersOf } from './http/answers/answer-headers.ts';
 import { mountErrorHandling } from './http/answers/mount-error-handling.ts';
 import type { TrustProxy } from './http/pipeline/request-context-of.ts';
-import { requestListener } from './http/pipeline/request-pipeline.ts';
+import { addKnownRoute, requestListener } from './http/pipeline/request-pipeline.ts';
 import { startInternalServer } from './internal/internal-server.ts';
 import { Drain } from './lifecycle/drain.ts';
 import { createHttpServer, type ListenAddress, limitClients, listen, runListeners } from './lifecycle/listen.ts';
+import { serviceIndex } from './lifecycle/service-index.ts';
 import { connectOrm } from './loaders/connect-orm.ts';
 import { loadDI } from './loaders/load-di.ts';
 import { loadExpressApp } from './loaders/load-express-app.ts';
@@ -134,6 +135,9 @@ function finishApp(
   { app, database, health, logger, metrics, reporters, settings }: Service,
   telemetry: Telemetry,
 ): void {
+  // Behind the modules, which may answer there themselves.
+  app.get('/', serviceIndex(settings));
+  addKnownRoute(app, { method: 'GET', path: '/' });
   mountErrorHandling(app, {
     logger,
     reporters: [metrics.reporter, ...telemetry.reporters, ...reporters],

@@ -48,6 +48,25 @@ describe.skipIf(!isInstalled)(`the page at /api-docs in a browser${reason}`, { t
     expect(complaints).toEqual([]);
   });
 
+  it('keeps a token when the page is loaded again', async () => {
+    const { page, complaints } = await open();
+    const authorize = page.locator('.auth-wrapper .btn.authorize').first();
+    await authorize.click();
+    await page.locator('.auth-container input').fill('a.token.of.nobody');
+    await page.locator('.auth-container').getByRole('button', { name: 'Apply credentials' }).click();
+    await page.reload();
+    await page.locator('.auth-wrapper .btn.authorize.locked').first().waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('begins with the steps from the login to the first filtered list, and keeps schemas closed', async () => {
+    const { page } = await open();
+    const steps = await page.locator('.info .description li').allInnerTexts();
+    expect(steps[0]).toContain('POST /auth/login');
+    expect(steps.at(-1)).toMatch(/GET \S+\/paginated.*where/);
+    expect(await page.locator('.models.is-open').count()).toBe(0);
+  });
+
   it('executes a request with the examples that it offers and shows what the service answers', async () => {
     const { page, complaints } = await open();
     const operation = page.locator('[id$="-searchProducts"]');

@@ -12,12 +12,13 @@ import { routersOn } from './mounted-routers.ts';
  */
 export async function loadOpenApi(app: Express): Promise<void> {
   // Both bring large dependencies, which a service without the page need not load.
-  const [{ describeApi }, { apiPage }, { serveDocument }] = await Promise.all([
+  const [{ describeApi }, { introduction }, { apiPage }, { serveDocument }] = await Promise.all([
     import('../openapi/describe-api.ts'),
+    import('../openapi/introduction.ts'),
     import('../openapi/api-page.ts'),
     import('../openapi/serve-document.ts'),
   ]);
-  const { logger, settings } = currentService();
+  const { logger, settings, startUpReport } = currentService();
   const info = {
     title: settings.OPENAPI_TITLE,
     version: settings.OPENAPI_VERSION,
@@ -26,7 +27,10 @@ export async function loadOpenApi(app: Express): Promise<void> {
   };
   const { document, problems } = describeApi(routersOn(app), info);
   for (const problem of problems) logger.warn({ loader: 'loadOpenApi' }, problem);
-  app.get('/api-docs.json', serveDocument(document));
+  const account = settings.NODE_ENV === 'development' ? startUpReport.notes.demoAccount : undefined;
+  const description = [info.description, introduction(document, account)].filter(Boolean).join('\n\n');
+  const described = { ...document, info: { ...(document['info'] as object), description } };
+  app.get('/api-docs.json', serveDocument(described));
   for (const path of ['/api-docs', '/api-docs.json']) addKnownRoute(app, { method: 'GET', path });
   app.use(apiPage(info, './api-docs.json'));
 }

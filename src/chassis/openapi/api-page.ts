@@ -20,7 +20,14 @@ export function apiPage({ title, serverUrl }: ApiInfo, documentUrl: string): Rou
     swaggerUrl: documentUrl,
     // No badge, which would send the document's address to a validator on the internet, and no bar with a logo, which
     // would bring an inline style of its own.
-    swaggerOptions: { validatorUrl: null, layout: 'BaseLayout', displayRequestDuration: true },
+    swaggerOptions: {
+      validatorUrl: null,
+      layout: 'BaseLayout',
+      displayRequestDuration: true,
+      // A token survives a reload, and the schemas below the operations stay closed until somebody opens them.
+      persistAuthorization: true,
+      defaultModelsExpandDepth: 0,
+    },
   };
   const html = pageHtml(options);
   const page = withHeaders({
