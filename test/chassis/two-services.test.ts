@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { addHealthCheck, createService, environment, maskInLogs, rateLimit } from '../../src/chassis/index.ts';
+import {
+  addHealthCheck,
+  createService,
+  environment,
+  maskInLogs,
+  rateLimit,
+  unitOfWork,
+} from '../../src/chassis/index.ts';
 import { connectOrm } from '../../src/chassis/loaders/connect-orm.ts';
 import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
 import { anyProvider } from '../support/empty-database.ts';
@@ -131,6 +138,7 @@ describe('two services of one process, on SQLite and on PostgreSQL', () => {
       );
     }
     expect(() => rateLimit({ name: 'x', points: 1, seconds: 1 })).toThrow('Expected a current service');
+    await expect(unitOfWork(async () => 1)).rejects.toThrow('Expected a current service');
     expect(one.service.run(environment)).toBe(one.service.settings);
     await two.service.run(async () => {
       await wait(1);

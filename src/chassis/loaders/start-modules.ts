@@ -9,6 +9,7 @@ import { type ModuleFile, moduleFiles } from './module-files.ts';
  * Runs the start hooks of the enabled modules, one after the other, and has their stop hooks run in reverse at the end.
  *
  * @throws StartUpError that names the module and the file whose hook failed, when one did
+ * @throws StartStoppedError when the service was closed meanwhile
  */
 export async function startModules(service: Service): Promise<void> {
   for (const found of moduleFiles('lifecycle', service)) {
@@ -32,6 +33,8 @@ async function startModule({ module, file, path }: ModuleFile, service: Service)
     await start?.(service.stopping);
     if (stop) service.closers.add(`module ${module} (${file})`, stop);
   } catch (caught) {
+    // A hook that ends by its signal raises an error of its own, such as an AbortError; the start was stopped all the same.
+    service.stopping.throwIfAborted();
     const cause = await explainFailure(caught, module, service);
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StartUpError(`Module ${module} could not start, because ${file} failed: ${reason}`, { cause });

@@ -23,7 +23,7 @@ async function serviceOf(...names: string[]) {
   return { service, remove, line, said: () => lines.map(({ msg }) => msg) };
 }
 
-const hook = /^(first|second|failing) st|^request |^ready at/;
+const hook = /^(first|second|failing|patient) st|^request |^ready at/;
 
 it('starts modules in their order before the service listens, and stops them in reverse after the last request', async () => {
   const { service, remove, line, said } = await serviceOf('first', 'second');
@@ -57,6 +57,16 @@ it('stops the start when a hook fails, names the module and stops the modules th
   );
   expect((error.cause as Error).message).toBe('the price list is empty');
   expect(said().filter((text) => hook.test(text))).toEqual(['first starts', 'first stops']);
+  await remove();
+});
+
+it('is no failure of a hook that ends by its signal when the service is closed while it starts', async () => {
+  const { service, remove, line, said } = await serviceOf('first', 'patient');
+  const started = raised(() => service.start());
+  await line('patient starts');
+  expect(await service.close()).toEqual({ finished: 0, cut: 0 });
+  expect(await started).toMatchObject({ name: 'StartStoppedError' });
+  expect(said().filter((text) => hook.test(text))).toEqual(['first starts', 'patient starts', 'first stops']);
   await remove();
 });
 

@@ -60,8 +60,9 @@ interface Beginning {
  * @throws DatabaseUnavailableException (503) when it takes too long, or after the last attempt met a conflict
  * @throws InternalServerErrorException when a query outlives the unit, the unit goes on after a failed query, or an option
  *   is out of its bounds
+ * @throws Error where the current service is not known
  */
-export function unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T> {
+export async function unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T> {
   return unitOfWorkOn(currentService().database.client, work, options);
 }
 
