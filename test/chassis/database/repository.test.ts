@@ -165,3 +165,14 @@ describe.each(databaseProviders)('Repository on %s', (provider) => {
     expect([incomplete, misspelt, () => categories.update('id', optional)]).toHaveLength(3);
   });
 });
+
+describe('a repository that is made by hand', () => {
+  it.each([
+    ['nothing', {}],
+    ['another object', { orm: {} }],
+  ])('says what it takes when it gets %s for a database', (found, cradle) => {
+    expect(() => new CategoryRepository(cradle as { orm: OpenOrm['client'] })).toThrow(
+      `Expected the database client of a service, \`orm\` of its container, found ${found}; take repositories`,
+    );
+  });
+});

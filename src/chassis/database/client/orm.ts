@@ -74,7 +74,13 @@ export function providerOf(client: object): DatabaseProvider {
 /** What is known of the database that a client of `openDatabase` speaks to. */
 export function databaseKindOf(client: object): DatabaseKind {
   const kind = kinds.get(client);
-  if (!kind) throw new Error('Expected an ORM client of openDatabase(), got another object.');
+  if (!kind) {
+    const found = client === undefined ? 'nothing' : 'another object';
+    throw new Error(
+      `Expected the database client of a service, \`orm\` of its container, found ${found}; ` +
+        'take repositories from the container, or hand its `orm` over.',
+    );
+  }
   return kind;
 }
 
