@@ -8,7 +8,11 @@ const email = z
   .max(254, { error: 'Expected at most 254 characters', abort: true })
   .check(z.email('Expected an e-mail address'));
 
-const newPassword = z.string().min(12, 'Expected at least 12 characters').max(128, 'Expected at most 128 characters');
+const newPassword = z
+  .string()
+  .min(12, 'Expected at least 12 characters')
+  .max(128, 'Expected at most 128 characters')
+  .meta({ examples: ['quiet harbour, nine lanterns'] });
 
 const name = z
   .string()
