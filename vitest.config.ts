@@ -18,6 +18,12 @@ const soak = {
   test: { name: 'soak', include: ['test/soak/**/*.test.ts'], fileParallelism: false },
 };
 
+/** Of a copy of the project whose models name PostgreSQL: npm run test:postgresql-only. */
+const postgresqlOnly = {
+  extends: true as const,
+  test: { name: 'postgresql-only', include: ['test/postgresql-only/**/*.test.ts'] },
+};
+
 /** The tests of the API, on one database; test/support reads which from TEST_PROVIDER. */
 function onDatabase(provider: 'sqlite' | 'postgresql') {
   return {
@@ -52,6 +58,7 @@ export default defineConfig({
             ...ofProcess,
             ...ofSqlite,
             'test/soak/**',
+            'test/postgresql-only/**',
             'test/support/**',
             'test/**/fixtures/**',
           ],
@@ -61,6 +68,7 @@ export default defineConfig({
       { extends: true, test: { name: 'process', include: ofProcess, exclude: ofSqlite } },
       ...providers.map(onDatabase),
       ...(process.env['TEST_SOAK'] ? [soak] : []),
+      ...(process.env['TEST_POSTGRESQL_ONLY'] ? [postgresqlOnly] : []),
     ],
   },
 });

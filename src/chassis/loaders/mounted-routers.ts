@@ -41,7 +41,10 @@ export function routersOn(app: Express): readonly MountedRouter[] {
   return mounted.get(app)?.routers ?? [];
 }
 
-/** The list policies of the resources that can be read on an app, in the order of mounting, as its service reads them. */
+/**
+ * The list policies of the resources that can be read on an app, in the order of mounting, as its service reads them. The
+ * shared tests of lists and leaks derive their cases from it; nothing in a running service asks for it.
+ */
 export function registeredPolicies(app: Express): RegisteredPolicy[] {
   const { routers, policies } = mounted.get(app) ?? { routers: [] };
   return routers.flatMap(policiesOf).map((found) => ({ ...found, policy: policies?.of(found.policy) ?? found.policy }));
