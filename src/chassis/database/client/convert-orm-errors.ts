@@ -7,6 +7,7 @@ import { currentTransaction, currentUnit, inTransaction, isSurrounded, stopAband
 import { toDatabaseException } from './database-errors.ts';
 import type { DatabaseCounts } from './orm.ts';
 import type { OrmClient } from './orm-types.ts';
+import { refuseUnstorable } from './refuse-unstorable.ts';
 import { leavesTransactionIntact } from './transaction-errors.ts';
 
 /** An operation whose time is measured and whose errors are converted. */
@@ -28,11 +29,10 @@ interface Extensible {
 /** What the errors and counts of a client are made of. */
 export interface ConversionOptions {
   readonly counts?: DatabaseCounts | undefined;
+  /** Default: values are not checked. */
   readonly dataModel?: DataModel | undefined;
   /** Whose rows a caller may see and touch. Default: all. */
   readonly scoped?: ScopedDatabase | undefined;
-  /** Raises what the databases would take differently. */
-  readonly check?: ((model: string | undefined, args: unknown) => void) | undefined;
 }
 
 /**
@@ -59,7 +59,7 @@ export function convertingErrors(client: object, options: ConversionOptions = {}
 }
 
 /** Runs operations, measures their time and converts their errors. */
-export function errorConverter({ counts, dataModel, check }: ConversionOptions) {
+export function errorConverter({ counts, dataModel }: ConversionOptions) {
   return async function convertErrors(
     { model, operation, args, query }: MeasuredOperation,
     unit?: Unit,
@@ -67,7 +67,7 @@ export function errorConverter({ counts, dataModel, check }: ConversionOptions) 
     stopAbandoned();
     const started = performance.now();
     try {
-      check?.(model, args);
+      if (dataModel) refuseUnstorable(dataModel, model, args);
       return await query(args);
     } catch (error) {
       const exception = toDatabaseException(error, { model, operation, args, dataModel }) ?? error;

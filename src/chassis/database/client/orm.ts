@@ -4,11 +4,10 @@ import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { ModelRules } from '../scope/model-rules.ts';
 import { JsonReader } from '../statements/json-reader.ts';
-import { type ConversionOptions, convertingErrors, errorConverter } from './convert-orm-errors.ts';
+import { convertingErrors, errorConverter } from './convert-orm-errors.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
 import type { OrmClient } from './orm-types.ts';
-import { refuseUnstorable } from './refuse-unstorable.ts';
 import type { RequestQueue } from './request-queue.ts';
 import { sharedConnection } from './shared-connection.ts';
 import { unreachableReason } from './unreachable-reason.ts';
@@ -112,11 +111,10 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
     await bare.$disconnect();
     throw await noAnswer(target, error);
   }
-  const check: ConversionOptions['check'] = (model, args) => refuseUnstorable(dataModel, model, args);
   const { provider, writable } = target;
   const rules = new ModelRules(dataModel);
   const scoped = { provider, dataModel, rules };
-  const conversion = { counts, dataModel, scoped, check };
+  const conversion = { counts, dataModel, scoped };
   const client = convertingErrors(bare, conversion);
   const schema = target.provider === 'postgresql' ? (target.schema ?? 'public') : 'main';
   const measured = errorConverter(conversion);

@@ -36,6 +36,8 @@ const tenantColumn = 'tenantId';
  * closed.
  */
 export class ModelRules {
+  /** Whether no model is known to have rules, so that queries go as they are; told once the rules declared are read. */
+  isEmpty = false;
   readonly #made: DeclaredRules[] = [];
   readonly #declared = new Map<string, RowRules>();
   readonly #tenantModels: readonly string[];
@@ -47,13 +49,8 @@ export class ModelRules {
 
   /** Takes the rules of a repository that is being made. */
   add(declared: DeclaredRules): void {
+    this.isEmpty = false;
     this.#made.push(declared);
-  }
-
-  /** Whether no model has rules, so that queries go as they are. */
-  get isEmpty(): boolean {
-    if (this.#made.length > 0) this.#readMade();
-    return this.#declared.size === 0 && this.#tenantModels.length === 0;
   }
 
   /** Models with a column `tenantId` that no repository gives a scope. */
@@ -64,7 +61,7 @@ export class ModelRules {
 
   /** Expects no further rules: what was read before them has left already. */
   seal(): void {
-    if (this.#made.length > 0) this.#readMade();
+    this.#readMade();
     this.#sealed = true;
   }
 
@@ -106,6 +103,7 @@ export class ModelRules {
       if (known && textOf(known) !== textOf(rules)) differ.push(model);
       this.#declared.set(model, known ?? rules);
     }
+    this.isEmpty = this.#declared.size === 0 && this.#tenantModels.length === 0;
     // All are read by now, so what is told once holds from then on.
     if (differ.length > 0) throw new InternalServerErrorException(differing(differ));
     if (late.length > 0) throw new InternalServerErrorException(tooLate(late));

@@ -22,7 +22,7 @@ describe('the rules of models', () => {
   it('are none where no repository declares any and no model has tenants', () => {
     const rules = new ModelRules({ models: { Tag: models.Tag } });
     rules.add(() => ({ model: 'Tag', rules: { scope: undefined } }));
-    expect([rules.isEmpty, rules.filterOf('Tag')]).toEqual([true, undefined]);
+    expect([rules.filterOf('Tag'), rules.isEmpty]).toEqual([undefined, true]);
   });
 
   it('close a model that has tenants and no scope, and name it', () => {
