@@ -28,7 +28,7 @@ describe('README.md', () => {
 
   it('names every script, and only scripts that exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-    const named = [...readme.matchAll(/^\| `npm (?:run )?([\w:]+)` \|/gm)].map(([, name]) => name);
+    const named = [...readme.matchAll(/^\| `npm (?:run )?([\w:-]+)` \|/gm)].map(([, name]) => name);
     const own = Object.keys(scripts).filter(
       (name) => !(/^(pre|post)/.test(name) && name.replace(/^(pre|post)/, '') in scripts),
     );
