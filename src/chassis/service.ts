@@ -88,8 +88,9 @@ export class Service {
     }
     this.reporters = reporters;
     const { settings } = this.configuration;
-    const forPeople = settings.NODE_ENV === 'development';
-    this.logger = logger ?? createLogger({ level: settings.LOG_LEVEL, pretty: forPeople });
+    const { LOG_LEVEL: level, LOG_FORMAT: format } = settings;
+    const forPeople = format === 'pretty';
+    this.logger = logger ?? createLogger(forPeople ? { level, pretty: true } : { level, format });
     this.startUpReport = new StartUpReport(this.logger, { forPeople });
     this.masks = masksOf(this.logger);
     this.metrics = new Metrics({

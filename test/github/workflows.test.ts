@@ -102,7 +102,7 @@ describe('GitHub workflows', () => {
   it('run scripts that exist', () => {
     const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts;
     const named = workflows.flatMap(({ text }) =>
-      [...text.matchAll(/npm run (?:--\S+ )*([\w:]+)/g)].map(([, name]) => name),
+      [...text.matchAll(/npm run (?:--\S+ )*([\w:-]+)/g)].map(([, name]) => name),
     );
     expect(named.filter((name = '') => !(name in scripts))).toEqual([]);
     const paths = workflows.flatMap(({ text }) =>

@@ -54,6 +54,23 @@ describe('the process', () => {
     expect(service.stdout).not.toContain('secret');
   });
 
+  it.each([
+    ['json', 'time'],
+    ['ecs', '@timestamp'],
+    ['gcp', 'severity'],
+    ['otel', 'SeverityNumber'],
+  ])('writes its log as LOG_FORMAT=%s says, in development too', async (format, field) => {
+    const env = {
+      NODE_ENV: 'development',
+      LOG_FORMAT: format,
+      DATABASE_URL: 'postgresql://nobody:x@127.0.0.1:1/nothing',
+    };
+    const service = new SpawnedService({ env });
+    expect((await service.closed).code).toBe(1);
+    expect(service.lines.length).toBeGreaterThan(0);
+    for (const line of service.lines) expect(line).toHaveProperty([field]);
+  });
+
   it('says which port is taken and what to do', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');

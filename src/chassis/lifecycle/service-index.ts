@@ -23,7 +23,9 @@ export function serviceIndex(settings: IndexSettings): RequestHandler {
       readiness: `${base}/readyz`,
     },
   };
-  return function answerIndex(_request, response) {
-    sendData(response, 200, index);
+  return function answerIndex(request, response, next) {
+    // To Express `//` is the same route.
+    if (request.path === '/') sendData(response, 200, index);
+    else next();
   };
 }
