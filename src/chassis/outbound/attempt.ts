@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { currentWaiter } from '../context/request-context.ts';
 import { RequestAbandonedException } from '../errors/exceptions.ts';
 import { PeerFailure } from './peer-failure.ts';
@@ -15,11 +16,31 @@ interface AttemptRequest {
   maxBytes: number;
 }
 
+/** How long an attempt may take, in milliseconds. */
+interface AttemptTimes {
+  timeoutMs: number;
+  /** Until the deadline of the request. */
+  leftMs: number;
+}
+
+/** What a path is sent with; undici refuses the rest. */
+const sendablePath = /^[\x21-\xff]+$/;
+
 /** One call of a peer, which may be tried several times. */
 export class Attempt {
   readonly #request: AttemptRequest;
 
+  /** @throws TypeError for a header or a path that cannot be sent, which is no failure of the peer */
   constructor(request: AttemptRequest) {
+    for (const [name, value] of Object.entries(request.headers)) {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    }
+    if (!sendablePath.test(request.path)) {
+      throw new TypeError(
+        'Expected of the path of a call no blanks and control characters; fill it by its parameters.',
+      );
+    }
     this.#request = request;
   }
 
@@ -36,7 +57,7 @@ export class Attempt {
    */
   async run(
     transport: Transport,
-    { timeoutMs, accept = [] }: { timeoutMs: number; accept?: readonly number[] | undefined },
+    { timeoutMs, leftMs, accept = [] }: AttemptTimes & { accept?: readonly number[] | undefined },
   ): Promise<RawAnswer> {
     const controller = new AbortController();
     const { promise: ended, reject } = Promise.withResolvers<never>();
@@ -46,7 +67,10 @@ export class Attempt {
       reject(reason);
     };
     // Node fires a timer at once that is set for longer than 2^31 - 1 ms.
-    const timer = setTimeout(() => end(new PeerFailure({ reason: 'timeout' })), Math.min(timeoutMs, 2_147_483_647));
+    const ms = Math.min(timeoutMs, leftMs, 2_147_483_647);
+    // Clients choose deadlines: a short one must not open the circuit breaker for all others.
+    const reason = leftMs < timeoutMs / 2 ? 'deadline' : 'timeout';
+    const timer = setTimeout(() => end(new PeerFailure({ reason })), ms);
     const waiter = this.method === 'GET' ? currentWaiter() : undefined;
     const leave = () => end(new RequestAbandonedException(waiter?.abortReason));
     waiter?.signal?.addEventListener('abort', leave);

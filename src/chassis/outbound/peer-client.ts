@@ -140,7 +140,7 @@ export class PeerClient implements HttpClient {
     const began = performance.now();
     let result: CallResult = 'error';
     try {
-      const answer = await attempt.run(await this.#transport, { timeoutMs: Math.min(timeoutMs, leftMs()), accept });
+      const answer = await attempt.run(await this.#transport, { timeoutMs, leftMs: leftMs(), accept });
       result = `${Math.floor(answer.status / 100)}xx` as CallResult;
       return answer;
     } catch (error) {
@@ -191,7 +191,7 @@ function answerOf(raw: RawAnswer, { accept = [], schema }: AnyCallOptions): Http
 function resultOf({ reason, status }: PeerFailure): CallResult {
   if (reason === 'status') return `${Math.floor((status ?? 0) / 100)}xx` as CallResult;
   if (reason === 'circuit open' || reason === 'too many calls' || reason === 'closed') return 'refused';
-  return reason === 'timeout' ? 'timeout' : 'error';
+  return reason === 'timeout' || reason === 'deadline' ? 'timeout' : 'error';
 }
 
 function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {

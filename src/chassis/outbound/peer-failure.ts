@@ -8,6 +8,8 @@ import {
 /** Why a call gave no answer. */
 export type PeerFailureReason =
   | 'timeout'
+  /** The deadline of the request left less than half of the attempt's time. */
+  | 'deadline'
   | 'unreachable'
   | 'status'
   | 'too large'
@@ -67,7 +69,7 @@ export function peerException(failure: PeerFailure, call: PeerCall): BaseExcepti
   const context = { peer: { ...call, reason, ...(status !== undefined && { status }) } };
   const options = { cause: cause ?? failure, context };
   const wait = { 'Retry-After': String(Math.max(1, Math.ceil((retryAfterMs ?? 0) / 1000))) };
-  if (reason === 'timeout') return new GatewayTimeoutException(undefined, undefined, options);
+  if (reason === 'timeout' || reason === 'deadline') return new GatewayTimeoutException(undefined, undefined, options);
   if (reason === 'too many calls' || reason === 'closed') {
     return new ServiceUnavailableException(undefined, undefined, { ...options, headers: wait });
   }

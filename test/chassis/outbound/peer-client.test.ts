@@ -68,6 +68,28 @@ describe('a client of a service that is not well', () => {
     );
   });
 
+  it('is asked on by all others while clients come with deadlines too short for it', async () => {
+    anything.becomes();
+    const state = () => metric('http_client_circuit_breaker_state{client="fragile"}');
+    const soon = () => ({ 'x-request-deadline': String(Date.now() + 1_000) });
+    const hurried = Array.from({ length: 8 }, () => call('post', {}, soon(), 'fragile'));
+    for (const { status } of await Promise.all(hurried)) expect(status).toBeGreaterThanOrEqual(503);
+    expect(anything.received.length).toBeGreaterThan(2);
+    expect(await state()).toBe(0);
+    anything.becomes(json({ well: true }));
+    await call('post', {}, {}, 'fragile').expectData();
+  });
+
+  it('is asked on by all others while clients bring what no header can hold', async () => {
+    const state = () => metric('http_client_circuit_breaker_state{client="fragile"}');
+    const broken = [{ idempotencyKey: 'a\r\nb: c' }, { headers: { 'x-name': '\u{1f600}' } }];
+    for (const options of [...broken, ...broken, ...broken]) {
+      await call('post', options, {}, 'fragile').expectError(500, /Invalid character/);
+    }
+    expect([await state(), anything.received.length]).toEqual([0, 0]);
+    await call('post', {}, {}, 'fragile').expectData();
+  });
+
   it('sends a call that waited for a connection as part of its own request', async () => {
     anything.becomes((res, { headers }) => json(headers['x-request-id'])(res));
     const ids = Array.from({ length: 20 }, (_, index) => `request-${index}`);
