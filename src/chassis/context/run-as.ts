@@ -10,7 +10,7 @@ import { scopes } from './request-context.ts';
 export function runAs<T>(principal: Principal, work: () => T): T {
   const { userId } = currentPrincipal() ?? {};
   findService()?.logger.info({ userId, actsAs: principal.userId }, 'acting as another principal');
-  return scopes.run({ ...current(), acting: { principal, unscopedReason: undefined } }, work);
+  return scopes.run({ ...current(), acting: { principal, unscopedReason: undefined } }, () => begun(work()));
 }
 
 /**
@@ -25,7 +25,15 @@ export function unscoped<T>(reason: string, work: () => T): T {
     throw new Error("Expected the reason for unscoped(reason, work), got ''; say why it is right.");
   const principal = currentPrincipal();
   findService()?.logger.info({ userId: principal?.userId, reason }, 'row scope lifted');
-  return scopes.run({ ...current(), acting: { principal, unscopedReason: reason } }, work);
+  return scopes.run({ ...current(), acting: { principal, unscopedReason: reason } }, () => begun(work()));
+}
+
+/** A query of the ORM begins where it is awaited, which would be outside, as somebody else: so it begins here. */
+function begun<T>(result: T): T {
+  if (result instanceof Promise || typeof (result as { then?: unknown } | null | undefined)?.then !== 'function')
+    return result;
+  const query = result as unknown as PromiseLike<unknown>;
+  return new Promise((resolve, reject) => void query.then(resolve, reject)) as T;
 }
 
 function current() {

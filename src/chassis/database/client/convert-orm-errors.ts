@@ -19,7 +19,7 @@ export interface MeasuredOperation {
 }
 
 interface Operation extends MeasuredOperation {
-  __internalParams: { transaction?: unknown };
+  __internalParams: { transaction?: unknown; dataPath?: readonly string[] };
 }
 
 interface Extensible {
@@ -52,7 +52,8 @@ export function convertingErrors(client: object, options: ConversionOptions = {}
     const { model } = operation;
     if (!scoped || model === undefined || scoped.rules.isEmpty) return perform(operation);
     const client = (isOwn ? currentTransaction(extended) : undefined) ?? extended;
-    return runInScope(scoped, { ...operation, model, client }, (args) => perform({ ...operation, args }));
+    const path = followed(operation);
+    return runInScope(scoped, { ...operation, model, client, path }, (args) => perform({ ...operation, args }));
   };
   const extended = (client as Extensible).$extends({ query: { $allOperations: run } });
   return Object.assign(extended, { $transaction: convertTransactionErrors(extended) }) as OrmClient;
@@ -79,6 +80,11 @@ export function errorConverter({ counts, dataModel }: ConversionOptions) {
       counts?.seconds.observe((performance.now() - started) / 1000, model ?? 'raw', operation);
     }
   };
+}
+
+/** The relations that a call such as `findUnique(…).customer()` follows: of `select, customer` every second. */
+function followed({ __internalParams: { dataPath = [] } }: Operation): string[] {
+  return dataPath.filter((_word, index) => index % 2 === 1);
 }
 
 function nameOf({ model, operation }: Operation): string {

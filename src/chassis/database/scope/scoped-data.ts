@@ -1,7 +1,8 @@
 import { currentPrincipal } from '../../context/principal.ts';
 import { modelWords } from '../../errors/error-body.ts';
-import { ForbiddenException } from '../../errors/exceptions.ts';
+import { ForbiddenException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter } from '../../query/query-types.ts';
+import type { DataField } from '../models/data-model.ts';
 import { asList, type ScopedDatabase, type ScopedQuery } from './scoped-query.ts';
 
 type Data = Record<string, unknown>;
@@ -49,7 +50,7 @@ export class ScopedData {
       const field = this.#query.relation(model, name);
       row[name] =
         field && typeof value === 'object' && value !== null
-          ? this.#related(field.type, value as Data, field.list)
+          ? this.#related(field.type, this.#withoutSet(model, name, value as Data), field.list)
           : value;
     }
     this.#fix(model, row, write);
@@ -99,6 +100,19 @@ export class ScopedData {
       const key = Object.fromEntries(references.map((reference, index) => [reference, values[index]]));
       this.references.push({ from: model, fields: own, model: type, key });
     }
+  }
+
+  /** `set` takes all others away, also rows out of scope where they hold the key; of many to many it changes none of them. */
+  #withoutSet(model: string, name: string, words: Data): Data {
+    const { models } = this.#database.dataModel;
+    const { type = '', relation } = models[model]?.fields[name] ?? {};
+    const isBack = (field: DataField) =>
+      field.type === model && field.relation?.name === relation?.name && field.relation?.fields !== undefined;
+    const holdsKey = Object.values(models[type]?.fields ?? {}).some(isBack);
+    if (words.set === undefined || !holdsKey || !this.#query.filterOf(type)) return words;
+    throw new InternalServerErrorException(
+      `The word set would take ${name} out of the caller's scope away from ${model}; name them by connect and disconnect.`,
+    );
   }
 
   /** The nested writes of a relation. */

@@ -16,6 +16,8 @@ export interface ScopedOperation {
   readonly operation: string;
   readonly args: unknown;
   readonly client: object;
+  /** The relations that lead from the record asked for to the result, as `findUnique(…).customer()` has it. Default: none. */
+  readonly path?: readonly string[];
 }
 
 /**
@@ -28,7 +30,7 @@ export interface ScopedOperation {
  */
 export async function runInScope(
   database: ScopedDatabase,
-  { model, operation, args, client }: ScopedOperation,
+  { model, operation, args, client, path = [] }: ScopedOperation,
   run: (args: unknown) => Promise<unknown>,
 ): Promise<unknown> {
   const query = new ScopedQuery(database, 'orm');
@@ -54,7 +56,10 @@ export async function runInScope(
   }
   await expectReferences(client, data.references);
   const result = await run(scoped);
-  return Object.keys(plan).length > 0 ? withoutHidden(client, plan, result) : result;
+  if (Object.keys(plan).length === 0) return result;
+  const whole = path.reduceRight((inner, relation) => ({ [relation]: inner }), result);
+  const pruned = await withoutHidden(client, plan, whole);
+  return path.reduce<unknown>((outer, relation) => (outer as Row | null)?.[relation] ?? null, pruned);
 }
 
 const writes: readonly (readonly [word: string, write: (operation: string) => 'create' | 'update'])[] = [
@@ -98,6 +103,7 @@ function gatherIds(row: Row, plan: RelatedPlan, ids: Map<string, Set<unknown>>):
   for (const [name, { model, checked, below }] of Object.entries(plan)) {
     for (const related of rowsOf(row[name])) {
       if (checked) {
+        if (related.id === undefined) throw unknownRelated(name);
         const known = ids.get(model) ?? new Set();
         ids.set(model, known.add(related.id));
       }
@@ -123,6 +129,12 @@ function prune(row: Row, plan: RelatedPlan, visible: ReadonlyMap<string, Readonl
 function rowsOf(value: unknown): Row[] {
   if (Array.isArray(value)) return value as Row[];
   return typeof value === 'object' && value !== null ? [value as Row] : [];
+}
+
+function unknownRelated(relation: string): InternalServerErrorException {
+  return new InternalServerErrorException(
+    `Expected the id of ${relation}, whose rows have a scope, found none; do not omit it, and follow one relation at a time.`,
+  );
 }
 
 function cursorInScope(model: string): InternalServerErrorException {

@@ -183,6 +183,35 @@ describe.each(forms)('a scope on $provider, read as $reads', ({ provider, reads 
     expect(count).not.toBe(2);
   });
 
+  it('holds where a call follows a relation', async () => {
+    const follow = (id: number) => shop.orders.own.order.findUnique({ where: { id } });
+    await runAs(a, async () => {
+      expect([await follow(104).customer(), await follow(201).customer()]).toEqual([null, null]);
+      expect(await follow(103).customer({ select: { tenantId: true } })).toEqual({ tenantId: 'a' });
+      expect(await follow(104).tags({ select: { id: true } })).toEqual([{ id: 101 }]);
+      const [through] = await shop.orders.own.tag.findUnique({ where: { id: 101 } }).orders({
+        where: { id: 104 },
+        include: { customer: true },
+      });
+      expect(through).toMatchObject({ id: 104, customer: null });
+      expect((await raised(async () => await follow(104).customer().orders())).message).toContain('one relation');
+    });
+  });
+
+  it('keeps rows out of scope where they are when others are set in their place', async () => {
+    const reviewed = () => shop.all((client) => client.order.findMany({ where: { reviewerId: 1 } }));
+    const before = await reviewed();
+    const set = () => shop.orders.own.reviewer.update({ where: { id: 1 }, data: { orders: { set: [] } } });
+    expect((await runAs(a, () => raised(async () => await set()))).message).toContain('connect and disconnect');
+    expect(await reviewed()).toEqual(before);
+  });
+
+  it('holds for a query that runAs or unscoped is given as it is', async () => {
+    const query = () => shop.orders.own.order.count();
+    expect(await unscoped('a test', () => runAs(a, query))).toBe(4);
+    expect(await runAs(a, () => unscoped('a test', query))).toBe(10);
+  });
+
   it('undoes a write whose row would leave a scope that looks through relations', async () => {
     const refused = await runAs(a, () =>
       raised(() => shop.lines.create({ label: 'x', orderId: 201 } as never, { id: true })),
