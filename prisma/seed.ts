@@ -9,6 +9,7 @@ import { readEnvironment, withEnvFile } from '../src/chassis/config/environment.
 import { openDatabase } from '../src/chassis/database/client/orm.ts';
 import { endWithMessage } from './end-with-message.ts';
 import { progressBar } from './progress-bar.ts';
+import { sampleExamples } from './seed/examples.ts';
 import { categoryRecords, productRecords, profileRecords, userRecords } from './seed/records.ts';
 
 /** Password of every seeded account, among them admin@example.com and user@example.com. Public knowledge. */
@@ -17,7 +18,13 @@ export const demoPassword = 'slipway-demo-password';
 /** What a start in development tells of the accounts. */
 export const demoAccount = `admin@example.com, ${demoPassword}`;
 
-/** How many products each size has. Both have 50 categories and 200 users with profiles. */
+/** What the API page offers in development, by operation id; asked for whenever the page is loaded. */
+export const examples = (orm: Orm) => sampleExamples(orm, demoPassword);
+
+/**
+ * How many products each size has. Both have 50 categories with products and one without, and 200 users, of which the
+ * last has no profile, so that one can be created.
+ */
 export const productCounts = { small: 1_000, full: 100_000 } as const;
 
 /** How much to seed, and who wants to know how far it is. */
@@ -35,6 +42,7 @@ type Orm = Slipway.Orm['client'];
 type Records = readonly { id: string }[];
 
 const userCount = 200;
+const profileCount = userCount - 1;
 /** As many products as PostgreSQL takes in one statement: 32,767 values. */
 const portion = 4_000;
 /** How often a portion is tried again after another process stored some of it. */
@@ -47,7 +55,7 @@ const attempts = 5;
 export async function seed(orm: Orm, options: SeedOptions): Promise<void> {
   const { size, accounts, onlyWhenEmpty = false, progress = progressBar('Seeding') } = options;
   const products = productCounts[size];
-  const total = categoryRecords().length + (accounts ? 2 * userCount : 0) + products;
+  const total = categoryRecords().length + (accounts ? userCount + profileCount : 0) + products;
   let done = 0;
   const report = (stored: number) => {
     done += stored;
@@ -74,7 +82,7 @@ async function isStored(orm: Orm, products: number): Promise<boolean> {
 /** A user whose address is taken by an account that somebody registered gets no profile either. */
 async function seedAccounts(orm: Orm): Promise<number> {
   const users = userRecords(userCount, demoPasswordHash());
-  const profiles = profileRecords(userCount);
+  const profiles = profileRecords(profileCount);
   await storeMissing(orm.user, 'email', users);
   const stored = await orm.user.findMany({ where: { id: { in: users.map(({ id }) => id) } }, select: { id: true } });
   const ids = new Set(stored.map(({ id }) => id));

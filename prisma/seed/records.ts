@@ -5,9 +5,9 @@ const firstDay = Date.UTC(2024, 0, 1);
 const days = 730;
 const millisecondsPerDay = 86_400_000;
 
-/** The 50 categories. */
+/** The 50 categories of the products, and one without products, which can be deleted. */
 export function categoryRecords() {
-  return categories.map((name, number) => ({
+  return [...categories, 'Discontinued'].map((name, number) => ({
     id: stableId('category', number),
     name,
     ...times(number / categories.length),

@@ -1,6 +1,11 @@
-import type { Express } from 'express';
+import { pathToFileURL } from 'node:url';
+import type { Express, RequestHandler } from 'express';
+import { databaseProgram } from '../config/layout.ts';
 import { currentService } from '../context/current-service.ts';
+import { unscoped } from '../context/run-as.ts';
 import { addKnownRoute } from '../http/pipeline/request-pipeline.ts';
+import type { Json } from '../openapi/deep-merge.ts';
+import type { OperationExample } from '../openapi/with-examples.ts';
 import { routersOn } from './mounted-routers.ts';
 
 /**
@@ -30,7 +35,27 @@ export async function loadOpenApi(app: Express): Promise<void> {
   const account = settings.NODE_ENV === 'development' ? startUpReport.notes.demoAccount : undefined;
   const description = [info.description, introduction(document, account)].filter(Boolean).join('\n\n');
   const described = { ...document, info: { ...(document['info'] as object), description } };
-  app.get('/api-docs.json', serveDocument(described));
+  const examples = account === undefined ? undefined : await readSampleExamples();
+  app.get('/api-docs.json', examples ? await serveWithExamples(described, examples) : serveDocument(described));
   for (const path of ['/api-docs', '/api-docs.json']) addKnownRoute(app, { method: 'GET', path });
   app.use(apiPage(info, './api-docs.json'));
+}
+
+type Examples = () => Promise<Record<string, OperationExample>>;
+
+/** What the sample data offers for the operations; undefined where the service's seed has no examples. */
+async function readSampleExamples(): Promise<Examples | undefined> {
+  const { examples } = await import(pathToFileURL(databaseProgram('seed')).href);
+  const { database } = currentService();
+  return examples && (() => unscoped('sample data', () => examples(database.client)));
+}
+
+/** Made anew whenever the page is loaded, so that what it offers still exists, or does not exist yet. */
+async function serveWithExamples(document: Json, examples: Examples): Promise<RequestHandler> {
+  const [{ serveDocument }, { withExamples }] = await Promise.all([
+    import('../openapi/serve-document.ts'),
+    import('../openapi/with-examples.ts'),
+  ]);
+  return async (request, response, next) =>
+    serveDocument(withExamples(document, await examples()))(request, response, next);
 }

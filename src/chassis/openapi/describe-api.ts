@@ -77,11 +77,15 @@ function withUniqueIds(paths: Json): Json {
   return paths;
 }
 
-/** Every tag that an operation has, in the order of the paths, with what an author wrote about it. */
+/**
+ * Every tag that an operation has, with what an author wrote about it, in the order of the paths; those that an author
+ * marks by `x-last: true` come last, such as operations after which others fail.
+ */
 function tagsOf(paths: Json, written: readonly Json[]): Json[] {
   const operations = Object.values(paths).flatMap((item) => Object.values(item as Json)) as { tags?: string[] }[];
   const names = new Set(operations.flatMap(({ tags }) => tags ?? []));
-  return [...names].map((name) => written.find((tag) => tag['name'] === name) ?? { name });
+  const tags = [...names].map((name) => written.find((tag) => tag['name'] === name) ?? { name });
+  return tags.toSorted((one, other) => Number(one['x-last'] === true) - Number(other['x-last'] === true));
 }
 
 function lostReference(id: string): string {

@@ -3,23 +3,29 @@ import { defineRoutes, handle, publicAccess, rateLimit } from '../../chassis/ind
 
 /**
  * @openapi
+ * tags:
+ *   - { name: Sessions, description: "Logins of the caller, and the end of them", x-last: true }
  * /sessions:
+ *   tags: [Sessions]
  *   get:
  *     operationId: listSessions
  *     summary: List the sessions of the caller that are alive
  *     x-data: [Session]
  * /sessions/{id}:
+ *   tags: [Sessions]
  *   delete:
  *     operationId: endSession
  *     summary: End a session of the caller
  *     responses: { 204: { description: Ended } }
  * /logout:
+ *   tags: [Sessions]
  *   post:
  *     operationId: logout
  *     summary: Log out by ending the session of the refresh token
  *     x-body: Refresh
  *     responses: { 204: { description: Logged out } }
  * /logout-all:
+ *   tags: [Sessions]
  *   post:
  *     operationId: logoutAll
  *     summary: Log out everywhere by ending all sessions of the caller

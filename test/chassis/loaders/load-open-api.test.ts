@@ -15,6 +15,7 @@ interface Documented extends Record<string, unknown> {
   openapi: string;
   info: object;
   servers: object[];
+  tags: { name: string }[];
   paths: Record<string, Record<string, { tags: string[]; security?: object[]; responses: object }>>;
 }
 
@@ -46,6 +47,10 @@ describe('loadOpenApi', () => {
 
   it('finds every route documented by its author, and every documented path mounted', () => {
     expect(describeApi(routersOn(app.express), info).problems).toEqual([]);
+  });
+
+  it('lists tags marked by x-last after all others, whatever the order of the modules', () => {
+    expect(document.tags.map(({ name }) => name)).toEqual(['Auth', 'Users', 'Catalog', 'Sessions']);
   });
 
   it('shows which routes need a token', () => {
