@@ -59,7 +59,8 @@ export { parseBody } from './http/bodies/parse-body.ts';
 export { asyncHandler, publicAccess } from './http/pipeline/middleware.ts';
 export { type QueryParameters, queryParameters } from './http/pipeline/query-parameters.ts';
 export type { Columns } from './http/streams/csv-lines.ts';
-export { type EventsOptions, lastEventId, type ServerEvent, sendEvents } from './http/streams/send-events.ts';
+export type { ServerEvent } from './http/streams/event-text.ts';
+export { type EventsOptions, lastEventId, sendEvents } from './http/streams/send-events.ts';
 export { type StreamOptions, sendStream } from './http/streams/send-stream.ts';
 export { type IdempotencyOptions, idempotent } from './idempotency/idempotent.ts';
 export {

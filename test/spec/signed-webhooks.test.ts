@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createService } from '../../src/chassis/index.ts';
+import { createService, signedBy } from '../../src/chassis/index.ts';
 import { hooksSettings } from '../fixtures/modules-webhooks/hooks/hooks.config.ts';
 import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
 
@@ -113,6 +113,13 @@ describe('a webhook', () => {
     await send('/hooks/body', body, { 'x-hub-signature-256': `sha256=${hmac(body, 'x')}` }).expectError(401, refusal);
   });
 
+  it('is refused where a point in its id would let another body have the same signature', async () => {
+    const [body, time] = [newBody(), String(now())];
+    const signed = `v1,${hmac(`msg_1.1.${time}.${body}`, secrets[0], 'base64')}`;
+    const headers = { 'webhook-id': 'msg_1.1', 'webhook-timestamp': time, 'webhook-signature': signed };
+    await send('/hooks/standard', body, headers).expectError(401, refusal);
+  });
+
   it('is remembered in memory where there is no database', async () => {
     const without = await boot({ DATABASE_URL: 'none' });
     const body = newBody();
@@ -123,6 +130,13 @@ describe('a webhook', () => {
 });
 
 describe('the secrets of webhooks', () => {
+  it('are refused where whsec_ and what follows give a key that everybody knows', () => {
+    const env = { HOOKS_SECRET: `whsec_${'!'.repeat(20)}`, DATABASE_URL: 'none' };
+    const service = createService({ modules: [], server: { port: 0 }, moduleSettings: hooksSettings }, { env });
+    const guard = () => signedBy({ header: 'webhook-signature', secret: 'HOOKS_SECRET', scheme: 'standard' });
+    expect(() => service.run(guard)).toThrow(/base64 of at least 16 bytes, found 0/);
+  });
+
   it('are required in production, long enough, and in no message', () => {
     const make = (env: Record<string, string>) => () =>
       createService({ modules: [], server: { port: 0 }, moduleSettings: hooksSettings }, { env });

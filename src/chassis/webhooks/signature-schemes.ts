@@ -33,6 +33,8 @@ export const readSignature: Readonly<
   // webhook-id, webhook-timestamp, and webhook-signature: v1,K5oZfz… v1,…
   standard(header, headerOf) {
     const id = required('webhook-id', headerOf);
+    // A point would let what is signed be read as another id, time and body.
+    if (id.includes('.')) throw badSignature('webhook-id with a point');
     const timestamp = secondsOf(required('webhook-timestamp', headerOf));
     const texts = required(header, headerOf)
       .split(' ')

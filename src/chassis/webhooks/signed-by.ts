@@ -25,6 +25,7 @@ export interface SignedByOptions {
 
 /** A signature without a time may come again as long as this. */
 const rememberedSeconds = 86_400;
+const leastKeyBytes = 16;
 
 /**
  * The guard of a webhook: lets requests through whose bytes were signed by HMAC-SHA256 with one of the secrets, within the
@@ -33,7 +34,7 @@ const rememberedSeconds = 86_400;
  * A signature that does not hold answers 401, one that was accepted before 409; the request that failed with it may come
  * again. Signatures are remembered in the table of `idempotent`, for all replicas, or in memory where there is none.
  *
- * @throws Error when there is no such setting
+ * @throws Error when there is no such setting, or a secret of it gives too short a key
  * @example signedBy({ header: 'X-Signature', secret: 'PAYMENTS_WEBHOOK_SECRET' })
  */
 export function signedBy(options: SignedByOptions): RequestHandler {
@@ -68,9 +69,15 @@ function keysOf(name: string, settings: Readonly<Record<string, unknown>>, schem
   );
 }
 
-/** Standard Webhooks write a secret as `whsec_` and base64. */
+/** Standard Webhooks write a secret as `whsec_` and base64. @throws Error where that gives fewer bytes than nobody can guess */
 function keyOf(text: string, scheme: SignatureScheme): Buffer {
-  return scheme === 'standard' && text.startsWith('whsec_') ? Buffer.from(text.slice(6), 'base64') : Buffer.from(text);
+  if (scheme !== 'standard' || !text.startsWith('whsec_')) return Buffer.from(text);
+  const key = Buffer.from(text.slice(6), 'base64');
+  if (key.length >= leastKeyBytes) return key;
+  throw new Error(
+    `Expected behind whsec_ of a webhook's secret the base64 of at least ${leastKeyBytes} bytes, found ${key.length}; ` +
+      'copy the secret again as the sender shows it.',
+  );
 }
 
 /** The digest that one of the signatures is, or undefined; takes the same time wherever they differ. */

@@ -3,7 +3,7 @@ export type Columns<Row> = readonly (keyof Row & string)[] | Readonly<Record<str
 
 const needsQuotes = /[",\r\n]/;
 /** What a spreadsheet takes for a formula (OWASP: CSV injection). */
-const formula = /^[=+\-@\t\r]/;
+const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /** Writes rows as lines of CSV (RFC 4180); the first one names the columns. */
 export class CsvLines<Row extends object> {

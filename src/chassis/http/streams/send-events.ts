@@ -1,16 +1,7 @@
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import { currentService } from '../../context/current-service.ts';
-
-/** One event of a stream (WHATWG HTML, Server-sent events). */
-export interface ServerEvent {
-  /** Sent as JSON, unless it is a text. */
-  data: unknown;
-  /** What the client hears it by; `message` by default. */
-  event?: string;
-  /** Comes back as `Last-Event-ID` when the client connects again. */
-  id?: string;
-}
+import { eventText, type ServerEvent } from './event-text.ts';
 
 /** How a stream of events is kept open. */
 export interface EventsOptions {
@@ -49,7 +40,7 @@ export async function sendEvents(
     for (;;) {
       const next = await end.or(source.next());
       if (next === undefined || next.done) break;
-      if (!res.write(textOf(next.value))) await end.or(once(res, 'drain'));
+      if (!res.write(eventText(next.value))) await end.or(once(res, 'drain'));
     }
   } finally {
     clearInterval(heartbeat);
@@ -95,15 +86,4 @@ class StreamEnd {
     this.#isReached = true;
     this.#wake();
   };
-}
-
-/** A line break would end a field, and what follows would be another. */
-function textOf({ data, event, id }: ServerEvent): string {
-  const text = typeof data === 'string' ? data : JSON.stringify(data);
-  const head = `${event === undefined ? '' : `event: ${oneLine(event)}\n`}${id === undefined ? '' : `id: ${oneLine(id)}\n`}`;
-  return `${head}${text.replaceAll(/^/gm, 'data: ').replaceAll(/\r\n?/g, '\n')}\n\n`;
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/[\r\n\0]/g, ' ');
 }
