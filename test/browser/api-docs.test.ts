@@ -59,20 +59,23 @@ describe.skipIf(!isInstalled)(`the page at /api-docs in a browser${reason}`, { t
     await page.locator('.auth-btn-wrapper .btn-done').click();
   }
 
-  /** Sends what an operation offers as it is, and closes it again. The status, with the answer where it failed. */
+  /**
+   * Sends what an operation offers as it is, and closes it again. The status, with the answer where it failed. Events in
+   * place of clicks of a mouse, which would scroll the long page for each, take half the time.
+   */
   async function send(operation: Locator): Promise<string> {
-    await operation.locator('.opblock-summary-control').click();
-    await operation.locator('.try-out__btn').click();
+    await operation.locator('.opblock-summary-control').dispatchEvent('click');
+    await operation.locator('.try-out__btn').dispatchEvent('click');
     const file = operation.locator('input[type=file]');
     if ((await file.count()) > 0) await file.setInputFiles(picture);
-    await operation.locator('.btn.execute').click();
+    await operation.locator('.btn.execute').dispatchEvent('click');
     const answer = operation.locator('.live-responses-table');
     // An operation that lacks a required value is not sent.
     await answer.or(operation.locator('input.invalid, textarea.invalid')).first().waitFor();
     if ((await answer.count()) === 0) return 'not sent';
     const status = (await answer.locator('.response-col_status').last().innerText()).slice(0, 3);
     const text = /^2/.test(status) ? '' : await answer.innerText();
-    await operation.locator('.opblock-summary-control').click();
+    await operation.locator('.opblock-summary-control').dispatchEvent('click');
     return `${status} ${text}`;
   }
 
@@ -132,7 +135,8 @@ describe.skipIf(!isInstalled)(`the page at /api-docs in a browser${reason}`, { t
       }
       expect([time, answers.filter((answer) => !/: 2/.test(answer))]).toEqual([time, []]);
       expect(without).toEqual(['refresh', 'changePassword', 'endSession']);
-      expect(answers.length).toBeGreaterThan(0);
+      if (time === 'first') expect(answers.length + without.length).toBe(await page.locator('.opblock').count());
+      else expect(answers.length).toBeGreaterThan(0);
       await page.close();
     }
   });
