@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { runOutsideRequest } from '../context/request-context.ts';
 import type { JobPlan } from './job-plan.ts';
 import { slotId } from './job-schedule.ts';
@@ -72,15 +73,13 @@ export class ServiceJobs {
     // One that is still under way is not overtaken.
     if (this.#own.has(plan)) return;
     const dueAt = new Date(due + Math.random() * plan.jitterMs);
+    const { shutdown, witnesses } = this.#options;
     const run = async () => {
-      const { promise: begun, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, Math.max(0, dueAt.getTime() - Date.now()));
-      this.#options.shutdown.addEventListener('abort', () => resolve(), { once: true });
-      await begun;
-      clearTimeout(timer);
-      if (this.#options.shutdown.aborted) return;
+      // Unlike a listener of its own, this one is gone with the run: the signal lives as long as the service.
+      await wait(Math.max(0, dueAt.getTime() - Date.now()), undefined, { signal: shutdown }).catch(() => undefined);
+      if (shutdown.aborted) return;
       const job = { id: randomUUID(), queue: plan.name, attempt: 1, dueAt, data: { payload: undefined } };
-      await runJob(plan, job, this.#options.witnesses, this.#options.shutdown);
+      await runJob(plan, job, witnesses, shutdown);
     };
     const running = runOutsideRequest(run).finally(() => this.#own.delete(plan));
     this.#own.set(plan, running);
