@@ -15,12 +15,25 @@ export function defineRoutes(factory: RouteFactory): RouteFactory {
   return factory;
 }
 
-/** Who may call the routes of a resource. A group that is left out is not mounted at all. */
+/**
+ * Who may call the routes of a resource. An operation is for whom it names, else for whom its group names; one for which
+ * neither is there is not mounted at all.
+ */
 export interface ResourceAccess {
   /** list, paginated, get. */
   read?: RequestHandler;
   /** create, update, delete. */
   write?: RequestHandler;
+  /** The list and the paginated list. Default: `read`. */
+  list?: RequestHandler;
+  /** One record. Default: `read`. */
+  get?: RequestHandler;
+  /** Default: `write`. */
+  create?: RequestHandler;
+  /** PUT, and PATCH where there is one. Default: `write`. */
+  update?: RequestHandler;
+  /** Default: `write`. */
+  delete?: RequestHandler;
   /** `idempotent()`, so that a create that is sent again with its Idempotency-Key has its effect once; the others have it anyway. */
   idempotent?: RequestHandler;
   /** Whether PATCH stands beside PUT. Default: false. */
@@ -57,7 +70,7 @@ export function handle<C extends object>(controller: C, method: HandlerName<C>):
  * The standard resource router (spec.md: Route layout of a module).
  *
  * @param path the resource's segment as it stands below the module's prefix, e.g. `/products`
- * @param access who may read and who may write; a group left out has no routes
+ * @param access who may read and who may write, or who may do each operation; what is left out has no routes
  * @throws Error when it requires versions that the repository does not have
  */
 export function resourceRouter(path: string, controller: ResourceController, access: ResourceAccess): Router {
@@ -67,21 +80,24 @@ export function resourceRouter(path: string, controller: ResourceController, acc
     );
   }
   const router = Router();
-  const read = guards(access.read);
-  const write = guards(access.write);
-  if (read) {
-    router.get(path, ...read, handle(controller, 'list'));
-    router.get(`${path}/paginated`, ...read, handle(controller, 'paginated'));
-    router.get(`${path}/:id`, ...read, handle(controller, 'get'));
+  const { read, write } = access;
+  const list = guards(access.list ?? read);
+  const get = guards(access.get ?? read);
+  const create = guards(access.create ?? write, access.idempotent);
+  const version = access.requireVersion ? requireIfMatch : undefined;
+  const update = guards(access.update ?? write, version);
+  const remove = guards(access.delete ?? write, version);
+  if (list) {
+    router.get(path, ...list, handle(controller, 'list'));
+    router.get(`${path}/paginated`, ...list, handle(controller, 'paginated'));
   }
-  if (write) {
-    const once = access.idempotent ? [access.idempotent] : [];
-    router.post(path, ...write, ...once, handle(controller, 'create'));
-    const change = access.requireVersion ? [...write, requireIfMatch] : write;
-    router.put(`${path}/:id`, ...change, handle(controller, 'update'));
-    if (access.patch) router.patch(`${path}/:id`, ...change, handle(controller, 'patch'));
-    router.delete(`${path}/:id`, ...change, handle(controller, 'delete'));
+  if (get) router.get(`${path}/:id`, ...get, handle(controller, 'get'));
+  if (create) router.post(path, ...create, handle(controller, 'create'));
+  if (update) {
+    router.put(`${path}/:id`, ...update, handle(controller, 'update'));
+    if (access.patch) router.patch(`${path}/:id`, ...update, handle(controller, 'patch'));
   }
+  if (remove) router.delete(`${path}/:id`, ...remove, handle(controller, 'delete'));
   const readBy = (policies: ServicePolicies) => controller.usePolicies(policies);
   const routes = new Set(router.stack.map(({ route }) => route));
   const { schemas, versioned } = controller;
@@ -89,9 +105,10 @@ export function resourceRouter(path: string, controller: ResourceController, acc
   return router;
 }
 
-/** The steps before the handlers of a group; none where everybody is let in. */
-function guards(access: RequestHandler | undefined): RequestHandler[] | undefined {
-  return access === publicAccess ? [] : access && [access];
+/** The steps before the handler of an operation, without a guard where everybody is let in; undefined where nobody is. */
+function guards(access: RequestHandler | undefined, step?: RequestHandler): RequestHandler[] | undefined {
+  if (!access) return undefined;
+  return [...(access === publicAccess ? [] : [access]), ...(step ? [step] : [])];
 }
 
 /** Lets changes through that name the version that they are made to. @throws PreconditionRequiredException */

@@ -1,4 +1,4 @@
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -61,6 +61,32 @@ describe('resourceRouter', () => {
     expect((await appWith({ write: publicAccess }).get('/categories')).status).toBe(404);
     expect((await appWith({}).get('/categories/1')).status).toBe(404);
   });
+
+  it.each(['list', 'get', 'create', 'update', 'delete'] as const)(
+    'lets each operation say who may call it, and mounts only those that do: %s',
+    async (operation) => {
+      const calls = {
+        list: ['get', '/categories'],
+        get: ['get', `/categories/${id}`],
+        create: ['post', '/categories'],
+        update: ['put', `/categories/${id}`],
+        delete: ['delete', `/categories/${id}`],
+      } as const;
+      const refuse: RequestHandler = (_request, response) => void response.status(418).end();
+      const statuses = async (access: ResourceAccess) => {
+        const app = appWith(access);
+        const answers = Object.entries(calls).map(async ([name, [method, path]]) => [
+          name,
+          (await app[method](path)).status,
+        ]);
+        return Object.fromEntries(await Promise.all(answers));
+      };
+      const only = await statuses({ [operation]: refuse, patch: true });
+      expect(only).toEqual({ list: 404, get: 404, create: 404, update: 404, delete: 404, [operation]: 418 });
+      const others = await statuses({ read: refuse, write: refuse, [operation]: publicAccess });
+      expect(Object.entries(others).filter(([, status]) => status !== 418)).toEqual([[operation, expect.any(Number)]]);
+    },
+  );
 
   it.each([
     ['post', '/categories', 201],
