@@ -5,6 +5,9 @@ const firstDay = Date.UTC(2024, 0, 1);
 const days = 730;
 const millisecondsPerDay = 86_400_000;
 
+/** The tenants of the sample accounts; the demo accounts belong to the first. */
+export const organizationIds = [stableId('organization', 0), stableId('organization', 1)] as const;
+
 /** The 50 categories of the products, and one without products, which can be deleted. */
 export function categoryRecords() {
   return [...categories, 'Discontinued'].map((name, number) => ({
@@ -58,7 +61,15 @@ export function profileRecords(count: number) {
 }
 
 function account(number: number, email: string, name: string, role: 'admin' | 'user') {
-  return { id: stableId('user', number), email, name, role, ...times(randomNumbers(3_000_000 + number)()) };
+  const organizationId = organizationIds[number < 2 ? 0 : number % 2];
+  return {
+    id: stableId('user', number),
+    email,
+    name,
+    role,
+    organizationId,
+    ...times(randomNumbers(3_000_000 + number)()),
+  };
 }
 
 /** A moment within the two years, given from 0 to 1. Set here, so that every run stores the same bytes. */

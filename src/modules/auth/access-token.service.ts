@@ -31,8 +31,8 @@ export class AccessTokenService {
   }
 
   /** A new access token of this caller. */
-  issue({ userId, role, sessionId }: Caller): Promise<string> {
-    return new SignJWT({ role, sid: sessionId })
+  issue({ userId, role, sessionId, tenantId }: Caller): Promise<string> {
+    return new SignJWT({ role, sid: sessionId, tenant: tenantId })
       .setProtectedHeader({ alg: algorithm, typ: type })
       .setIssuer(this.#issuer)
       .setAudience(this.#audience)
@@ -46,8 +46,13 @@ export class AccessTokenService {
   /** The caller that the token names. @throws UnauthorizedException when it is not valid, the same one for every cause */
   async verify(token: string): Promise<Caller> {
     try {
-      const { payload } = await jwtVerify<{ role: Role; sid: string }>(token, this.#key, this.#verification);
-      return { userId: payload.sub as string, role: payload.role, sessionId: payload.sid };
+      const { payload } = await jwtVerify<{ role: Role; sid: string; tenant?: string }>(
+        token,
+        this.#key,
+        this.#verification,
+      );
+      const { sub: userId = '', role, sid: sessionId, tenant: tenantId = userId } = payload;
+      return { userId, role, sessionId, tenantId };
     } catch (cause) {
       if (!(cause instanceof errors.JOSEError)) throw cause;
       throw new UnauthorizedException(

@@ -8,10 +8,11 @@ export interface Credentials {
   email: string;
   name: string;
   role: Role;
+  organizationId: string | null;
   passwordHash: string;
 }
 
-const credentials = { id: true, email: true, name: true, role: true, passwordHash: true };
+const credentials = { id: true, email: true, name: true, role: true, organizationId: true, passwordHash: true };
 
 /** How long a unit waits for an account that another one has locked, in milliseconds: it holds a connection meanwhile. */
 const lockTimeout = '1000';

@@ -49,7 +49,7 @@ export class AdministrationService {
     const { userId = '', sessionId = '' } = currentPrincipal() ?? {};
     const accounts = await this.#accounts.lock(userId, subjectId);
     if (accounts.get(userId)?.role !== 'admin') throw new ForbiddenException('Your role does not allow this');
-    const session = await this.#sessions.findAlive({ userId, sessionId, role: 'admin' });
+    const session = await this.#sessions.findAlive({ userId, sessionId });
     if (session && Date.now() - session.authenticatedAt.getTime() <= this.#recentMs) return;
     const challenge = `Bearer error="insufficient_user_authentication", max_age="${this.#recentMs / 1000}"`;
     throw new UnauthorizedException('Confirm your password with POST /auth/reauthenticate, then try again', undefined, {

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { documented, ForbiddenException, setPrincipal, UnauthorizedException } from '../../chassis/index.ts';
 import type { Caller, Role } from './auth.types.ts';
+import { tenantOf } from './caller.context.ts';
 
 type Dependencies = Pick<Slipway.Cradle, 'accessTokenService' | 'sessionService'>;
 
@@ -11,7 +12,7 @@ const reads: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
  * token of the Authorization header (RFC 6750) and sets the principal of the request.
  *
  * Requests that write, and all of those whose token names more than a user, ask the database: the session must be alive
- * and the role is the one of now. A user's read goes by the token alone, until it expires
+ * and role and tenant are those of now. A user's read goes by the token alone, until it expires
  * (AUTH_ACCESS_TOKEN_TTL_SECONDS, 15 minutes unless set otherwise).
  */
 export class AuthGuard {
@@ -55,8 +56,8 @@ export class AuthGuard {
   async #identify(request: Request, ask: boolean): Promise<Caller> {
     const claimed = await this.#accessTokens.verify(bearerToken(request));
     const caller = ask || claimed.role !== 'user' ? await this.#current(claimed) : claimed;
-    const { userId, sessionId, role } = caller;
-    setPrincipal({ userId, sessionId, roles: new Set([role]), scopes: new Set() });
+    const { userId, sessionId, role, tenantId } = caller;
+    setPrincipal({ userId, tenantId, sessionId, roles: new Set([role]), scopes: new Set() });
     return caller;
   }
 
@@ -66,7 +67,7 @@ export class AuthGuard {
       const headers = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
       throw new UnauthorizedException('The session has ended; log in again', undefined, { headers });
     }
-    return { ...claimed, role: session.user.role };
+    return { ...claimed, role: session.user.role, tenantId: tenantOf({ ...session.user, id: claimed.userId }) };
   }
 }
 

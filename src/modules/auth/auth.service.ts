@@ -82,7 +82,7 @@ export class AuthService {
       await this.#accounts.setPasswordHash(userId, next);
       await this.#sessions.endAll(userId);
       await this.#audit.record({ action: 'password.changed', subjectId: userId });
-      return this.#sessions.open(userId, account.role, device);
+      return this.#sessions.open(account, device);
     };
     return this.#tokens(await uninterrupted(() => this.#accounts.unitOfWork(change, locking)));
   }
@@ -113,7 +113,7 @@ export class AuthService {
       const account = (await this.#accounts.lock(userId)).get(userId);
       if (account?.passwordHash !== verifiedHash) return undefined;
       await this.#audit.record({ action: 'login.succeeded', actorId: userId, subjectId: userId });
-      return this.#sessions.open(userId, account.role, device);
+      return this.#sessions.open(account, device);
     }, locking);
   }
 

@@ -15,6 +15,8 @@ export interface Caller {
   readonly userId: string;
   readonly role: Role;
   readonly sessionId: string;
+  /** The organization of the user, or the user itself without one. */
+  readonly tenantId: string;
 }
 
 /** Where a session is used from. */

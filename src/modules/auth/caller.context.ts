@@ -13,6 +13,11 @@ export function callerOf(): { userId: string; sessionId: string } {
   return { userId, sessionId };
 }
 
+/** The tenant of an account: its organization, or itself without one. */
+export function tenantOf(account: { id: string; organizationId: string | null }): string {
+  return account.organizationId ?? account.id;
+}
+
 /** Where a request comes from. */
 export function deviceOf(request: Request): Device {
   return { address: addressOf(request), userAgent: request.headers['user-agent'] };

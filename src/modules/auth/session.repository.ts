@@ -1,7 +1,7 @@
 import { Repository } from '../../chassis/index.ts';
 import type { Role } from './auth.types.ts';
 
-/** A session and the role that its user has now. */
+/** A session, and the role and organization that its user has now. */
 export interface StoredSession {
   id: string;
   userId: string;
@@ -10,7 +10,7 @@ export interface StoredSession {
   expiresAt: Date;
   endsAt: Date;
   endedAt: Date | null;
-  user: { role: Role };
+  user: { role: Role; organizationId: string | null };
 }
 
 type Found = Omit<StoredSession, 'user'> & { user: StoredSession['user'] | null };
@@ -28,7 +28,7 @@ export class SessionRepository extends Repository<'session'> {
   protected readonly model = 'session';
 
   /**
-   * The session with this identifier and its user's role, or null. The ORM reads the user after the session: one deleted
+   * The session with this identifier and its user's role and organization, or null. The ORM reads the user after the session: one deleted
    * in between took the session along.
    */
   async findWithRole(id: string): Promise<StoredSession | null> {
@@ -40,7 +40,7 @@ export class SessionRepository extends Repository<'session'> {
       expiresAt: true,
       endsAt: true,
       endedAt: true,
-      user: { select: { role: true } },
+      user: { select: { role: true, organizationId: true } },
     };
     const found = (await this.orm.session.findUnique({ where: { id }, select })) as Found | null;
     return found?.user ? { ...found, user: found.user } : null;

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { NotFoundException, UnauthorizedException, uninterrupted } from '../../chassis/index.ts';
+import type { Credentials } from './account.repository.ts';
 import type { Session } from './auth.schema.ts';
-import type { Caller, Device, Role } from './auth.types.ts';
+import type { Caller, Device } from './auth.types.ts';
+import { tenantOf } from './caller.context.ts';
 import { hashRefreshToken, RefreshTokens, sessionOfRefreshToken } from './refresh.token.ts';
 import type { StoredSession } from './session.repository.ts';
 
 type Dependencies = Pick<Slipway.Cradle, 'sessionRepository' | 'auditEventService' | 'logger' | 'settings'>;
+
+/** The account that a session is opened for. */
+type Opener = Pick<Credentials, 'id' | 'role' | 'organizationId'>;
 
 /** A session and its refresh token, which the client gets. */
 export type OpenSession = Caller & { refreshToken: string };
@@ -37,7 +42,8 @@ export class SessionService {
   }
 
   /** Opens a session of a user whose password was just verified. Belongs into a unit of work that locks the account. */
-  async open(userId: string, role: Role, { address, userAgent }: Device): Promise<OpenSession> {
+  async open(account: Opener, { address, userAgent }: Device): Promise<OpenSession> {
+    const { id: userId, role } = account;
     const now = Date.now();
     const id = randomUUID();
     const { token, hash } = this.#tokens.make(id);
@@ -55,7 +61,7 @@ export class SessionService {
       expiresAt: this.#expiry(endsAt),
       endsAt,
     });
-    return { userId, role, sessionId: id, refreshToken: token };
+    return { userId, role, tenantId: tenantOf(account), sessionId: id, refreshToken: token };
   }
 
   /**
@@ -71,7 +77,8 @@ export class SessionService {
     const from = hashRefreshToken(token);
     const rotation = { from, to, expiresAt: this.#expiry(endsAt), address };
     if (from === found.tokenHash && (await this.#sessions.rotate(id, rotation))) {
-      return { userId, role: user.role, sessionId: id, refreshToken };
+      const tenantId = tenantOf({ ...user, id: userId });
+      return { userId, role: user.role, tenantId, sessionId: id, refreshToken };
     }
     await uninterrupted(() => this.#revokeReused(id));
     throw invalid();
@@ -107,8 +114,8 @@ export class SessionService {
     return this.#sessions.removeAll(userId);
   }
 
-  /** The session of an access token with its user's role of now, asked at the database; undefined when it has ended. */
-  async findAlive({ sessionId, userId }: Caller): Promise<StoredSession | undefined> {
+  /** The session of an access token with its user's role and organization of now, asked at the database; undefined when it has ended. */
+  async findAlive({ sessionId, userId }: Pick<Caller, 'sessionId' | 'userId'>): Promise<StoredSession | undefined> {
     const found = await this.#sessions.findWithRole(sessionId);
     return found && found.userId === userId && isAlive(found) ? found : undefined;
   }

@@ -19,9 +19,11 @@ const publicFields = z.object({
   createdAt: z.date(),
 });
 
-const privateFields = z.object({ email: z.email(), role, updatedAt: z.date() });
+const organizationId = z.uuid().nullable().describe('The tenant of the user; without one it is a tenant by itself');
 
-/** A user. E-mail address, role and time of change are there for the user itself and for administrators. */
+const privateFields = z.object({ email: z.email(), role, organizationId, updatedAt: z.date() });
+
+/** A user. E-mail address, role, organization and time of change are there for the user itself and for administrators. */
 export const user = publicFields.extend(privateFields.partial().shape).meta({ id: 'User' });
 
 /** Body of POST /users. The same bounds as registration (test/modules/users/user.schema.test.ts compares them). */
@@ -36,6 +38,7 @@ export const createUser = z
     name,
     password: z.string().min(12, 'Expected at least 12 characters').max(128, 'Expected at most 128 characters'),
     role: role.default('user'),
+    organizationId: organizationId.optional(),
   })
   .meta({ id: 'CreateUser' });
 
@@ -91,6 +94,7 @@ export const userList: AnyListPolicy = listPolicy('User', {
     email: ['equals', 'in', 'contains'],
     name: ['equals', 'in', 'contains'],
     role: ['equals'],
+    organizationId: ['equals', 'in'],
     createdAt: ['gte', 'lte'],
     updatedAt: ['gte', 'lte'],
     profile: () => profileList,

@@ -51,12 +51,13 @@ export class UserService extends ResourceService<UserRepository> {
     const { name: _own, ...reserved } = changes;
     if (password === undefined && Object.keys(reserved).length === 0) return super.update(id, changes, select);
     if (!isAdmin()) throw new ForbiddenException('A user changes its own name; the rest is for administrators');
-    const before = await this.repository.getById(id, { email: true, name: true, role: true });
+    const before = await this.repository.getById(id, { email: true, name: true, role: true, organizationId: true });
     const passwordHash = password === undefined ? undefined : await this.#newHash(password, before, changes);
     const details = [
       changes.role !== undefined && changes.role !== before.role && `role: ${before.role} to ${changes.role}`,
       changes.email !== undefined && changes.email !== before.email && 'email',
       password !== undefined && 'password',
+      changes.organizationId !== undefined && changes.organizationId !== before.organizationId && 'organization',
     ];
     const event = { action: 'account.changed', subjectId: id, endSessions: password !== undefined } as const;
     return this.#administration.change({ ...event, details: details.filter(Boolean).join(', ') }, () =>

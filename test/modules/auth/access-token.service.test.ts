@@ -38,17 +38,28 @@ function forged(
 
 describe('AccessTokenService', () => {
   it('issues a token that names issuer, audience, user, role, times and itself', async () => {
-    const token = await service.issue({ userId: 'someone', role: 'user', sessionId: 'a session' });
+    const token = await service.issue({
+      userId: 'someone',
+      role: 'user',
+      sessionId: 'a session',
+      tenantId: 'a tenant',
+    });
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', typ: 'at+jwt' });
     const claims = decodeJwt(token);
     expect(claims).toMatchObject({ iss: 'slipway', aud: 'slipway', sub: 'someone', role: 'user' });
     expect((claims.exp as number) - (claims.iat as number)).toBe(900);
     expect(claims.jti).toMatch(/^[0-9a-f-]{36}$/);
-    expect(await service.verify(token)).toEqual({ userId: 'someone', role: 'user', sessionId: 'a session' });
+    expect(await service.verify(token)).toEqual({
+      userId: 'someone',
+      role: 'user',
+      sessionId: 'a session',
+      tenantId: 'a tenant',
+    });
   });
 
-  it('accepts the token that the refused ones below differ from', async () => {
-    expect(await service.verify(await forged())).toEqual({ userId: 'someone', role: 'admin', sessionId: 'a session' });
+  it('accepts the token that the refused ones below differ from, whose user is a tenant by itself', async () => {
+    const caller = { userId: 'someone', role: 'admin', sessionId: 'a session', tenantId: 'someone' };
+    expect(await service.verify(await forged())).toEqual(caller);
   });
 
   it.each([
@@ -74,7 +85,10 @@ describe('AccessTokenService', () => {
     ['has no identity', () => forged({ jti: undefined })],
     [
       'has altered claims',
-      async () => tampered(await service.issue({ userId: 'someone', role: 'user', sessionId: 'a session' })),
+      async () =>
+        tampered(
+          await service.issue({ userId: 'someone', role: 'user', sessionId: 'a session', tenantId: 'a tenant' }),
+        ),
     ],
     ['is none', async () => 'x.y.z'],
     ['is empty', async () => ''],

@@ -26,7 +26,16 @@ describe('GET /users and /users/paginated', () => {
       .as('admin')
       .get(users, { where: { email: ada.email } })
       .expectData();
-    expect(Object.keys(user).sort()).toEqual(['avatarUrl', 'createdAt', 'email', 'id', 'name', 'role', 'updatedAt']);
+    expect(Object.keys(user).sort()).toEqual([
+      'avatarUrl',
+      'createdAt',
+      'email',
+      'id',
+      'name',
+      'organizationId',
+      'role',
+      'updatedAt',
+    ]);
   });
 
   it('include the profile on request', async () => {
