@@ -7,7 +7,8 @@
 const chassis = {
   errors: { types: ['context'] },
   config: {},
-  context: {},
+  // What ends an abandoned request raises an exception of the chassis.
+  context: { from: ['errors'] },
   di: { from: ['errors', 'config'] },
   // A list policy asks which service reads it.
   query: { from: ['errors', 'context'] },

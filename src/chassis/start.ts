@@ -1,4 +1,5 @@
 import { openAdmission } from './admission/admission.ts';
+import { timeOutRequests } from './admission/time-out-requests.ts';
 import type { Database } from './database/client/database.ts';
 import { toDatabaseException } from './database/client/database-errors.ts';
 import { parseDatabaseUrl } from './database/client/database-url.ts';
@@ -75,6 +76,11 @@ export async function startUp(service: Service): Promise<Started> {
     inFlight: drain.inFlight,
     metrics: service.metrics.connections,
     isProxy: (address) => (app.get('trust proxy fn') as TrustProxy)(address, 0),
+  });
+  timeOutRequests(server, settings.REQUEST_TIMEOUT_MS, {
+    inFlight: drain.inFlight,
+    production: settings.NODE_ENV === 'production',
+    logger,
   });
   const address = await listen(server, { host: settings.HOST, port: config.server.port });
   closers.add('HTTP server', () => drain.run(settings), Drain.longestMs(settings));

@@ -25,7 +25,7 @@ const violations: Record<string, [file: string, source: string]> = {
   'chassis-errors': ['src/chassis/errors/up.ts', "import '../http/plain.ts';"],
   'chassis-errors-types': ['src/chassis/errors/side.ts', "import '../context/plain.ts';"],
   'chassis-config': ['src/chassis/config/up.ts', "import '../errors/plain.ts';"],
-  'chassis-context': ['src/chassis/context/up.ts', "import '../errors/plain.ts';"],
+  'chassis-context': ['src/chassis/context/up.ts', "import '../http/plain.ts';"],
   'chassis-di': ['src/chassis/di/up.ts', "import '../http/plain.ts';"],
   'chassis-query': ['src/chassis/query/up.ts', "import '../http/plain.ts';"],
   'chassis-telemetry': ['src/chassis/telemetry/up.ts', "import '../http/plain.ts';"],

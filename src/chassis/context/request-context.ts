@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIPv4 } from 'node:net';
+import { RequestAbandonedException, ServiceUnavailableException } from '../errors/exceptions.ts';
 import type { Service } from '../service.ts';
 import type { Acting, Principal } from './principal.ts';
 
@@ -173,4 +174,21 @@ export function isAbandoned(waiters: readonly Waiter[]): boolean {
 
 function isOver({ abortReason, deadline }: RequestContext): boolean {
   return abortReason !== undefined || (deadline !== undefined && Date.now() >= deadline);
+}
+
+/**
+ * Ends a request for which no further query or call makes sense. Does nothing outside a request, within `uninterrupted`,
+ * and in a shared read while another request waits for it.
+ *
+ * @throws RequestAbandonedException when its client has gone or it was answered already, ServiceUnavailableException when
+ * its deadline has passed
+ */
+export function stopAbandoned(): void {
+  const context = getRequestContext();
+  if (context === undefined) return;
+  const { abortReason, deadline } = context;
+  if (abortReason === undefined && (deadline === undefined || Date.now() < deadline)) return;
+  if (!isAbandoned(currentWaiters())) return;
+  if (abortReason !== undefined) throw new RequestAbandonedException(abortReason);
+  throw new ServiceUnavailableException('The deadline of the request has passed');
 }

@@ -15,7 +15,7 @@ export function runAs<T>(principal: Principal, work: () => T): T {
 
 /**
  * Runs `work` beyond the scopes of repositories: it sees and touches the rows of all tenants and owners, deleted ones too.
- * A log line tells the reason and who acts.
+ * A log line tells the reason and who acts, where any model has a scope.
  *
  * @param reason why that is right, e.g. `'nightly totals of all tenants'`; to be found in the log
  * @throws Error for an empty reason
@@ -24,7 +24,8 @@ export function unscoped<T>(reason: string, work: () => T): T {
   if (reason.trim() === '')
     throw new Error("Expected the reason for unscoped(reason, work), got ''; say why it is right.");
   const principal = currentPrincipal();
-  findService()?.logger.info({ userId: principal?.userId, reason }, 'row scope lifted');
+  const { database, logger } = findService() ?? {};
+  if (database?.mayHaveScopes) logger?.info({ userId: principal?.userId, reason }, 'row scope lifted');
   return scopes.run({ ...current(), acting: { principal, unscopedReason: reason } }, () => begun(work()));
 }
 

@@ -1,29 +1,21 @@
+import { stopAbandoned } from '../context/request-context.ts';
 import { notFoundMessage } from '../errors/error-body.ts';
 import { NotFoundException } from '../errors/exceptions.ts';
 import type { StoredJson } from '../query/paging/paging.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
-import { currentUnit, isSurrounded, stopAbandoned } from './client/current-work.ts';
-import type { CreateInput, DelegateName, IdOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
+import { currentUnit, isSurrounded } from './client/current-work.ts';
+import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
 import { Coalescer, freezeRecords, raiseOwn, readKey } from './reads/coalesce.ts';
 import { readPage, StoredRecords, TotalHints } from './reads/page.ts';
 import { toProviderFilter, toProviderSelection } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
-import type { Parameters } from './scope/scoped-rows.ts';
+import { scopedRead } from './scope/scoped-query.ts';
 import type { JsonReader } from './statements/json-reader.ts';
+import type { ReadParameters } from './statements/write-statement.ts';
 import { AuditedRows } from './work/audited-rows.ts';
 
-/** The operations of a model that a repository uses, the same for every model. */
-interface Delegate {
-  findMany(parameters: object): Promise<object[]>;
-  findUnique(parameters: object): Promise<object | null>;
-  count(parameters: object): Promise<number>;
-  create(parameters: object): Promise<object>;
-  update(parameters: object): Promise<object>;
-  delete(parameters: object): Promise<object>;
-  updateManyAndReturn(parameters: object): Promise<object[]>;
-  updateMany(parameters: object): Promise<{ count: number }>;
-  deleteMany(parameters: object): Promise<{ count: number }>;
-}
+/** What is asked of a model, in the form of the database in use. */
+type Parameters = ReadParameters & { [option: string]: unknown };
 
 /**
  * The base of a module's repositories: the only classes that know the ORM. `D` is the model's accessor, e.g. `'product'`;
@@ -65,6 +57,13 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
       this.totals,
       this.scopeKey(),
     );
+  }
+
+  /** Tells the caller's rows from those of others: equal where the scope gives the same. Undefined where all see all. */
+  scopeKey(): string | undefined {
+    const { rules } = this.kind;
+    const filter = rules.isEmpty ? undefined : rules.filterOf(this.modelName);
+    return filter && readKey('', filter);
   }
 
   /** How many records match a filter; all without one. */
@@ -152,8 +151,8 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
     }
   }
 
-  private get delegate(): Delegate {
-    return (this.orm as unknown as Record<string, Delegate>)[this.model] as Delegate;
+  protected get modelName(): ModelOf<D> {
+    return (this.model.charAt(0).toUpperCase() + this.model.slice(1)) as ModelOf<D>;
   }
 
   private selection(select: Selection | undefined): { select: Selection } | undefined {
@@ -168,6 +167,11 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
       take,
       ...(skip && { skip }),
     };
+  }
+
+  /** A read within the scopes of the models that it reaches; the ORM's client scopes by itself what it is asked. */
+  private scoped(parameters: Parameters): Parameters {
+    return this.kind.rules.isEmpty ? parameters : scopedRead(this.kind, this.modelName, parameters);
   }
 
   /** What reads JSON; not within a unit of work or a transaction, whose connection is the ORM's. */

@@ -1,6 +1,5 @@
 import { type Express, type RequestHandler, Router } from 'express';
 import { rateLimit } from '../admission/rate-limit.ts';
-import { timeOutRequests } from '../admission/time-out-requests.ts';
 import type { ServerConfig } from '../config/app-config.ts';
 import type { Environment } from '../config/environment.ts';
 import { budgetIn, memoryLimit } from '../config/settings/memory-limit.ts';
@@ -54,7 +53,6 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   ];
   app.use(composeMiddleware(steps.filter((step) => step !== false)));
   for (const path of probePaths) addKnownRoute(app, { method: 'GET', path });
-  observers.push(timeOutRequests(settings.REQUEST_TIMEOUT_MS, { production, logger }));
   if (config.enableLogging ?? true) observers.push(logRequests({ logger }));
 }
 

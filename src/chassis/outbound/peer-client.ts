@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { z } from 'zod';
-import { currentWaiter, currentWaiters, getRequestContext, isAbandoned } from '../context/request-context.ts';
-import { RequestAbandonedException, ServiceUnavailableException } from '../errors/exceptions.ts';
+import { currentWaiter, stopAbandoned } from '../context/request-context.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { CallResult, OutboundMetrics } from '../telemetry/metrics/outbound-metrics.ts';
 import type { ApiMethod, HttpAnswer, HttpClient } from './api-types.ts';
@@ -165,14 +164,6 @@ function pauseMs(attempts: number, failure: PeerFailure): number | undefined {
 function leftMs(): number {
   const deadline = currentWaiter()?.deadline;
   return deadline === undefined ? Number.MAX_SAFE_INTEGER : deadline - Date.now();
-}
-
-/** @throws RequestAbandonedException, ServiceUnavailableException when the client of the request has gone */
-function stopAbandoned(): void {
-  const context = getRequestContext();
-  if (context === undefined || !isAbandoned(currentWaiters())) return;
-  if (context.abortReason !== undefined) throw new RequestAbandonedException(context.abortReason);
-  throw new ServiceUnavailableException('The deadline of the request has passed');
 }
 
 function answerOf(raw: RawAnswer, { accept = [], schema }: AnyCallOptions): HttpAnswer {

@@ -1,23 +1,24 @@
-import { createServer, IncomingMessage, ServerResponse } from 'node:http';
-import { connect, Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import type { RequestHandler } from 'express';
 import { describe, expect, it } from 'vitest';
 import { timeOutRequests } from '../../../src/chassis/admission/time-out-requests.ts';
-import { getRequestContext, type RequestContext } from '../../../src/chassis/context/request-context.ts';
+import { getRequestContext } from '../../../src/chassis/context/request-context.ts';
 import type { Reporter } from '../../../src/chassis/errors/reporters/reporter.ts';
 import { sendData } from '../../../src/chassis/http/answers/responses.ts';
 import { bodyParser } from '../../../src/chassis/http/bodies/body-parser.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { Drain } from '../../../src/chassis/lifecycle/drain.ts';
 import { bareApp, memoryLog } from '../http/bare-app.ts';
 import { listening } from '../http/listening.ts';
 
 /** A server whose requests time out after 100 ms. */
 async function impatient(handler: RequestHandler, reporter?: Reporter) {
-  const pipeline = requestPipeline({
-    observers: [timeOutRequests(100, { production: false, logger: memoryLog().logger })],
-  });
-  const app = bareApp([pipeline, bodyParser({ limitBytes: 100 }), handler], reporter && { reporters: [reporter] });
-  const server = await listening(createServer(app));
+  const steps = [requestPipeline(), bodyParser({ limitBytes: 100 }), handler];
+  const bare = createServer(bareApp(steps, reporter && { reporters: [reporter] }));
+  const { inFlight } = new Drain(bare);
+  timeOutRequests(bare, 100, { inFlight, production: false, logger: memoryLog().logger });
+  const server = await listening(bare);
   return Object.assign(server, { url: `http://127.0.0.1:${server.port}` });
 }
 
@@ -74,18 +75,5 @@ describe('timeOutRequests', () => {
     let answer = '';
     for await (const chunk of socket) answer += chunk;
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
-  });
-
-  it('lets go of the neighbours of a request that is answered', () => {
-    const observer = timeOutRequests(100, { production: false, logger: memoryLog().logger });
-    const responses = Array.from({ length: 3 }, () => new ServerResponse(new IncomingMessage(new Socket())));
-    const context = {} as RequestContext;
-    for (const res of responses) observer.opened?.(context, res.req, res);
-    const places = responses.map((res) => Object.getOwnPropertySymbols(res).map((key) => Reflect.get(res, key)));
-    const [, second] = places.map((values) => values.find((value) => value?.context === context));
-    expect(second.before).not.toBe(second);
-    for (const res of responses)
-      observer.closed?.(context, res.req, res, { seconds: 0, status: 200, aborted: false, route: undefined });
-    expect([second.before, second.after]).toEqual([second, second]);
   });
 });

@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { currentPrincipal, isUnscoped, type Principal, setPrincipal } from '../../../src/chassis/context/principal.ts';
 import { runOutsideRequest, runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
 import { runAs, unscoped } from '../../../src/chassis/context/run-as.ts';
 import { createService } from '../../../src/chassis/index.ts';
+import { databaseProviders } from '../../support/empty-database.ts';
+import { createTestDatabase } from '../../support/test-database.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
 const ann: Principal = { userId: 'ann', roles: new Set(['admin']), scopes: new Set() };
@@ -60,6 +62,17 @@ describe('runAs and unscoped', () => {
       { level: 'info', msg: 'row scope lifted', userId: 'bob', reason: 'nightly totals', requestId: 'r1' },
     ]);
     expect(JSON.stringify(lines)).not.toContain('orders:read');
+  });
+
+  it.each(databaseProviders)('say nothing of a scope that no model has, on %s', async (provider) => {
+    const { url, remove } = await createTestDatabase(provider);
+    onTestFinished(remove);
+    const { logger, lines } = memoryLog('info');
+    const service = createService({ modules: [], server: { port: 0 } }, { env: { DATABASE_URL: url }, logger });
+    await service.database.open(service.settings);
+    onTestFinished(() => service.database.close());
+    expect(service.run(() => unscoped('sample data', acting))).toEqual([undefined, true]);
+    expect(lines).toEqual([]);
   });
 
   it('refuses to lift the scope without a reason', () => {

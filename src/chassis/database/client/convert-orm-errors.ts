@@ -1,9 +1,10 @@
+import { stopAbandoned } from '../../context/request-context.ts';
 import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { runInScope } from '../scope/scoped-operation.ts';
 import type { ScopedDatabase } from '../scope/scoped-query.ts';
 import type { Unit } from '../work/unit.ts';
-import { currentTransaction, currentUnit, inTransaction, isSurrounded, stopAbandoned } from './current-work.ts';
+import { currentTransaction, currentUnit, inTransaction, isSurrounded } from './current-work.ts';
 import { toDatabaseException } from './database-errors.ts';
 import type { DatabaseCounts } from './orm.ts';
 import type { OrmClient } from './orm-types.ts';
@@ -42,13 +43,23 @@ export interface ConversionOptions {
  * work take turns. Each operation keeps to the scopes of the models that it reaches.
  */
 export function convertingErrors(client: object, options: ConversionOptions = {}): OrmClient {
-  const { scoped } = options;
+  const { scoped, dataModel } = options;
   const convertErrors = errorConverter(options);
+  const checked = (own: Operation): MeasuredOperation => ({
+    ...own,
+    query: async (args) => {
+      if (dataModel) refuseUnstorable(dataModel, own.model, args);
+      return own.query(args);
+    },
+  });
   const run = async (operation: Operation) => {
     const unit = currentUnit(extended);
     const isOwn = operation.__internalParams.transaction !== undefined;
     if (!isOwn && (unit || isSurrounded(extended))) throw bypassed(`query ${nameOf(operation)}`);
-    const perform = (own: Operation) => (unit ? unit.turn(() => convertErrors(own, unit), true) : convertErrors(own));
+    const perform = (own: Operation) => {
+      const asked = checked(own);
+      return unit ? unit.turn(() => convertErrors(asked, unit), true) : convertErrors(asked);
+    };
     const { model } = operation;
     if (!scoped || model === undefined || scoped.rules.isEmpty) return perform(operation);
     const client = (isOwn ? currentTransaction(extended) : undefined) ?? extended;
@@ -68,7 +79,6 @@ export function errorConverter({ counts, dataModel }: ConversionOptions) {
     stopAbandoned();
     const started = performance.now();
     try {
-      if (dataModel) refuseUnstorable(dataModel, model, args);
       return await query(args);
     } catch (error) {
       const exception = toDatabaseException(error, { model, operation, args, dataModel }) ?? error;

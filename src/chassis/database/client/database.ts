@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { PoolCounts } from '../../telemetry/metrics/database-metrics.ts';
 import type { DatabaseProvider } from './database-url.ts';
-import { type DatabaseCounts, type DatabaseSettings, type OpenOrm, openDatabase } from './orm.ts';
+import { type DatabaseCounts, type DatabaseSettings, databaseKindOf, type OpenOrm, openDatabase } from './orm.ts';
 import type { OrmClient } from './orm-types.ts';
 import { probeDatabase } from './probe-database.ts';
 import type { RequestQueue } from './request-queue.ts';
@@ -29,6 +29,11 @@ export class Database {
   /** Which database is open. @throws Error while closed */
   get provider(): DatabaseProvider {
     return this.#opened.provider;
+  }
+
+  /** Whether the rows of a model have a scope, or another rule of their repository; true while closed, when it is not known. */
+  get mayHaveScopes(): boolean {
+    return this.#open === undefined || !databaseKindOf(this.#open.client).rules.isEmpty;
   }
 
   /** The pool itself, for those who do not ask the ORM; undefined on SQLite and while closed. */

@@ -1,5 +1,6 @@
 import { ValidationException } from '../../errors/exceptions.ts';
 import type { DataField, DataModel, NumberBounds } from '../models/data-model.ts';
+import { isPlain } from '../reads/provider-filter.ts';
 
 /** Raised for a value that one database would take and the other refuse, other than a number to be stored. */
 class ColumnValueError extends Error {
@@ -9,11 +10,10 @@ class ColumnValueError extends Error {
 /** The parts of a query that carry values of columns. */
 const carrying = ['data', 'create', 'update', 'where'] as const;
 const decimalText = /^[+-]?(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i;
-const uuidText = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
-/** 0001-01-01T00:00:00.000Z. */
-const firstMoment = -62_135_596_800_000;
-/** 9999-12-31T23:59:59.999Z. */
-const lastMoment = 253_402_300_799_999;
+/** How PostgreSQL and both clients write a UUID. */
+export const uuidText = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+/** From 0001-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z. */
+export const moments = { first: -62_135_596_800_000, last: 253_402_300_799_999 };
 const bigIntText = /^-?\d{1,30}$/;
 /** What a column holds of which the models say no more. */
 const ofType: Record<string, NumberBounds> = {
@@ -41,7 +41,7 @@ export function refuseUnstorable(dataModel: DataModel, model: string | undefined
 
 interface Check {
   readonly dataModel: DataModel;
-  /** Whether the values are stored; a comparison with a Decimal may have more digits than its column. */
+  /** Whether the values are stored, or compared. */
   readonly stores: boolean;
 }
 
@@ -65,10 +65,15 @@ function checkValues({ stores }: Check, name: string, field: DataField, value: u
   const all = isPlain(value) ? Object.values(value).flat() : [value].flat();
   if (native === 'Uuid' && !all.every(isUuid)) throw refusal(name, 'a UUID');
   if (!all.every(isMoment)) throw refusal(name, 'a moment of the years 1 to 9999');
-  const bounds = stores || type !== 'Decimal' ? (holds ?? ofType[type]) : ofType[type];
+  const bounds = stores ? (holds ?? ofType[type]) : comparedBounds(field);
   if (!bounds || all.every((one) => isHeld(bounds, one))) return;
   if (!stores || list) throw refusal(name, expectedOf(bounds));
   throw new ValidationException({ [name]: [`Expected ${expectedOf(bounds)}`] });
+}
+
+/** What a field may be compared with: of a Decimal more digits than its column holds. */
+export function comparedBounds({ type, holds }: DataField): NumberBounds | undefined {
+  return type === 'Decimal' ? ofType[type] : (holds ?? ofType[type]);
 }
 
 /** SQLite compares texts, so none but PostgreSQL would say that one is no UUID. */
@@ -78,7 +83,7 @@ function isUuid(value: unknown): boolean {
 
 /** Earlier moments PostgreSQL writes otherwise, and later ones SQLite sorts before all others. */
 function isMoment(value: unknown): boolean {
-  return !(value instanceof Date) || (value.getTime() >= firstMoment && value.getTime() <= lastMoment);
+  return !(value instanceof Date) || (value.getTime() >= moments.first && value.getTime() <= moments.last);
 }
 
 /** Of values of other types, and of no value, the ORM says what is wrong. */
@@ -122,10 +127,6 @@ function isStorableJson(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isStorableJson);
   if (!isPlain(value)) return true;
   return Object.entries(value).every(([key, item]) => isStorableJson(key) && isStorableJson(item));
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 function refusal(name: string, expected: string): ColumnValueError {

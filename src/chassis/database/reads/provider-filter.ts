@@ -99,7 +99,8 @@ function isJson(value: unknown): value is JsonComparison[] {
   return Array.isArray(value) && value[0] instanceof JsonComparison;
 }
 
-function isPlain(value: unknown): value is Filter {
+/** Whether a value is an object of names and values: no list, no Date, no Decimal. */
+export function isPlain(value: unknown): value is Filter {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
@@ -113,7 +114,8 @@ function beyondInOrder({ model, path, value, direction }: EnumBeyond, { dataMode
   return { in: direction === 'asc' ? declared.slice(place + 1) : declared.slice(0, place) };
 }
 
-function asList(value: unknown): unknown[] {
+/** The branches of AND, OR or NOT, which may be one, several or none. */
+export function asList(value: unknown): unknown[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value];
 }

@@ -1,6 +1,7 @@
 import { isToMany } from '../../query/parse/parse-include.ts';
 import type { Selection } from '../../query/query-types.ts';
 import { type DataModel, fieldAt } from '../models/data-model.ts';
+import { delegateOf } from '../models/delegate-of.ts';
 
 /** How many records of a list have their related records read at the same time. */
 const lanes = 8;
@@ -8,10 +9,6 @@ const lanes = 8;
 /** The ORM's description of a model. It is no public API, so it is read in this file alone. */
 interface ModelFields {
   fields: readonly { name: string; kind: string; type: string; relationName?: string }[];
-}
-
-interface Related {
-  findMany(parameters: object): Promise<object[]>;
 }
 
 /** A selection taken apart: what one query reads of all records, and the relations that each record reads for itself. */
@@ -77,8 +74,7 @@ function relationReader(
     field.relationName === there?.relationName && !(there?.type === model && field.name === name);
   const back = models[there?.type ?? '']?.fields.find(isBack);
   if (!there || !back) throw new Error(`Expected a relation ${name} of ${model} with a way back, found none.`);
-  const accessor = there.type.charAt(0).toLowerCase() + there.type.slice(1);
-  const related = (client as Record<string, Related>)[accessor] as Related;
+  const related = delegateOf(client, there.type);
   // Of many on the other side too, this record is one.
   const isMany = fieldAt(dataModel, there.type, [back.name])?.list === true;
   return async (id: unknown) => {

@@ -36,8 +36,8 @@ const tenantColumn = 'tenantId';
  * closed.
  */
 export class ModelRules {
-  /** Whether no model is known to have rules, so that queries go as they are; told once the rules declared are read. */
-  isEmpty = false;
+  /** Whether no model has rules, so that queries go as they are. False as long as a repository was made whose rules are not read yet. */
+  isEmpty: boolean;
   readonly #made: DeclaredRules[] = [];
   readonly #declared = new Map<string, RowRules>();
   readonly #tenantModels: readonly string[];
@@ -45,6 +45,7 @@ export class ModelRules {
 
   constructor({ models }: Pick<DataModel, 'models'>) {
     this.#tenantModels = Object.keys(models).filter((name) => Object.hasOwn(models[name]?.fields ?? {}, tenantColumn));
+    this.isEmpty = this.#tenantModels.length === 0;
   }
 
   /** Takes the rules of a repository that is being made. */

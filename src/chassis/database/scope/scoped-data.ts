@@ -3,7 +3,8 @@ import { modelWords } from '../../errors/error-body.ts';
 import { ForbiddenException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { DataField } from '../models/data-model.ts';
-import { asList, type ScopedDatabase, type ScopedQuery } from './scoped-query.ts';
+import { asList } from '../reads/provider-filter.ts';
+import type { ScopedDatabase, ScopedQuery } from './scoped-query.ts';
 
 type Data = Record<string, unknown>;
 

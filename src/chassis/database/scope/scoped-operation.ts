@@ -1,6 +1,7 @@
 import { modelWords } from '../../errors/error-body.ts';
 import { ConflictException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter, Selection } from '../../query/query-types.ts';
+import { delegateOf } from '../models/delegate-of.ts';
 import { type Reference, ScopedData } from './scoped-data.ts';
 import { type RelatedPlan, type ScopedDatabase, ScopedQuery } from './scoped-query.ts';
 
@@ -35,14 +36,10 @@ export async function runInScope(
 ): Promise<unknown> {
   const query = new ScopedQuery(database, 'orm');
   const data = new ScopedData(database, query);
-  const { where, select, include, orderBy, cursor, ...rest } = (args ?? {}) as Arguments;
-  if (cursor !== undefined && query.filterOf(model)) throw cursorInScope(model);
-  query.orderScopes(model, orderBy);
-  const scoped: Arguments = {
-    ...rest,
-    ...(orderBy !== undefined && { orderBy }),
-    ...(cursor !== undefined && { cursor }),
-  };
+  const { where, select, include, ...rest } = (args ?? {}) as Arguments;
+  if (rest.cursor !== undefined && query.filterOf(model)) throw cursorInScope(model);
+  query.orderScopes(model, rest.orderBy);
+  const scoped: Arguments = { ...rest };
   const filter = ofOne.has(operation) ? query.unique(model, where as Filter) : query.where(model, where as Filter);
   if (filter && !operation.startsWith('create')) scoped.where = filter;
   for (const [word, write] of writes)
@@ -68,15 +65,6 @@ const writes: readonly (readonly [word: string, write: (operation: string) => 'c
   ['update', () => 'update'],
 ];
 
-interface Delegate {
-  findMany(parameters: object): Promise<Row[]>;
-  count(parameters: object): Promise<number>;
-}
-
-function delegateOf(client: object, model: string): Delegate {
-  return (client as Record<string, Delegate>)[model.charAt(0).toLowerCase() + model.slice(1)] as Delegate;
-}
-
 /** Raises what the database does for a reference to a record that does not exist. */
 async function expectReferences(client: object, references: readonly Reference[]): Promise<void> {
   for (const { from, fields, model, key } of references) {
@@ -93,7 +81,7 @@ async function withoutHidden(client: object, plan: RelatedPlan, result: unknown)
   const visible = new Map<string, ReadonlySet<unknown>>();
   for (const [model, all] of ids) {
     const found = await delegateOf(client, model).findMany({ where: { id: { in: [...all] } }, select: { id: true } });
-    visible.set(model, new Set(found.map(({ id }) => id)));
+    visible.set(model, new Set((found as Row[]).map(({ id }) => id)));
   }
   const pruned = rowsOf(result).map((row) => prune(row, plan, visible));
   return Array.isArray(result) ? pruned : (pruned[0] ?? result);

@@ -1,7 +1,7 @@
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter, Selection } from '../../query/query-types.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
-import { type TargetDatabase, toProviderFilter } from '../reads/provider-filter.ts';
+import { asList, type TargetDatabase, toProviderFilter } from '../reads/provider-filter.ts';
 import type { ReadParameters } from '../statements/write-statement.ts';
 import type { ModelRules } from './model-rules.ts';
 
@@ -223,9 +223,4 @@ function unsortable(model: string, relation: string): InternalServerErrorExcepti
     `The ORM cannot sort ${model} by ${relation}, whose rows have a scope; sort by a column of ${model} inside of a unit of ` +
       'work and where DATABASE_JSON_READS is false.',
   );
-}
-
-export function asList(value: unknown): unknown[] {
-  if (value === undefined) return [];
-  return Array.isArray(value) ? value : [value];
 }

@@ -5,25 +5,17 @@ import { currentUnit } from '../client/current-work.ts';
 import type { DatabaseProvider } from '../client/database-url.ts';
 import { type DatabaseKind, databaseKindOf } from '../client/orm.ts';
 import type { ColumnOf, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, ScopeFilter } from '../client/orm-types.ts';
-import { readKey } from '../reads/coalesce.ts';
-import type { ReadParameters } from '../statements/write-statement.ts';
-
+import { type Delegate, delegateOf } from '../models/delegate-of.ts';
 import { type UnitOfWorkOptions, unitOfWorkOn } from '../work/unit-of-work.ts';
 import type { RowScope } from './model-rules.ts';
 import { isFixed } from './scoped-data.ts';
-import { scopedRead } from './scoped-query.ts';
-
-/** What is asked of a model, in the form of the database in use. */
-export type Parameters = ReadParameters & { [option: string]: unknown };
-
-interface Countable {
-  count(parameters: object): Promise<number>;
-}
 
 /** The rows of a model as their repository declares them: which of them a caller may see, and on which client they are. */
 export abstract class ScopedRows<D extends DelegateName> {
   /** The accessor of the model on the ORM client. */
   protected abstract readonly model: D;
+  /** The model's name, e.g. `Product`. */
+  protected abstract readonly modelName: ModelOf<D>;
   /**
    * The rows that a caller may see and touch: `scope = ({ tenantId }: Principal) => ({ tenantId })`. It holds wherever a
    * query reaches the model, also on `this.orm` and from other repositories, but not in raw SQL; new rows get the columns
@@ -63,25 +55,14 @@ export abstract class ScopedRows<D extends DelegateName> {
     return currentUnit(this.client)?.transaction ?? this.client;
   }
 
-  protected get modelName(): ModelOf<D> {
-    return (this.model.charAt(0).toUpperCase() + this.model.slice(1)) as ModelOf<D>;
-  }
-
-  /** Tells the caller's rows from those of others: equal where the scope gives the same. Undefined where all see all. */
-  scopeKey(): string | undefined {
-    const { rules } = this.kind;
-    const filter = rules.isEmpty ? undefined : rules.filterOf(this.modelName);
-    return filter && readKey('', filter);
+  /** The operations of the model on that client. */
+  protected get delegate(): Delegate {
+    return delegateOf(this.orm, this.model);
   }
 
   /** Runs `work` as one unit on this repository's database; all repositories on it join. See `unitOfWork`. */
   unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T> {
     return unitOfWorkOn(this.client, work, options);
-  }
-
-  /** A read within the scopes of the models that it reaches; the ORM's client scopes by itself what it is asked. */
-  protected scoped(parameters: Parameters): Parameters {
-    return this.kind.rules.isEmpty ? parameters : scopedRead(this.kind, this.modelName, parameters);
   }
 
   /** A write, undone where the record is out of the caller's scope after it. Columns that are compared cannot leave it. */
@@ -94,8 +75,7 @@ export abstract class ScopedRows<D extends DelegateName> {
       const where = { id: id ?? record.id };
       if (where.id === undefined)
         throw new Error(`Expected id in what create() of ${this.modelName} selects, found none.`);
-      const rows = (this.orm as unknown as Record<string, Countable>)[this.model];
-      if (rows && (await rows.count({ where })) > 0) return record;
+      if ((await this.delegate.count({ where })) > 0) return record;
       throw new ForbiddenException(`This ${modelWords(this.modelName)} would not be yours`);
     });
   }

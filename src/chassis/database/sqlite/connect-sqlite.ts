@@ -9,7 +9,6 @@ import {
 } from '@prisma/driver-adapter-utils';
 import { RequestQueue } from '../client/request-queue.ts';
 import type { DataModel } from '../models/data-model.ts';
-import { SqliteQueries } from './sqlite-query.ts';
 import { SqliteThread } from './sqlite-thread.ts';
 
 /** The adapter of a file, and whether what comes now would have to wait for lawful work: a transaction or a statement. */
@@ -24,28 +23,27 @@ const adapter = { provider: 'sqlite', adapterName: 'slipway-sqlite' } as const;
  * `SqliteFile` says of the file holds.
  *
  * @param statementTimeoutMs how long one statement may run, in milliseconds
- * @param dataModel the models of the file, whose enums sort in declared order; default none
+ * @param dataModel the models of the file
  * @param requests lends turns on the thread, and counts the requests that wait for one
  */
 export function connectSqlite(
   path: string,
   statementTimeoutMs: number,
-  dataModel?: DataModel,
+  dataModel: DataModel,
   requests = sqliteQueue(),
 ): SqliteAdapter {
   let opened: ThreadedSqlite | undefined;
-  const queries = new SqliteQueries(dataModel ?? { models: {}, enums: {}, constraints: {} });
   return {
     ...adapter,
     async connect() {
-      const thread = new SqliteThread(path, statementTimeoutMs);
+      const thread = new SqliteThread(path, dataModel, statementTimeoutMs);
       try {
         await thread.run({ kind: 'open' });
       } catch (error) {
         await thread.close().catch(() => undefined);
         throw error;
       }
-      opened = new ThreadedSqlite(thread, queries, requests);
+      opened = new ThreadedSqlite(thread, requests);
       return opened;
     },
     isBusy: () => opened?.isBusy ?? false,
@@ -65,15 +63,13 @@ class ThreadedSqlite implements SqlDriverAdapter {
   readonly provider = adapter.provider;
   readonly adapterName = adapter.adapterName;
   readonly #thread: SqliteThread;
-  readonly #queries: SqliteQueries;
   readonly #requests: RequestQueue;
   readonly #waiting: (() => void)[] = [];
   #inTransaction = false;
   #begun = false;
 
-  constructor(thread: SqliteThread, queries: SqliteQueries, requests: RequestQueue) {
+  constructor(thread: SqliteThread, requests: RequestQueue) {
     this.#thread = thread;
-    this.#queries = queries;
     this.#requests = requests;
   }
 
@@ -83,13 +79,11 @@ class ThreadedSqlite implements SqlDriverAdapter {
     return statement === 'in time' || (statement === 'none' && this.#begun);
   }
 
-  async queryRaw(given: SqlQuery): Promise<SqlResultSet> {
-    const statement = this.#queries.prepare(given);
+  queryRaw(statement: SqlQuery): Promise<SqlResultSet> {
     return this.#requests.run(() => this.#whenFree(() => this.#thread.run({ kind: 'query', statement })));
   }
 
-  async executeRaw(given: SqlQuery): Promise<number> {
-    const statement = this.#queries.prepare(given);
+  executeRaw(statement: SqlQuery): Promise<number> {
     return this.#requests.run(() => this.#whenFree(() => this.#thread.run({ kind: 'execute', statement })));
   }
 
@@ -104,7 +98,7 @@ class ThreadedSqlite implements SqlDriverAdapter {
       leave();
       this.#free();
     };
-    return transactionOn(this.#thread, this.#queries, free, generation);
+    return transactionOn(this.#thread, free, generation);
   }
 
   dispose(): Promise<void> {
@@ -142,19 +136,13 @@ class ThreadedSqlite implements SqlDriverAdapter {
   }
 }
 
-function transactionOn(
-  thread: SqliteThread,
-  queries: SqliteQueries,
-  free: () => void,
-  generation: number,
-): Transaction {
-  const execute = async (query: SqlQuery) =>
-    thread.run<number>({ kind: 'execute', statement: queries.prepare(query) }, generation);
+function transactionOn(thread: SqliteThread, free: () => void, generation: number): Transaction {
+  const execute = (statement: SqlQuery) => thread.run<number>({ kind: 'execute', statement }, generation);
   const savepoint = async (sql: string) => void (await execute({ sql, args: [], argTypes: [] }));
   return {
     ...adapter,
     options: { usePhantomQuery: true },
-    queryRaw: async (query) => thread.run({ kind: 'query', statement: queries.prepare(query) }, generation),
+    queryRaw: (statement) => thread.run({ kind: 'query', statement }, generation),
     executeRaw: execute,
     commit: () => thread.run<void>({ kind: 'commit' }, generation).finally(free),
     // Of a thread that is gone it is done already.

@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { SqlResultSet } from '@prisma/driver-adapter-utils';
+import type { SqlQuery, SqlResultSet } from '@prisma/driver-adapter-utils';
 import Database from 'libsql';
+import type { DataModel } from '../models/data-model.ts';
 import { rewriteLike } from './sqlite-like.ts';
+import { SqliteQueries } from './sqlite-query.ts';
 import { type Prepared, prepareStatement, StatementCache } from './sqlite-statements.ts';
 import { resultSet, toDriverValues } from './sqlite-values.ts';
 import { busyTimeoutMs, isBusy } from './sqlite-waiting.ts';
@@ -19,7 +21,7 @@ const changing = /\b(INSERT|UPDATE|DELETE|REPLACE)\b/i;
 /** What SQLite refuses within a transaction, or what says itself where one begins and ends. */
 const withoutTransaction = /^\s*(VACUUM|ATTACH|DETACH|BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
 
-/** A statement with its arguments, as the ORM gave them; markers of `toProviderFilter` are in the arguments. */
+/** A statement with its arguments as SQLite stores such values; markers of `toProviderFilter` are in the arguments. */
 export interface SqliteStatement {
   readonly sql: string;
   readonly args: readonly unknown[];
@@ -41,25 +43,28 @@ interface StatementWatch {
 export class SqliteFile {
   readonly #database: Database.Database;
   readonly #watch: StatementWatch;
+  readonly #queries: SqliteQueries;
   readonly #statements: StatementCache;
   #inTransaction = false;
 
-  constructor(path: string, watch: StatementWatch) {
+  /** @param dataModel the models of the file, whose enums sort in declared order */
+  constructor(path: string, dataModel: DataModel, watch: StatementWatch) {
     mkdirSync(dirname(path), { recursive: true });
     // Even to open a file can fail while another process, the last that had it open, cleans up behind itself.
     this.#database = retried(() => new Database(path));
     this.#watch = watch;
+    this.#queries = new SqliteQueries(dataModel);
     this.#statements = new StatementCache((sql) => prepareStatement(this.#database, sql));
     retried(() => this.#database.exec(settings));
   }
 
   /** Runs a statement and gives the rows that it found or returned. */
-  query(statement: SqliteStatement): SqlResultSet {
+  query(statement: SqlQuery): SqlResultSet {
     return this.#run(statement, (prepared, args) => resultSet(prepared, prepared.rows(args)));
   }
 
   /** Runs a statement and tells how many records it changed. */
-  execute(statement: SqliteStatement): number {
+  execute(statement: SqlQuery): number {
     return this.#run(statement, (prepared, args) => prepared.changes(args));
   }
 
@@ -109,8 +114,8 @@ export class SqliteFile {
     }
   }
 
-  #run<T>(statement: SqliteStatement, work: (prepared: Prepared, args: unknown[]) => T): T {
-    const { sql, args } = rewriteLike(statement);
+  #run<T>(statement: SqlQuery, work: (prepared: Prepared, args: unknown[]) => T): T {
+    const { sql, args } = rewriteLike(this.#queries.prepare(statement));
     const values = toDriverValues(args);
     const run = () => this.#watched(() => this.#statements.use(sql, (prepared) => work(prepared, values)));
     if (this.#inTransaction || isReading(sql) || withoutTransaction.test(sql)) return run();

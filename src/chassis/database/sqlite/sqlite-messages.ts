@@ -1,10 +1,10 @@
-import { DriverAdapterError } from '@prisma/driver-adapter-utils';
+import { DriverAdapterError, type SqlQuery } from '@prisma/driver-adapter-utils';
+import type { DataModel } from '../models/data-model.ts';
 import { toAdapterError } from './sqlite-error.ts';
-import type { SqliteStatement } from './sqlite-file.ts';
 
 /** What the thread of a database is asked to do. */
 export type SqliteRequest =
-  | { readonly kind: 'query' | 'execute'; readonly statement: SqliteStatement }
+  | { readonly kind: 'query' | 'execute'; readonly statement: SqlQuery }
   | { readonly kind: 'script'; readonly script: string }
   | { readonly kind: 'open' | 'begin' | 'commit' | 'rollback' | 'close' };
 
@@ -17,6 +17,8 @@ export interface SqliteMessage {
 /** What a thread is started with. */
 export interface SqliteThreadData {
   readonly path: string;
+  /** The models of the file. */
+  readonly dataModel: DataModel;
   /** Where it writes which statement runs: see `statementSlots`. */
   readonly running: Int32Array;
 }

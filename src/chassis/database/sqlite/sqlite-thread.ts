@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { DriverAdapterError } from '@prisma/driver-adapter-utils';
 import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
+import type { DataModel } from '../models/data-model.ts';
 import {
   clockTick,
   decide,
@@ -35,6 +36,7 @@ const longestCheckMs = 250;
  */
 export class SqliteThread {
   readonly #path: string;
+  readonly #dataModel: DataModel;
   readonly #statementTimeoutMs: number;
   readonly #pending = new Map<number, Pending>();
   #running = sharedSlots();
@@ -44,9 +46,13 @@ export class SqliteThread {
   #lastId = 0;
   #check: NodeJS.Timeout | undefined;
 
-  /** @param statementTimeoutMs how long one statement may run */
-  constructor(path: string, statementTimeoutMs: number) {
+  /**
+   * @param dataModel the models of the file
+   * @param statementTimeoutMs how long one statement may run
+   */
+  constructor(path: string, dataModel: DataModel, statementTimeoutMs: number) {
     this.#path = path;
+    this.#dataModel = dataModel;
     this.#statementTimeoutMs = statementTimeoutMs;
   }
 
@@ -104,7 +110,7 @@ export class SqliteThread {
 
   #start(): Worker {
     this.#running = sharedSlots();
-    const workerData: SqliteThreadData = { path: this.#path, running: this.#running };
+    const workerData: SqliteThreadData = { path: this.#path, dataModel: this.#dataModel, running: this.#running };
     const worker = new Worker(program, { name: 'sqlite', workerData });
     worker.on('message', (answer: SqliteAnswer) => worker === this.#worker && this.#settle(answer));
     worker.on('error', (error: Error) => this.#lose(worker, error));

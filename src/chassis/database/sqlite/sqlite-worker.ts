@@ -12,7 +12,7 @@ import {
 } from './sqlite-messages.ts';
 
 /** The thread of one SQLite file: takes requests of `SqliteThread` one after the other and answers each. */
-const { path, running } = workerData as SqliteThreadData;
+const { path, dataModel, running } = workerData as SqliteThreadData;
 const port = parentPort;
 if (!port) throw new Error('Expected to run as a worker thread, found the main thread; use connectSqlite().');
 
@@ -39,7 +39,7 @@ function answer({ id, request }: SqliteMessage): void {
 
 /** A file that could not be opened is tried again by the next request. */
 function perform(request: SqliteRequest): unknown {
-  file ??= new SqliteFile(path, { running: watchStatement, beforeCommit: refuseGivenUp });
+  file ??= new SqliteFile(path, dataModel, { running: watchStatement, beforeCommit: refuseGivenUp });
   switch (request.kind) {
     case 'query':
     case 'execute':

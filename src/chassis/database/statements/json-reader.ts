@@ -9,6 +9,7 @@ import {
 import type { Filter } from '../../query/query-types.ts';
 import type { MeasuredOperation } from '../client/convert-orm-errors.ts';
 import type { DatabaseCounts } from '../client/orm.ts';
+import { comparedBounds, moments, uuidText } from '../client/refuse-unstorable.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
 import { StoredRecords } from '../reads/page.ts';
@@ -171,51 +172,76 @@ function shapeKey(value: unknown, literal = true): string {
   return `{${key}}`;
 }
 
-/** How the values of a type are given to the driver. */
+/** How the values of a field are given to the driver. */
 interface Argument {
   readonly argType: ArgType;
-  /** @throws UnknownShape for a value of another type */
+  /** @throws UnknownShape for a value of another type, or one that `refuseUnstorable` would have to look at */
   readonly convert: (value: unknown) => unknown;
 }
 
-const argumentsByType: Record<string, Argument> = {
-  String: taking('string', ['string']),
-  Int: taking('int', ['number']),
-  BigInt: taking('bigint', ['bigint', 'number'], String),
-  Float: taking('float', ['number']),
-  Decimal: taking('decimal', ['string']),
-  Boolean: taking('boolean', ['boolean']),
-  DateTime: taking('datetime', ['object'], asDate),
-  Json: { argType: { scalarType: 'json', arity: 'scalar' }, convert: (value) => JSON.stringify(value) },
+const argumentsByType: Record<string, (field: DataField) => Argument> = {
+  String: ({ native }) => taking('string', (value) => isText(value) && (native !== 'Uuid' || uuidText.test(value))),
+  Int: (field) => taking('int', within(field)),
+  BigInt: (field) => taking('bigint', within(field), String),
+  Float: () => taking('float', Number.isFinite),
+  Decimal: () => taking('decimal', (value) => isText(value) && plainDecimal.test(value)),
+  Boolean: () => taking('boolean', (value) => typeof value === 'boolean'),
+  DateTime: () => taking('datetime', isMoment),
+  Json: () => ({ argType: { scalarType: 'json', arity: 'scalar' }, convert: plainJson }),
 };
 
-function argumentOf({ type, native, list }: DataField, { enums }: DataModel): Argument {
+const plainDecimal = /^-?\d{1,30}(\.\d{1,30})?$/;
+
+function argumentOf(field: DataField, { enums }: DataModel): Argument {
+  const { type, native, list } = field;
   const labels = enums[type];
-  if (labels) return taking('enum', ['string'], (value) => labelOf(labels, value as string));
-  const known = Object.hasOwn(argumentsByType, type) && !list ? argumentsByType[type] : undefined;
+  if (labels) {
+    const isValue = (value: unknown) => isText(value) && Object.hasOwn(labels, value);
+    return taking('enum', isValue, (value) => labels[value as string]);
+  }
+  const known = Object.hasOwn(argumentsByType, type) && !list ? argumentsByType[type]?.(field) : undefined;
   if (!known) throw new UnknownShape(`values of ${type}`);
   return native === 'Date' ? { ...known, argType: { ...known.argType, dbType: 'DATE' } } : known;
 }
 
-/** Takes values of some types of JavaScript, and none else. */
+/** Takes the values that `holds` vouches for, and none else. */
 function taking(
   scalarType: ArgType['scalarType'],
-  types: readonly string[],
+  holds: (value: unknown) => boolean,
   change = (value: unknown): unknown => value,
 ): Argument {
   const convert = (value: unknown) => {
-    if (types.includes(typeof value)) return change(value);
-    throw new UnknownShape(`a value that is no ${types.join(' or ')}`);
+    if (holds(value)) return change(value);
+    throw new UnknownShape(`a value that is no plain ${scalarType}`);
   };
   return { argType: { scalarType, arity: 'scalar' }, convert };
 }
 
-function labelOf(labels: Readonly<Record<string, string>>, value: string): string {
-  if (Object.hasOwn(labels, value)) return labels[value] as string;
-  throw new UnknownShape('a value that the enum does not have');
+/** A text that a column can hold: without NUL and half of a surrogate pair. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 }
 
-function asDate(value: unknown): Date {
-  if (value instanceof Date) return value;
-  throw new UnknownShape('a value that is no Date');
+/** Whether a value is a whole number that the field may be compared with. */
+function within(field: DataField): (value: unknown) => boolean {
+  const bounds = comparedBounds(field);
+  if (typeof bounds !== 'object' || !('least' in bounds)) throw new UnknownShape(`bounds of ${field.type}`);
+  const { least, most } = bounds;
+  return (value) =>
+    (Number.isInteger(value) || typeof value === 'bigint') && isBetween(value as number | bigint, least, most);
+}
+
+function isMoment(value: unknown): boolean {
+  return value instanceof Date && isBetween(value.getTime(), moments.first, moments.last);
+}
+
+function isBetween(value: number | bigint, least: number | bigint, most: number | bigint): boolean {
+  return value >= least && value <= most;
+}
+
+/** JSON in which no character is escaped by its number, as NUL and half of a surrogate pair are. */
+function plainJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (text.includes('\\u')) throw new UnknownShape('Json with control characters');
+  return text;
 }

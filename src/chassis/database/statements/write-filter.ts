@@ -2,6 +2,7 @@ import { AnyNull } from '@prisma/client/runtime/client';
 import type { Filter } from '../../query/query-types.ts';
 import type { DataField } from '../models/data-model.ts';
 import { fieldOf, relationLink } from '../models/relation-link.ts';
+import { isPlain } from '../reads/provider-filter.ts';
 import { UnknownShape } from './sql-dialect.ts';
 import type { StatementWriter, ValuePath } from './statement-writer.ts';
 
@@ -39,8 +40,8 @@ function conditions(scope: FilterScope, filter: Filter, path: ValuePath, outermo
 }
 
 function branchesOf(scope: FilterScope, value: unknown, path: ValuePath): string[] {
-  if (!Array.isArray(value)) return asList(all(conditions(scope, value as Filter, path, false)));
-  return value.flatMap((branch, index) => asList(all(conditions(scope, branch, [...path, index], false))));
+  if (!Array.isArray(value)) return listed(all(conditions(scope, value as Filter, path, false)));
+  return value.flatMap((branch, index) => listed(all(conditions(scope, branch, [...path, index], false))));
 }
 
 function fieldConditions(scope: FilterScope, name: string, value: unknown, path: ValuePath): string[] {
@@ -56,7 +57,7 @@ function fieldConditions(scope: FilterScope, name: string, value: unknown, path:
   const written = Object.entries(compared).map(([name, operand]) =>
     comparison(compare, name, operand, [...path, name]),
   );
-  return asList(all(written));
+  return listed(all(written));
 }
 
 interface Compared {
@@ -176,10 +177,6 @@ function all(written: readonly string[]): string | undefined {
   return written.length > 1 ? `(${written.join(' AND ')})` : written[0];
 }
 
-function asList<T>(value: T | undefined): T[] {
+function listed<T>(value: T | undefined): T[] {
   return value === undefined ? [] : [value];
-}
-
-function isPlain(value: unknown): value is Filter {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

@@ -2,15 +2,11 @@ import { currentPrincipal } from '../../context/principal.ts';
 import { getRequestContext } from '../../context/request-context.ts';
 import { redact } from '../../telemetry/redact.ts';
 import { currentUnit } from '../client/current-work.ts';
-import type { ColumnOf, DelegateName, IdOf, RecordOf } from '../client/orm-types.ts';
+import type { ColumnOf, DelegateName, IdOf } from '../client/orm-types.ts';
+import { delegateOf } from '../models/delegate-of.ts';
 import { VersionedRows } from './versioned-rows.ts';
 
 type Row = Record<string, unknown>;
-
-interface TrailedRows {
-  findUnique(query: object): Promise<Row | null>;
-  create(query: object): Promise<unknown>;
-}
 
 /** The audit trail of a repository. */
 export interface AuditTrail<D extends DelegateName> {
@@ -48,7 +44,7 @@ export abstract class AuditedRows<D extends DelegateName> extends VersionedRows<
       if (changed === undefined)
         throw new Error(`Expected id in what create() of ${this.modelName} selects, found none.`);
       const after = action === 'delete' ? null : await this.#row(changed);
-      await this.#rows(audit.into).create({ data: this.#entry(action, changed, before, after) });
+      await delegateOf(this.orm, audit.into).create({ data: this.#entry(action, changed, before, after) });
       return result;
     };
     return currentUnit(this.client) ? work() : this.unitOfWork(work, { retries: 3 });
@@ -72,12 +68,8 @@ export abstract class AuditedRows<D extends DelegateName> extends VersionedRows<
     return redact(values);
   }
 
-  #row(id: IdOf<D>): Promise<RecordOf<D> | null> {
-    return this.#rows(this.model).findUnique({ where: { id } }) as Promise<RecordOf<D> | null>;
-  }
-
-  #rows(accessor: DelegateName): TrailedRows {
-    return (this.orm as unknown as Record<string, TrailedRows>)[accessor] as TrailedRows;
+  #row(id: IdOf<D>): Promise<Row | null> {
+    return this.delegate.findUnique({ where: { id } }) as Promise<Row | null>;
   }
 }
 

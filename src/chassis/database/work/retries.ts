@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { getRequestContext } from '../../context/request-context.ts';
-import { stopAbandoned } from '../client/current-work.ts';
+import { getRequestContext, stopAbandoned } from '../../context/request-context.ts';
 import { isTransactionConflict } from '../client/transaction-errors.ts';
 
 const firstPauseMs = 20;

@@ -65,9 +65,8 @@ export abstract class VersionedRows<D extends DelegateName> extends ScopedRows<D
 
   /** Says why no row was changed. */
   protected async refuseVersion(id: IdOf<D>): Promise<never> {
-    const rows = (this.orm as unknown as Record<string, { count(query: object): Promise<number> }>)[this.model];
-    if (!rows || (await rows.count({ where: { id } })) === 0)
-      throw new NotFoundException(notFoundMessage(this.modelName));
+    const isThere = (await this.delegate.count({ where: { id } })) > 0;
+    if (!isThere) throw new NotFoundException(notFoundMessage(this.modelName));
     throw new PreconditionFailedException(
       `Somebody has changed this ${modelWords(this.modelName)} meanwhile; get it again and repeat the change`,
     );

@@ -16,7 +16,7 @@ function opened() {
       if (!decide(running, 7, 'store')) throw new Error('given up');
     },
   };
-  const file = new SqliteFile(join(folder, 'x.db'), watch);
+  const file = new SqliteFile(join(folder, 'x.db'), { models: {}, enums: {}, constraints: {} }, watch);
   onTestFinished(() => {
     file.close();
     rmSync(folder, { recursive: true });
@@ -33,29 +33,29 @@ describe('an SQLite file', () => {
   ])('stores nothing of a write that was given up before it was stored: %s', (sql) => {
     const { file, giveUp } = opened();
     expect(giveUp()).toBe(true);
-    expect(() => file.query({ sql, args: [] })).toThrow('given up');
-    expect(file.query({ sql: noted, args: [] }).rows).toEqual([]);
+    expect(() => file.query({ sql, args: [], argTypes: [] })).toThrow('given up');
+    expect(file.query({ sql: noted, args: [], argTypes: [] }).rows).toEqual([]);
   });
 
   it('lets nobody give up what is stored already', () => {
     const { file, giveUp } = opened();
-    expect(file.execute({ sql: 'INSERT INTO notes VALUES (?)', args: ['a'] })).toBe(1);
+    expect(file.execute({ sql: 'INSERT INTO notes VALUES (?)', args: ['a'], argTypes: [] })).toBe(1);
     expect(giveUp()).toBe(false);
-    expect(file.query({ sql: noted, args: [] }).rows).toEqual([['a']]);
+    expect(file.query({ sql: noted, args: [], argTypes: [] }).rows).toEqual([['a']]);
   });
 
   it('stores nothing of a transaction whose commit was given up, and goes on', () => {
     const { file, giveUp } = opened();
     file.begin();
-    file.execute({ sql: 'INSERT INTO notes VALUES (?)', args: ['a'] });
+    file.execute({ sql: 'INSERT INTO notes VALUES (?)', args: ['a'], argTypes: [] });
     giveUp();
     expect(() => file.commit()).toThrow('given up');
-    expect(file.query({ sql: noted, args: [] }).rows).toEqual([]);
+    expect(file.query({ sql: noted, args: [], argTypes: [] }).rows).toEqual([]);
   });
 
   it('runs a statement again after it failed', () => {
     const { file } = opened();
-    const insert = { sql: 'INSERT INTO notes VALUES (?)', args: ['a'] };
+    const insert = { sql: 'INSERT INTO notes VALUES (?)', args: ['a'], argTypes: [] };
     file.execute(insert);
     expect(() => file.execute(insert)).toThrow('UNIQUE');
     expect(file.execute({ ...insert, args: ['b'] })).toBe(1);
@@ -63,9 +63,9 @@ describe('an SQLite file', () => {
 
   it('sees the columns that a table got meanwhile', () => {
     const { file } = opened();
-    const all = { sql: 'SELECT * FROM notes', args: [] };
+    const all = { sql: 'SELECT * FROM notes', args: [], argTypes: [] };
     expect(file.query(all).columnNames).toEqual(['text']);
-    file.execute({ sql: 'ALTER TABLE notes ADD COLUMN more TEXT', args: [] });
+    file.execute({ sql: 'ALTER TABLE notes ADD COLUMN more TEXT', args: [], argTypes: [] });
     expect(file.query(all).columnNames).toEqual(['text', 'more']);
   });
 });
