@@ -24,6 +24,7 @@ import { sealRowRules } from './loaders/seal-row-rules.ts';
 import { startModules } from './loaders/start-modules.ts';
 import type { Service } from './service.ts';
 import { startLogTransport } from './telemetry/log-transport.ts';
+import type { DatabaseMetrics } from './telemetry/metrics/database-metrics.ts';
 import { startTelemetry, type Telemetry } from './telemetry/start-telemetry.ts';
 
 /** A service that serves. */
@@ -156,7 +157,7 @@ function finishApp(
     'database',
     patientCheck(() => database.probe(), isBusy),
   );
-  health.add('migrations', patientCheck(refusePendingMigrations(database), isBusy));
+  health.add('migrations', patientCheck(refusePendingMigrations(database, metrics.database), isBusy));
 }
 
 function listenerOf({ app, database, logger, metrics, observers, settings }: Service) {
@@ -172,10 +173,11 @@ function listenerOf({ app, database, logger, metrics, observers, settings }: Ser
 }
 
 /** The names are those known at start: what another version adds later is not this one's. */
-function refusePendingMigrations(database: Database): () => Promise<void> {
+function refusePendingMigrations(database: Database, metrics: DatabaseMetrics): () => Promise<void> {
   const names = migrationNames(database.provider);
   return async () => {
     const pending = await pendingMigrations(database, names);
+    metrics.lacksMigrations(pending.length);
     if (pending.length > 0) throw new Error(`Migrations not applied: ${pending.join(', ')}; run npm run db:migrate.`);
   };
 }

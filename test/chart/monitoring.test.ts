@@ -1,41 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { all, type Manifest, only, read, readYaml, root, skipped, tool } from './chart.ts';
 
 const rules: Manifest[] = readYaml('files/alerts.yaml').groups[0].rules;
-const dashboard = JSON.parse(read('files/dashboard.json'));
-const panels: Manifest[] = dashboard.panels.filter(({ type }: Manifest) => type !== 'row');
-const queries: string[] = panels.flatMap(({ targets }) => targets.map(({ expr }: Manifest) => expr));
-
-/** What the service's /metrics offers that rules and dashboard may speak of. */
-const metrics = [
-  'http_request_duration_seconds_bucket',
-  'http_request_duration_seconds_count',
-  'http_requests_in_flight',
-  'http_requests_shed_total',
-  'http_requests_rate_limited_total',
-  'http_requests_admission_wait_seconds',
-  'exceptions_total',
-  'database_pool_connections',
-  'database_pool_waiting',
-  'database_query_duration_seconds_bucket',
-  'database_query_duration_seconds_count',
-  'database_reads_coalesced_total',
-  'job_runs_total',
-  'job_run_duration_seconds_bucket',
-  'job_lag_seconds_bucket',
-  'jobs_running',
-  'build_info',
-  'nodejs_eventloop_lag_p99_seconds',
-  'nodejs_heap_size_used_bytes',
-  'process_cpu_seconds_total',
-  'process_resident_memory_bytes',
-  'process_start_time_seconds',
-];
+const dashboards = ['service', 'database', 'runtime', 'jobs'].map((name) => ({
+  name,
+  dashboard: JSON.parse(read(`files/dashboards/${name}.json`)),
+}));
+const panels = dashboards.flatMap(({ name, dashboard }) =>
+  panelsOf(dashboard).map((panel) => [`${name}: ${panel.title}`, panel] as const),
+);
+const queries: string[] = panels.flatMap(([, { targets }]) => targets.map(({ expr }: Manifest) => expr));
 
 function promtool(text: string, ...command: string[]): { status: number | null; text: string } {
   const directory = mkdtempSync(join(tmpdir(), 'slipway-rules-'));
@@ -71,10 +50,10 @@ describe.skipIf(skipped('promtool'))(`promtool${skipped('promtool')}`, () => {
 });
 
 describe('the alerts', () => {
-  it.each(rules)('$alert speaks of metrics that the service has, of one release, and says what to do', (rule) => {
-    expect(metricsOf(rule.expr).filter((name) => !metrics.includes(name))).toEqual([]);
+  it.each(rules)('$alert speaks of one release, says what to do and leads to its runbook', (rule) => {
     const selectors = rule.expr.match(/\{[^}]*\}/g);
-    for (const selector of selectors) expect(selector).toContain('job=~".+"');
+    for (const selector of selectors) expect(selector).toMatch(/job=~"\.\+"|job_name=~"\.\+-migrate"|pod=~"\.\+"/);
+    expect(rule.annotations.runbook_url).toMatch(new RegExp(`/docs/runbooks\\.md#${rule.alert.toLowerCase()}$`));
     expect(rule.expr).toMatch(/> [0-9.]+$/);
     expect(rule.labels.severity).toMatch(/^(critical|warning)$/);
     expect(rule.annotations.description).toMatch(/^[A-Z].*\.$/);
@@ -85,10 +64,15 @@ describe('the alerts', () => {
     const sections = runbooks.split(/^## /m).slice(1);
     expect(sections.map((section) => section.split('\n', 1)[0])).toEqual(rules.map(({ alert }) => alert));
     for (const section of sections) expect(section).toMatch(/\*\*Look\*\* .*\*\*Do\*\* /s);
-    const named = [...runbooks.matchAll(/`((?:http|database|exceptions|jobs?|build)_\w+)`/g)].map(
-      ([, name = '']) => name,
-    );
-    expect(named.filter((name) => !metrics.some((metric) => metric.startsWith(name)))).toEqual([]);
+  });
+
+  it('fire in a test each, and are silent in one', () => {
+    const tests: Manifest[] = parse(readFileSync(join(root, 'test/chart/alerts.test.yaml'), 'utf8')).tests;
+    const cases = tests.flatMap(({ alert_rule_test: all }) => all);
+    const names = (found: Manifest[]) => new Set(found.map(({ alertname }) => alertname));
+    const all = new Set(rules.map(({ alert }) => alert));
+    expect(names(cases.filter(({ exp_alerts: expected = [] }) => expected.length > 0))).toEqual(all);
+    expect(names(cases.filter(({ exp_alerts: expected = [] }) => expected.length === 0))).toEqual(all);
   });
 
   it('have a threshold each that values may replace', () => {
@@ -126,53 +110,62 @@ describe.skipIf(skipped('helm'))(`monitoring${skipped('helm')}`, () => {
     const expressions = Object.fromEntries(spec.groups[0].rules.map(({ alert, expr }: Manifest) => [alert, expr]));
     for (const expr of Object.values(expressions)) {
       expect(expr).toContain('job="orders",namespace="shop"');
-      expect(expr).not.toContain('job=~');
+      expect(expr).not.toMatch(/=~"\.\+/);
     }
+    expect(expressions['FailedMigrations']).toContain('{job_name="orders-migrate",namespace="shop", condition="true"}');
+    expect(expressions['FailedMigrations']).toContain(
+      '{pod=~"orders-[^-]+-[^-]+",namespace="shop", container="migrate"',
+    );
     expect(expressions['SlowRequests']).toMatch(/ > 0\.25$/);
     expect(expressions['FailingRequests']).toMatch(/ > 0$/);
     expect(expressions['ShedRequests']).toMatch(/ > 0\.02$/);
     expect(expressions['BlockedEventLoop']).toMatch(/ > 0\.2$/);
   });
 
-  it('gives Grafana the dashboard as it stands in files/', () => {
+  it('leads from each alert to the page that the values name', () => {
+    const { spec } = only('PrometheusRule', { prometheusRule: { enabled: true, runbooks: 'https://wiki/runbooks' } });
+    const urls = spec.groups[0].rules.map(({ annotations }: Manifest) => annotations.runbook_url);
+    expect(urls).toEqual(rules.map(({ alert }) => `https://wiki/runbooks#${alert.toLowerCase()}`));
+  });
+
+  it('gives Grafana the dashboards as they stand in files/', () => {
     const { metadata, data } = only('ConfigMap', { grafanaDashboard: { enabled: true } });
     expect(metadata.labels).toMatchObject({ grafana_dashboard: '1' });
-    expect(JSON.parse(data['orders.json'])).toEqual(dashboard);
+    const given = Object.entries<string>(data).map(([name, text]) => [name, JSON.parse(text)]);
+    const expected = dashboards.map(({ name, dashboard }) => [`orders-${name}.json`, dashboard]);
+    expect(Object.fromEntries(given)).toEqual(Object.fromEntries(expected));
   });
 });
 
-describe('the dashboard', () => {
-  it.each(panels.map((panel) => [panel.title, panel] as const))('%s says what it shows, in a unit', (_title, panel) => {
+describe('the dashboards', () => {
+  it.each(panels)('%s says what it shows, in a unit', (_title, panel) => {
     expect(panel.description).not.toBe('');
     expect(panel.fieldConfig.defaults.unit).not.toBe('');
     expect(panel.datasource.uid).toMatch(/^\$\{datasource\}$/);
   });
 
-  it('speaks of metrics that the service has, of the chosen service', () => {
-    expect(queries.flatMap(metricsOf).filter((name) => !metrics.includes(name))).toEqual([]);
-    expect(queries.filter((expr) => !expr.includes('job=~"$job"'))).toEqual([]);
+  it('speak of the chosen service only', () => {
+    const selectors = queries.flatMap((expr) => expr.match(/\{[^}]*\}/g) ?? []);
+    expect(selectors.filter((selector) => !selector.includes('job=~"$job"'))).toEqual([]);
+    expect(queries.filter((expr) => !/\w\{/.test(expr))).toEqual([]);
   });
 
-  it('shows what the service makes', () => {
-    const sources = globSync('src/chassis/telemetry/metrics/*.ts', { cwd: root });
-    const text = sources.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
-    const own = metrics.filter((name) => !/^(nodejs|process)_/.test(name));
-    expect(own.filter((name) => !text.includes(`'${name.replace(/_(bucket|count)$/, '')}'`))).toEqual([]);
+  it('have an address and a title of their own, and lead to each other', () => {
+    const all = dashboards.map(({ dashboard }) => dashboard);
+    for (const key of ['uid', 'title', 'description']) expect(new Set(all.map((one) => one[key])).size).toBe(4);
+    for (const { links, tags } of all) expect(links).toMatchObject([{ type: 'dashboards', tags, includeVars: true }]);
   });
 
-  it('shows every metric that is named here', () => {
-    const text = queries.join(' ');
-    expect(metrics.filter((name) => !text.includes(name))).toEqual([]);
-  });
-
-  it('has no panel over another', () => {
+  it.each(dashboards)('$name has no panel over another, and each its own number', ({ dashboard }) => {
+    const ids = dashboard.panels.map(({ id }: Manifest) => id);
+    expect(new Set(ids).size).toBe(ids.length);
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }: Manifest) =>
       Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
     );
     expect(cells.length).toBe(new Set(cells).size);
   });
 
-  it.skipIf(skipped('promtool'))(`asks what Prometheus understands${skipped('promtool')}`, () => {
+  it.skipIf(skipped('promtool'))(`ask what Prometheus understands${skipped('promtool')}`, () => {
     const asked = queries.map((expr, index) => ({
       record: `panel:${index}`,
       expr: expr.replaceAll('$__rate_interval', '5m'),
@@ -182,9 +175,8 @@ describe('the dashboard', () => {
   });
 });
 
-/** The metrics that an expression reads: the names in front of a selector. */
-function metricsOf(expression: string): string[] {
-  return [...expression.matchAll(/\b([a-z][a-z0-9_]*)\{/g)].map(([, name = '']) => name);
+function panelsOf(dashboard: Manifest): Manifest[] {
+  return dashboard.panels.filter(({ type }: Manifest) => type !== 'row');
 }
 
 function matches(labels: Record<string, string>, { matchLabels }: { matchLabels: Record<string, string> }): boolean {

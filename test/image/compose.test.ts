@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { environmentSchema, readEnvironment } from '../../src/chassis/config/environment.ts';
@@ -92,11 +92,10 @@ describe('compose.yaml', () => {
     expect(mounted).toContainEqual(['./helm/slipway/files/alerts.yaml', `/etc/prometheus/${rule_files[0]}`, 'ro']);
   });
 
-  it('has Grafana find the dashboard of the chart and its data source', () => {
+  it('has Grafana find the dashboards of the chart and its data source', () => {
     const mounted = compose.services['grafana']?.volumes?.map((mount) => mount.split(':')) ?? [];
     const provider = parse(read('compose/grafana-dashboards.yaml')).providers[0];
-    const dashboard = mounted.find(([from]) => from === './helm/slipway/files/dashboard.json');
-    expect(dashboard?.[1]).toBe(`${provider.options.path}/${basename(dashboard?.[1] ?? '')}`);
+    expect(mounted).toContainEqual(['./helm/slipway/files/dashboards', provider.options.path, 'ro']);
     expect(parse(read('compose/grafana-datasources.yaml')).datasources[0].url).toBe('http://prometheus:9090');
   });
 

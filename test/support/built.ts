@@ -5,6 +5,6 @@ export const buildDirectory = 'dist-test';
 export const builtService = `${buildDirectory}/main.js`;
 
 /** The program of a service in test/fixtures. */
-export function builtFixture(name: 'relay' | 'trouble'): string {
+export function builtFixture(name: 'observed' | 'relay' | 'trouble'): string {
   return `${buildDirectory}/test/fixtures/${name}/main.js`;
 }

@@ -28,7 +28,7 @@ const templateName = `slipway_template_${process.pid}`;
 /** Builds the service, brings a PostgreSQL server along and makes one migrated, seeded template per database. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'slipway-test-'));
-  const fixtures = ['test/fixtures/{deeds,relay,trouble}/**/*.ts'];
+  const fixtures = ['test/fixtures/{deeds,observed,relay,trouble}/**/*.ts'];
   const [postgres] = await Promise.all([startPostgres(), build({ outDir: builtForTests, more: fixtures })]);
   // What tests leave behind, also those that fail, goes with the folder. A server that a test starts is of another user.
   chmodSync(directory, 0o755);

@@ -49,6 +49,8 @@ export interface JobStore {
   extend(jobs: readonly TakenJob[]): Promise<void>;
   /** Has the jobs of replicas that gave no sign of life wait again, and forgets what is long done. */
   recover(): Promise<void>;
+  /** When the oldest job of each queue that waits was due; a queue where none is due is left out. */
+  overdue(queues: readonly string[]): Promise<ReadonlyMap<string, Date>>;
   /** Has the dead jobs of a queue wait again, with all their attempts; says how many. */
   revive(queue: string): Promise<number>;
   close(): Promise<void>;

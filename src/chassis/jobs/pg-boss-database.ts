@@ -41,6 +41,15 @@ export function bossOptions(pool: Pool, target: PostgresTarget): ConstructorOpti
   };
 }
 
+/**
+ * Since when the oldest job of each queue in `$1` waits: pg-boss has the number too, but only where it records its history.
+ * `test/chassis/jobs/job-store.test.ts` fails when its table is another.
+ */
+export function oldestDueSql(target: PostgresTarget): string {
+  return `SELECT name, min(greatest(created_on, start_after)) AS due FROM ${jobsSchema(target)}.job
+    WHERE name = ANY($1) AND state IN ('created', 'retry') AND NOT blocked AND start_after <= now() GROUP BY name`;
+}
+
 /** Has pg-boss use connections of a pool. A script that failed half-way would leave its transaction open on one, so that is closed. */
 function onPool(pool: Pool): Db {
   return {

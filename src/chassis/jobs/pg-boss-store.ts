@@ -11,7 +11,7 @@ import {
   rememberedSeconds,
   type TakenJob,
 } from './job-store.ts';
-import { bossOptions, postgresTarget } from './pg-boss-database.ts';
+import { bossOptions, oldestDueSql, postgresTarget } from './pg-boss-database.ts';
 
 /** What the store on PostgreSQL is made of. */
 export interface PgBossStoreOptions {
@@ -30,10 +30,14 @@ export class PgBossStore implements JobStore {
   readonly #boss: PgBoss;
   readonly #client: OrmClient;
   readonly #leaseSeconds: number;
+  readonly #pool: Pool;
+  readonly #oldestDueSql: string;
 
   constructor({ client, pool, databaseUrl, leaseSeconds, logger }: PgBossStoreOptions) {
     this.#client = client;
     this.#leaseSeconds = leaseSeconds;
+    this.#pool = pool;
+    this.#oldestDueSql = oldestDueSql(postgresTarget(databaseUrl));
     // Every replica asks three times per lease, and one of them does it.
     const monitorIntervalSeconds = Math.max(1, Math.floor(leaseSeconds / 3));
     this.#boss = new PgBoss({ ...bossOptions(pool, postgresTarget(databaseUrl)), monitorIntervalSeconds });
@@ -82,6 +86,11 @@ export class PgBossStore implements JobStore {
 
   async recover(): Promise<void> {
     await this.#boss.supervise();
+  }
+
+  async overdue(queues: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    const { rows } = await this.#pool.query<{ name: string; due: Date }>(this.#oldestDueSql, [queues]);
+    return new Map(rows.map(({ name, due }) => [name, due]));
   }
 
   revive(queue: string): Promise<number> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { runOutsideRequest } from '../context/request-context.ts';
+import { JobBacklog } from './job-backlog.ts';
 import type { JobPlan } from './job-plan.ts';
 import { slotId } from './job-schedule.ts';
 import type { JobStore } from './job-store.ts';
@@ -14,15 +15,21 @@ export interface ServiceJobsOptions {
   /** Undefined in a service without a database, whose jobs all run in each replica. */
   readonly store: JobStore | undefined;
   readonly witnesses: JobWitnesses;
-  readonly settings: { JOBS_CONCURRENCY: number; JOBS_POLL_MS: number; JOBS_LEASE_SECONDS: number };
+  readonly settings: {
+    JOBS_ENABLED: boolean;
+    JOBS_CONCURRENCY: number;
+    JOBS_POLL_MS: number;
+    JOBS_LEASE_SECONDS: number;
+  };
   /** Aborted when the service shuts down. */
   readonly shutdown: AbortSignal;
 }
 
-/** Runs the jobs of a service in this replica. */
+/** Runs the jobs of a service in this replica, or with `JOBS_ENABLED` false only stores what is due for those that do. */
 export class ServiceJobs {
   readonly #options: ServiceJobsOptions;
   readonly #workers: JobWorkers | undefined;
+  readonly #backlog: JobBacklog | undefined;
   readonly #timers: JobTimers;
   /** Those that each replica runs by itself. */
   readonly #own = new Map<JobPlan, Promise<unknown>>();
@@ -35,9 +42,13 @@ export class ServiceJobs {
     );
     for (const { name } of plans) witnesses.metrics.declare(name);
     if (!store) return;
+    const stored = plans.filter(({ replicas }) => replicas === 'one');
+    const { logger, metrics } = witnesses;
+    this.#backlog = new JobBacklog({ store, queues: stored.map(({ name }) => name), metrics, logger, shutdown });
+    if (!settings.JOBS_ENABLED) return;
     this.#workers = new JobWorkers({
       store,
-      plans: plans.filter(({ replicas }) => replicas === 'one'),
+      plans: stored,
       witnesses,
       concurrency: settings.JOBS_CONCURRENCY,
       pollMs: settings.JOBS_POLL_MS,
@@ -46,12 +57,14 @@ export class ServiceJobs {
     });
   }
 
-  /** Begins to run jobs. */
+  /** Begins to run jobs, and to watch those that wait. */
   start(): void {
-    const { plans, shutdown } = this.#options;
+    const { plans, settings, shutdown } = this.#options;
     if (shutdown.aborted) return;
     shutdown.addEventListener('abort', () => this.#timers.stop(), { once: true });
-    this.#timers.start(plans.filter(({ schedule }) => schedule !== undefined));
+    const own = plans.filter(({ replicas }) => replicas === 'one' || settings.JOBS_ENABLED);
+    this.#timers.start(own.filter(({ schedule }) => schedule !== undefined));
+    this.#backlog?.start();
     this.#workers?.start();
   }
 
@@ -62,6 +75,7 @@ export class ServiceJobs {
   async drained(ms: number): Promise<number> {
     const deadline = performance.now() + ms;
     const left = (await this.#workers?.drained(ms)) ?? 0;
+    await this.#backlog?.ended();
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, Math.max(0, deadline - performance.now()));
     await Promise.race([Promise.all(this.#own.values()), late]);
@@ -93,7 +107,9 @@ export class ServiceJobs {
       await this.#options.store?.store(name, [{ id: slotId(name, due), data: { payload: null }, runAt }]);
       if (runAt.getTime() <= Date.now()) this.wake();
     } catch (err) {
-      this.#options.witnesses.logger.warn({ err, job: name }, 'due job not stored');
+      const { logger, metrics } = this.#options.witnesses;
+      metrics.waits(name, due);
+      logger.warn({ err, job: name }, 'due job not stored');
     }
   }
 }

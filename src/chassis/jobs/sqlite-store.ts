@@ -107,6 +107,17 @@ export class SqliteStore implements JobStore {
     );
   }
 
+  async overdue(queues: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    const oldest = new Map<string, Date>();
+    const now = Date.now();
+    for (const queue of queues) {
+      const sql = `SELECT j.run_at FROM slipway_jobs j WHERE ${isDue} ORDER BY j.run_at LIMIT 1`;
+      const [row] = await this.#bare.$queryRawUnsafe(sql, queue, now);
+      if (row) oldest.set(queue, new Date(Number(row['run_at'])));
+    }
+    return oldest;
+  }
+
   revive(queue: string): Promise<number> {
     return this.#bare.$executeRawUnsafe(
       "UPDATE OR IGNORE slipway_jobs SET state = 'waiting', attempt = 0, ended_at = NULL, run_at = ? WHERE queue = ? AND state = 'dead'",

@@ -126,7 +126,7 @@ async function runJobs(service: Service, { plans, tracer, ...stored }: LoadedJob
   };
   closers.add('jobs', drain, settings.SHUTDOWN_DEADLINE_MS + 1000);
   service.startUpReport.step({ jobs: plans.map(({ name }) => name) }, 'jobs loaded');
-  return () => (settings.JOBS_ENABLED ? running.start() : undefined);
+  return () => running.start();
 }
 
 interface Sending extends Omit<LoadedJobs, 'plans' | 'tracer'> {

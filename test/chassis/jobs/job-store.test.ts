@@ -17,6 +17,7 @@ const queues: QueueRules[] = [
   { name: 'plain', policy: 'standard', ...rules },
   { name: 'tried', policy: 'standard', ...rules },
   { name: 'later', policy: 'standard', ...rules },
+  { name: 'late', policy: 'standard', ...rules },
   { name: 'nested.queue', policy: 'standard', ...rules },
   { name: 'single', policy: 'single', ...rules },
   { name: 'ordered', policy: 'ordered', ...rules },
@@ -96,6 +97,22 @@ describe.each(databaseProviders)('the store of jobs on %s', (provider) => {
     expect(await store.take('later', 5)).toEqual([]);
     await store.store('later', [{ data: {}, runAt: new Date(Date.now() - 1000) }]);
     expect(await store.take('later', 5)).toHaveLength(1);
+  });
+
+  it('says since when the oldest due job of a queue has waited', async () => {
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    await store.store('late', [
+      { data: {}, runAt: new Date(Date.now() + 3_600_000) },
+      { data: {} },
+      ...(provider === 'sqlite' ? [{ data: {}, runAt: hourAgo }] : []),
+    ]);
+    const before = Date.now();
+    const due = (await store.overdue(['late', 'never'])).get('late');
+    // pg-boss lets nothing wait since before it was stored.
+    if (provider === 'sqlite') expect(due).toEqual(hourAgo);
+    else expect(Math.abs(before - Number(due))).toBeLessThan(60_000);
+    for (const job of await store.take('late', 5)) await store.complete(job);
+    expect(await store.overdue(['late', 'never'])).toEqual(new Map());
   });
 
   it('tries a job as often as its queue says, then keeps it until it is revived', async () => {

@@ -65,6 +65,25 @@ describe.each(databaseProviders)('jobs on %s', (provider) => {
     expect(after.texts()).toEqual(['left over']);
   });
 
+  it('that no replica runs are late in the metrics of all, also those that the clock made due', async () => {
+    const url = await freshDatabase(provider);
+    const sender = await startWork(url, { JOBS_ENABLED: 'false' });
+    await sender.jobs.send('note', { text: 'never' });
+    await sender.jobs.send('slow', { text: 'tomorrow' }, { delay: '1d' });
+    const stored = () => sender.service.database.client as unknown as { $queryRawUnsafe(sql: string): Promise<[]> };
+    const ticks =
+      provider === 'sqlite'
+        ? "SELECT 1 FROM slipway_jobs WHERE queue = 'tick-once'"
+        : "SELECT 1 FROM pgboss.job WHERE name = 'tick-once'";
+    await expect.poll(() => stored().$queryRawUnsafe(ticks), { timeout: 10_000 }).toHaveLength(1);
+    const { metrics, texts } = await startWork(url, { JOBS_ENABLED: 'false' });
+    const late = async () =>
+      [...(await metrics()).matchAll(/^job_overdue_seconds\{name="(.*)"\} 0?\.?\d*[1-9]/gm)].map(([, name]) => name);
+    await expect.poll(late, { timeout: 10_000 }).toEqual(['note', 'tick-once']);
+    expect(await metrics()).toContain('job_overdue_seconds{name="slow"} 0\n');
+    expect(texts()).toEqual([]);
+  });
+
   it('are told of a shutdown before anything closes, and what ends by it is run again', async () => {
     const url = await freshDatabase(provider);
     const before = await startWork(url);

@@ -28,7 +28,7 @@ it('keeps nothing of the runs of a job that each replica does', async () => {
       errors: new ErrorReports(logger, []),
       tracer: propagateJobTrace,
     },
-    settings: { JOBS_CONCURRENCY: 1, JOBS_POLL_MS: 1000, JOBS_LEASE_SECONDS: 30 },
+    settings: { JOBS_ENABLED: true, JOBS_CONCURRENCY: 1, JOBS_POLL_MS: 1000, JOBS_LEASE_SECONDS: 30 },
     shutdown: shutdown.signal,
   });
   jobs.start();

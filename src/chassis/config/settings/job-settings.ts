@@ -2,7 +2,9 @@ import { flag, wholeNumber } from './setting-types.ts';
 
 /** How a replica runs jobs; a service without a jobs file reads none of these. */
 export const jobSettings = {
-  JOBS_ENABLED: flag(true).describe('Whether this replica runs jobs; with `false` it only stores those that it sends'),
+  JOBS_ENABLED: flag(true).describe(
+    'Whether this replica runs jobs; with `false` it only stores those that it sends or that the clock makes due',
+  ),
   JOBS_CONCURRENCY: wholeNumber(1, 1000, 5).describe(
     'Stored jobs that this replica runs at once; each may need a connection of the pool',
   ),

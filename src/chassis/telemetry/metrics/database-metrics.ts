@@ -17,6 +17,7 @@ export class DatabaseMetrics {
   /** Time of operations, by model and operation. */
   readonly seconds: Histogram;
   #coalesced = 0;
+  #pendingMigrations: number | undefined;
   readonly #leftToOrm = { shape: 0, failed: 0 };
 
   constructor(limit: SeriesLimit, pool: () => PoolCounts | undefined) {
@@ -30,6 +31,11 @@ export class DatabaseMetrics {
       },
       limit,
     );
+  }
+
+  /** Notes how many migrations of this version the database lacks, as readiness found. */
+  lacksMigrations(count: number): void {
+    this.#pendingMigrations = count;
   }
 
   /** Counts one read that was answered by an equal one. */
@@ -69,6 +75,12 @@ export class DatabaseMetrics {
         help: 'Queries that wait for a connection. PostgreSQL only.',
         type: 'gauge',
         samples: () => waiting(this.#pool()),
+      },
+      {
+        name: 'database_migrations_pending',
+        help: 'Migrations of this version that the database lacks, as readiness last found.',
+        type: 'gauge',
+        samples: () => (this.#pendingMigrations === undefined ? [] : [{ labels: '', value: this.#pendingMigrations }]),
       },
     ];
   }

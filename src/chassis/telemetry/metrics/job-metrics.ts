@@ -12,6 +12,7 @@ export class JobMetrics {
   readonly #seconds: Histogram;
   readonly #lag: Histogram;
   readonly #running = new Map<string, number>();
+  readonly #dueSince = new Map<string, number | undefined>();
 
   constructor(limit: SeriesLimit) {
     this.#runs = new SeriesMap(runs, ['name', 'outcome'], limit, () => ({ value: 0 }));
@@ -30,6 +31,14 @@ export class JobMetrics {
   declare(job: string): void {
     for (const outcome of ['completed', 'failed', 'dead', 'aborted']) this.#runs.of(job, outcome);
     this.#running.set(job, 0);
+  }
+
+  /**
+   * Notes since when the oldest job of a name has been due and not begun, in milliseconds since 1970; undefined where none
+   * waits. Until the next note its wait goes on, so that a database which cannot be asked hides nothing.
+   */
+  waits(job: string, dueSince: number | undefined): void {
+    this.#dueSince.set(job, dueSince);
   }
 
   /** Counts a run that begins. */
@@ -62,6 +71,17 @@ export class JobMetrics {
       },
       this.#seconds,
       this.#lag,
+      {
+        name: 'job_overdue_seconds',
+        help: 'How long the oldest stored job that is due has waited to begin, in any replica; 0 where none waits.',
+        type: 'gauge',
+        samples: () =>
+          [...this.#dueSince].map(([job, since]) => ({ labels: `name="${job}"`, value: secondsSince(since) })),
+      },
     ];
   }
+}
+
+function secondsSince(time: number | undefined): number {
+  return time === undefined ? 0 : Math.max(0, Date.now() - time) / 1000;
 }
