@@ -19,6 +19,7 @@ const chassis = {
   idempotency: { from: ['errors', 'context', 'http', 'database', 'openapi'] },
   webhooks: { from: ['errors', 'context', 'http', 'idempotency', 'openapi'], types: ['database'] },
   outbound: { from: ['errors', 'context', 'config', 'telemetry'] },
+  identity: { from: ['errors', 'context', 'config', 'telemetry', 'outbound', 'openapi'] },
   uploads: { from: ['errors', 'context', 'http'], types: ['config'] },
   events: { from: ['errors', 'context', 'config', 'telemetry', 'database', 'jobs'] },
   jobs: { from: ['errors', 'context', 'config', 'telemetry', 'database'] },
@@ -181,7 +182,7 @@ export default {
       {
         path: '^src/chassis/',
         pathNot:
-          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|context/run-as[.]ts$|admission/rate-limit[.]ts$|outbound/http-client[.]ts$|idempotency/idempotent[.]ts$|webhooks/signed-by[.]ts$|http/streams/send-events[.]ts$|database/work/|query/policy/list-policy[.]ts$|lifecycle/process-guards[.]ts$)',
+          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|context/run-as[.]ts$|admission/rate-limit[.]ts$|outbound/http-client[.]ts$|idempotency/idempotent[.]ts$|webhooks/signed-by[.]ts$|identity/bearer[.]ts$|http/streams/send-events[.]ts$|database/work/|query/policy/list-policy[.]ts$|lifecycle/process-guards[.]ts$)',
       },
       '^src/chassis/context/current-service[.]ts$',
     ),

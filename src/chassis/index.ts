@@ -4,6 +4,7 @@ export { z } from 'zod';
 export { addressOf, type RateLimitPolicy, rateLimit } from './admission/rate-limit.ts';
 export type { AppConfig, ModuleConfig, ServerConfig } from './config/app-config.ts';
 export type { Environment, Variables } from './config/environment.ts';
+export { issuerSettings } from './config/settings/identity-settings.ts';
 export { flag, signingSecrets, wholeNumber } from './config/settings/setting-types.ts';
 export { currentPrincipal, type Principal, setPrincipal } from './context/principal.ts';
 export { chargeRequest, getRequestContext, type RequestContext, uninterrupted } from './context/request-context.ts';
@@ -63,6 +64,10 @@ export type { ServerEvent } from './http/streams/event-text.ts';
 export { type EventsOptions, lastEventId, sendEvents } from './http/streams/send-events.ts';
 export { type StreamOptions, sendStream } from './http/streams/send-stream.ts';
 export { type IdempotencyOptions, idempotent } from './idempotency/idempotent.ts';
+export { type BearerOptions, bearer } from './identity/bearer.ts';
+export { type GuardOptions, Guards, guards, type IdentityNames } from './identity/guards.ts';
+export { either, type IdentityDemand, type IdentityProvider } from './identity/identity-provider.ts';
+export type { TokenClaims } from './identity/token-verifier.ts';
 export {
   type CronOptions,
   cron,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { databaseUrlProblem } from './settings/database-url-problem.ts';
 import { eventSettings } from './settings/event-settings.ts';
+import { identitySettings } from './settings/identity-settings.ts';
 import { internalSettings } from './settings/internal-settings.ts';
 import { jobSettings } from './settings/job-settings.ts';
 import { lifecycleSettings } from './settings/lifecycle-settings.ts';
@@ -119,6 +120,7 @@ export const chassisSettings = {
   ...jobSettings,
   ...eventSettings,
   ...overloadSettings,
+  ...identitySettings,
   ...internalSettings,
   ...sentrySettings,
   ...tracingSettings,

@@ -10,6 +10,11 @@ interface ChassisPrincipal {
   readonly scopes: ReadonlySet<string>;
   /** The tenant that the caller belongs to; undefined in a service without tenants. */
   readonly tenantId?: string | undefined;
+  /**
+   * How the caller has shown who it is: by a login at the service itself, which scopes do not limit, by an access token, or
+   * by an API key, which can do nothing but what its scopes name. Undefined counts as a token.
+   */
+  readonly via?: 'login' | 'token' | 'key' | undefined;
 }
 
 declare global {

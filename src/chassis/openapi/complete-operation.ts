@@ -34,8 +34,14 @@ export function completeOperation(written: Json, facts: RouteFacts): Json {
     ...(typeof body === 'string' && { requestBody: { required: true, ...jsonContent(schemaReference(body)) } }),
   };
   const { parameters, ...operation } = deepMerge(known, own) as Json & { parameters: Json[] };
+  const { scopes } = facts.guards;
+  const needs =
+    scopes.length > 0 &&
+    `Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' and ')}, unless the caller has logged in here.`;
+  const description = [operation['description'], needs].filter(Boolean).join('\n\n');
   return {
     ...operation,
+    ...(description !== '' && { description }),
     ...(parameters.length > 0 && { parameters }),
     responses: completeResponses(operation, parameters.length > 0, data, facts),
   };

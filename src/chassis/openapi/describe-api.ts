@@ -39,6 +39,7 @@ export function describeApi(sources: readonly RouteSource[], info: ApiInfo): Des
   });
   const written = described.map(({ docs }) => docs.components).reduce(deepMerge, {}) as Json;
   const paths = described.map(({ paths }) => paths).reduce(deepMerge, {}) as Json;
+  const schemes = Object.assign({}, ...described.map((file) => file.schemes));
   const { title, version, description, serverUrl } = info;
   const { document, lost } = placeSchemas(
     {
@@ -54,7 +55,7 @@ export function describeApi(sources: readonly RouteSource[], info: ApiInfo): Des
         {
           schemas: { ...errorSchemas, ...queries.schemas, ...resources.results },
           responses: failureComponents(),
-          securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+          ...(Object.keys(schemes).length > 0 && { securitySchemes: schemes }),
         },
         written,
       ),

@@ -3,7 +3,7 @@ import type { AuthorDocs } from './author-docs.ts';
 import { completeOperation } from './complete-operation.ts';
 import { deepMerge, type Json } from './deep-merge.ts';
 import type { DescribedResource } from './describe-resources.ts';
-import { docsOf } from './documented.ts';
+import { docsOf, type SecurityScheme } from './documented.ts';
 import type { QueryComponents } from './query-components.ts';
 import { resourceOperation } from './resource-operations.ts';
 import { documentedPath, type RouteSource } from './route-source.ts';
@@ -13,7 +13,12 @@ import { misreadResponses, undocumented, unmounted, unmountedResource } from './
 interface DescribedRoutes {
   paths: Record<string, Json>;
   problems: string[];
+  /** The credentials that their guards ask for. */
+  schemes: Record<string, SecurityScheme>;
 }
+
+/** What a guard asks for that names a scheme and does not say what it is. */
+const bearerScheme: SecurityScheme = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
 
 /** Describes every route that a route file mounts: standard routes by themselves, with what the author wrote on top. */
 export function describeRoutes(
@@ -24,6 +29,7 @@ export function describeRoutes(
 ): DescribedRoutes {
   const paths: Record<string, Json> = {};
   const problems: string[] = [];
+  const schemes: Record<string, SecurityScheme> = {};
   for (const declared of routesOf(source.router, '')) {
     const { method, path } = declared;
     const { resource, standard } = standardOperation(resources, declared, components);
@@ -32,12 +38,14 @@ export function describeRoutes(
     const author = docs.paths.get(template);
     const written = resource && docs.paths.get(documentedPath(source.prefix, resource.path));
     if (!standard && !author?.operations[name]) problems.push(undocumented(method, template, source));
+    const guards = guardsOf(declared);
+    for (const scheme of guards.security) schemes[scheme] = guards.schemes[scheme] ?? bearerScheme;
     const operation = completeOperation(
       [standard && written?.defaults, author?.defaults, author?.operations[name]].reduce(
         deepMerge,
         standard ?? {},
       ) as Json,
-      { method: name, path: template, module: source.module, guards: guardsOf(declared), id: resource?.id },
+      { method: name, path: template, module: source.module, guards, id: resource?.id },
     );
     paths[template] = { ...paths[template], ...author?.item, [name]: operation };
   }
@@ -46,7 +54,7 @@ export function describeRoutes(
     problems.push(...unmounted(path, documented, mounted, source), ...misreadResponses(path, documented, source));
     problems.push(...unmountedResource(path, documented, resources, source));
   }
-  return { paths, problems };
+  return { paths, problems, schemes };
 }
 
 /** The resource that a route belongs to, and its operation where the route is one of the standard ones. */

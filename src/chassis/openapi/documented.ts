@@ -1,5 +1,12 @@
 import type { RequestHandler } from 'express';
 
+/** A security scheme of the API document (OpenAPI 3.0.0: Security Scheme Object). */
+export interface SecurityScheme {
+  type: 'http' | 'apiKey' | 'openIdConnect' | 'oauth2';
+  description?: string;
+  [field: string]: unknown;
+}
+
 /** What a handler does to a route that the route itself cannot tell, such as a guard that asks for a token. */
 export interface HandlerDocs {
   /**
@@ -8,6 +15,10 @@ export interface HandlerDocs {
    * at the address.
    */
   security?: readonly string[];
+  /** What those names stand for, where that is not a bearer token. */
+  schemes?: Readonly<Record<string, SecurityScheme>>;
+  /** Scopes that the credentials need, all of them. */
+  scopes?: readonly string[];
   /** Failure statuses that the handler answers with, e.g. `[401, 403]`. */
   statuses?: readonly number[];
 }
@@ -24,11 +35,13 @@ export function documented(handler: RequestHandler, openapi: HandlerDocs): Docum
   return Object.assign(handler, { openapi });
 }
 
-/** What several handlers say together: any of the security schemes, all of the statuses. */
+/** What several handlers say together: any of the security schemes, all of the scopes and statuses. */
 export function docsOf(handlers: readonly unknown[]): Required<HandlerDocs> {
   const docs = handlers.map((handler) => (handler as Partial<DocumentedHandler>).openapi ?? {});
   return {
     security: [...new Set(docs.flatMap(({ security }) => security ?? []))],
+    schemes: Object.assign({}, ...docs.map(({ schemes }) => schemes)),
+    scopes: [...new Set(docs.flatMap(({ scopes }) => scopes ?? []))],
     statuses: [...new Set(docs.flatMap(({ statuses }) => statuses ?? []))],
   };
 }

@@ -17,6 +17,9 @@ interface Gives<Output> {
   readonly _zod: { readonly output: Output };
 }
 
+/** The columns of a service's records. */
+type ColumnOf<S extends ResourceService> = keyof Awaited<ReturnType<S['get']>> & string;
+
 /** The shapes of a resource: what leaves, what comes in, and what may be asked of it. */
 export interface ResourceSchemas<S extends ResourceService = ResourceService> {
   record: z.ZodObject;
@@ -178,6 +181,16 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
       `Expected policyFor() of ${this.constructor.name} to give the list policy of its schemas or one of otherLists, ` +
         `got another of ${policy.model}; name it in otherLists.`,
     );
+  }
+
+  /**
+   * One column of the record that the path names, for guards such as `auth.owns`.
+   *
+   * @throws NotFoundException when there is none, or the row scope hides it
+   */
+  async columnOf(request: Request, column: ColumnOf<S>): Promise<unknown> {
+    const record = await this.service.get(this.idOf(request), { [column]: true });
+    return (record as Record<string, unknown>)[column];
   }
 
   /**

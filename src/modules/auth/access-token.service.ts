@@ -12,14 +12,15 @@ export class AccessTokenService {
   readonly lifetime: number;
   readonly #key: KeyObject;
   readonly #issuer: string;
-  readonly #audience: string;
+  readonly #audience: string | string[];
   readonly #verification: JWTVerifyOptions;
 
   constructor({ settings }: Pick<Slipway.Cradle, 'settings'>) {
     this.lifetime = settings.AUTH_ACCESS_TOKEN_TTL_SECONDS;
     this.#key = createSecretKey(settings.AUTH_JWT_SECRET, 'utf8');
     this.#issuer = settings.AUTH_ISSUER;
-    this.#audience = settings.AUTH_AUDIENCE;
+    const [audience = '', ...others] = settings.AUTH_AUDIENCE;
+    this.#audience = others.length > 0 ? settings.AUTH_AUDIENCE : audience;
     this.#verification = {
       algorithms: [algorithm],
       typ: type,

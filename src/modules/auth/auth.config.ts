@@ -33,8 +33,6 @@ export const authSettings = {
   AUTH_AUDIT_DAYS: wholeNumber(0, 36_500, 365).describe(
     'How long the audit trail keeps an event, in days; 0 keeps all, for services that remove them on their own',
   ),
-  AUTH_ISSUER: z.string().default('slipway').describe('Issuer (iss) of access tokens'),
-  AUTH_AUDIENCE: z.string().default('slipway').describe('Audience (aud) of access tokens'),
 };
 
 declare global {

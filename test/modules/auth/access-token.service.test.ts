@@ -9,8 +9,8 @@ const settings = {
   AUTH_JWT_SECRET: secret,
   AUTH_ACCESS_TOKEN_TTL_SECONDS: 900,
   AUTH_ISSUER: 'slipway',
-  AUTH_AUDIENCE: 'slipway',
-} as Slipway.Cradle['settings'];
+  AUTH_AUDIENCE: ['slipway'],
+} as Partial<Slipway.Cradle['settings']> as Slipway.Cradle['settings'];
 const service = new AccessTokenService({ settings });
 const now = Math.floor(Date.now() / 1000);
 

@@ -1,0 +1,23 @@
+import type { Request } from 'express';
+import { UnauthorizedException } from '../errors/exceptions.ts';
+
+/** The token of the header `Authorization: Bearer …` (RFC 6750); undefined where there is none, or another scheme. */
+export function bearerToken({ headers: { authorization } }: Request): string | undefined {
+  return authorization === undefined ? undefined : /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization)?.[1];
+}
+
+/** What every provider of bearer tokens expects and challenges with. */
+export const bearerCredentials = {
+  expects: 'the header Authorization: Bearer <access token>',
+  challenge: 'Bearer',
+  schemes: { bearer: { document: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+} as const;
+
+/** The one refusal of a token, which does not tell the client why; the log does. */
+export function invalidToken(reason: string, cause?: unknown): UnauthorizedException {
+  return new UnauthorizedException(
+    'The access token is invalid or has expired; log in or refresh to get a new one',
+    undefined,
+    { cause, context: { reason }, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } },
+  );
+}

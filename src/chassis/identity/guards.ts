@@ -1,0 +1,172 @@
+import { asFunction, type BuildResolver } from 'awilix/browser';
+import type { Request, RequestHandler } from 'express';
+import { type Principal, setPrincipal } from '../context/principal.ts';
+import { ForbiddenException, UnauthorizedException } from '../errors/exceptions.ts';
+import { nearMisses } from '../errors/near-misses.ts';
+import { documented } from '../openapi/documented.ts';
+import { bearerToken, invalidToken } from './bearer-token.ts';
+import type { IdentityProvider } from './identity-provider.ts';
+
+/** The roles and scopes that a service knows. A guard that names another one is a type error, and stops the start. */
+export interface IdentityNames<Role extends string, Scope extends string> {
+  roles?: readonly Role[];
+  scopes?: readonly Scope[];
+}
+
+/** What a guard may ask for beside who calls. */
+export interface GuardOptions<Scope extends string> {
+  /** Scopes that the credentials need, all of them; a login at the service itself is not limited by scopes. */
+  scope?: Scope | readonly Scope[];
+}
+
+/** A controller that knows the columns of the record that a path names; every `ResourceController`. */
+interface OwnedResource<Column extends string> {
+  columnOf(request: Request, column: Column): Promise<unknown>;
+}
+
+interface Rule<Scope extends string> extends GuardOptions<Scope> {
+  statuses: number[];
+  fresh?: boolean;
+  may?: (principal: Principal, request: Request) => boolean | Promise<boolean>;
+}
+
+/**
+ * What a route puts in front of its handler to say who may call it; in the cradle as `auth`. Each guard asks the provider
+ * who calls, sets the principal of the request, and answers 401 where nobody can be told, 403 where the caller may not.
+ *
+ * API keys pass guards that name a scope which the key has, and no others: what a route does not say is closed to them.
+ */
+export class Guards<Role extends string = string, Scope extends string = string> {
+  readonly #provider: IdentityProvider;
+  readonly #names: IdentityNames<Role, Scope>;
+
+  /** @param names roles and scopes that guards may name. Default: any */
+  constructor(provider: IdentityProvider, names: IdentityNames<Role, Scope> = {}) {
+    this.#provider = provider;
+    this.#names = names;
+  }
+
+  /** Lets every authenticated caller through. */
+  user(options: GuardOptions<Scope> = {}): RequestHandler {
+    return this.#guard({ ...options, statuses: [401] });
+  }
+
+  /** Lets callers with one of these roles through. */
+  role(role: Role | readonly Role[], options: GuardOptions<Scope> = {}): RequestHandler {
+    const roles = this.#known('role', role, this.#names.roles);
+    return this.#guard({ ...options, statuses: [401, 403], may: (principal) => hasOne(principal, roles) });
+  }
+
+  /** Lets callers through whose credentials have all these scopes. */
+  scope(scope: Scope | readonly Scope[]): RequestHandler {
+    return this.#guard({ scope, statuses: [401, 403] });
+  }
+
+  /** Lets callers with this role through, and the user with the path's `:id`. */
+  selfOr(role: Role | readonly Role[], options: GuardOptions<Scope> = {}): RequestHandler {
+    const roles = this.#known('role', role, this.#names.roles);
+    const may = (principal: Principal, { params }: Request) =>
+      principal.userId === params['id'] || hasOne(principal, roles);
+    return this.#guard({ ...options, statuses: [401, 403], may });
+  }
+
+  /**
+   * Lets the owner of the record with the path's `:id` through: the caller whose id is in this column. A record that the
+   * row scope hides is a 404.
+   *
+   * @param controller that of the resource
+   * @param options.or roles that are let through to all records that they see
+   * @example resourceRouter('/notes', noteController, { read: auth.user(), create: auth.user(), update: auth.owns(noteController, 'authorId', { or: 'admin' }) })
+   */
+  owns<Column extends string>(
+    controller: OwnedResource<Column>,
+    column: NoInfer<Column>,
+    { or, ...options }: GuardOptions<Scope> & { or?: Role | readonly Role[] } = {},
+  ): RequestHandler {
+    const roles = or === undefined ? [] : this.#known('role', or, this.#names.roles);
+    const may = async (principal: Principal, request: Request) =>
+      hasOne(principal, roles) || (await controller.columnOf(request, column)) === principal.userId;
+    return this.#guard({ ...options, statuses: [401, 403, 404], may });
+  }
+
+  /** Lets callers through who have logged in at this service and whose session is alive, for reads too. */
+  session(): RequestHandler {
+    return this.#guard({ statuses: [401, 403], fresh: true, may: ({ via }) => via === 'login' });
+  }
+
+  #guard({ statuses, scope = [], fresh = false, may }: Rule<Scope>): RequestHandler {
+    const scopes = this.#known('scope', scope, this.#names.scopes);
+    const demand = { fresh };
+    const guard: RequestHandler = async (request, _response, next) => {
+      const principal = await this.#provider.identify(request, demand);
+      if (!principal) throw this.#unauthorized(request);
+      setPrincipal(principal);
+      refuseScope(principal, scopes);
+      if (may && !(await may(principal, request))) throw new ForbiddenException('Your role does not allow this');
+      next();
+    };
+    const schemes = Object.entries(this.#provider.schemes);
+    const accepted = scopes.length > 0 ? schemes : schemes.filter(([, { limited }]) => !limited);
+    return documented(guard, {
+      security: (accepted.length > 0 ? accepted : schemes).map(([name]) => name),
+      schemes: Object.fromEntries(schemes.map(([name, { document }]) => [name, document])),
+      scopes,
+      statuses: scopes.length > 0 ? [...new Set([...statuses, 403])] : statuses,
+    });
+  }
+
+  /** Credentials that no provider knows: none at all, of another form, or of another issuer. */
+  #unauthorized(request: Request): UnauthorizedException {
+    const { expects, challenge } = this.#provider;
+    if (request.headers.authorization !== undefined && bearerToken(request) !== undefined)
+      return invalidToken('of no known issuer');
+    const isMalformed = request.headers.authorization !== undefined && /^Bearer\b/.test(challenge);
+    const header = isMalformed ? challenge.replace(/^Bearer/, 'Bearer error="invalid_request"') : challenge;
+    const headers = { 'WWW-Authenticate': header };
+    return new UnauthorizedException(`Expected ${expects}`, undefined, { headers });
+  }
+
+  #known<Name extends string>(
+    kind: 'role' | 'scope',
+    named: Name | readonly Name[],
+    known?: readonly Name[],
+  ): readonly Name[] {
+    const names: readonly Name[] = typeof named === 'string' ? [named] : named;
+    const unknown = names.find((name) => known !== undefined && !known.includes(name));
+    if (unknown === undefined) return names;
+    const [near] = nearMisses(unknown, known ?? []);
+    throw new Error(
+      `Expected a ${kind} of ${(known ?? []).join(', ') || 'none'}, found '${unknown}'` +
+        (near === undefined ? '; declare it where the guards are made.' : `; was '${near}' meant?`),
+    );
+  }
+}
+
+/**
+ * Registers guards as a dependency, in a module without a class of its own for them.
+ *
+ * @param make makes the provider, once for each service
+ * @example const dependencies = { auth: guards(() => bearer(), { roles: ['admin', 'user'], scopes: ['orders:read'] }) };
+ */
+export function guards<const Role extends string = string, const Scope extends string = string>(
+  make: () => IdentityProvider,
+  names: IdentityNames<Role, Scope> = {},
+): BuildResolver<Guards<Role, Scope>> {
+  return asFunction(() => new Guards<Role, Scope>(make(), names)).singleton();
+}
+
+function hasOne({ roles }: Principal, wanted: readonly string[]): boolean {
+  return wanted.some((role) => roles.has(role));
+}
+
+/** @throws ForbiddenException (RFC 6750, 3.1) */
+function refuseScope({ scopes, via }: Principal, wanted: readonly string[]): void {
+  if (via === 'login') return;
+  if (wanted.length === 0 && via === 'key') throw new ForbiddenException('An API key cannot do this');
+  const missing = wanted.filter((scope) => !scopes.has(scope));
+  if (missing.length === 0) return;
+  const challenge = `${via === 'key' ? 'ApiKey' : 'Bearer'} error="insufficient_scope", scope="${wanted.join(' ')}"`;
+  throw new ForbiddenException(`This needs the scope ${missing.join(' and ')}`, undefined, {
+    headers: { 'WWW-Authenticate': challenge },
+  });
+}

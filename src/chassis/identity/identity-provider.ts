@@ -1,0 +1,53 @@
+import type { Request } from 'express';
+import type { Principal } from '../context/principal.ts';
+import type { SecurityScheme } from '../openapi/documented.ts';
+
+/** What a guard asks of a provider beside who calls. */
+export interface IdentityDemand {
+  /** Whether the answer has to hold now: what a token said when it was issued is not enough. */
+  readonly fresh: boolean;
+}
+
+/** Credentials of one kind, as the API document shows them. */
+export interface CredentialScheme {
+  readonly document: SecurityScheme;
+  /** Whether they pass only guards that name a scope. Default: false. */
+  readonly limited?: boolean;
+}
+
+/** One way to show who calls: access tokens of an issuer, API keys, the service's own accounts. */
+export interface IdentityProvider {
+  /** Its credentials in the API document, by the name of the security scheme. */
+  readonly schemes: Readonly<Record<string, CredentialScheme>>;
+  /** What a client may send, for the message of a 401, such as `the header X-API-Key: <API key>`. */
+  readonly expects: string;
+  /** What WWW-Authenticate says to a request without credentials, such as `Bearer`. */
+  readonly challenge: string;
+  /**
+   * The caller that the credentials of the request name; undefined where it has none that this provider knows.
+   *
+   * @throws UnauthorizedException when they do not hold, ServiceUnavailableException when nobody can tell
+   */
+  identify(request: Request, demand: IdentityDemand): Principal | undefined | Promise<Principal | undefined>;
+}
+
+/**
+ * Accepts credentials of any of these providers. The first one that knows those of a request decides: a token that does not
+ * hold is refused, whatever else the request brings.
+ *
+ * @example either(bearer(), apiKeys)
+ */
+export function either(...providers: readonly IdentityProvider[]): IdentityProvider {
+  return {
+    schemes: Object.assign({}, ...providers.map(({ schemes }) => schemes)),
+    expects: [...new Set(providers.map(({ expects }) => expects))].join(' or '),
+    challenge: [...new Set(providers.map(({ challenge }) => challenge))].join(', '),
+    async identify(request, demand) {
+      for (const provider of providers) {
+        const principal = await provider.identify(request, demand);
+        if (principal) return principal;
+      }
+      return undefined;
+    },
+  };
+}
