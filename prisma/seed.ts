@@ -1,13 +1,7 @@
 /**
- * Fills a database with sample data, always the same. `npm run db:seed -- --size small|full`; start-up in development
- * calls `seed` too.
+ * Sample data, always the same. `npm run db:seed -- --size small|full` stores it, and a start in development.
  */
 import { argon2Sync } from 'node:crypto';
-import process from 'node:process';
-import { parseArgs } from 'node:util';
-import { readEnvironment, withEnvFile } from '../src/chassis/config/environment.ts';
-import { openDatabase } from '../src/chassis/database/client/orm.ts';
-import { endWithMessage } from './end-with-message.ts';
 import { progressBar } from './progress-bar.ts';
 import { sampleExamples } from './seed/examples.ts';
 import { categoryRecords, productRecords, profileRecords, userRecords } from './seed/records.ts';
@@ -50,9 +44,16 @@ const attempts = 5;
 
 /**
  * Stores the sample data that is not there yet, so it can run again, also after it was interrupted. Once the last product
- * is stored it does nothing, so what was changed or deleted since stays so.
+ * is stored it does nothing, so what was changed or deleted since stays so. Returns what there is then.
  */
-export async function seed(orm: Orm, options: SeedOptions): Promise<void> {
+export async function seed(orm: Orm, options: SeedOptions): Promise<string> {
+  await storeSampleData(orm, options);
+  const accounts = `accounts admin@example.com and user@example.com (${demoPassword})`;
+  const count = productCounts[options.size].toLocaleString('en');
+  return `There are ${count} sample products and ${options.accounts ? accounts : 'no accounts'}.`;
+}
+
+async function storeSampleData(orm: Orm, options: SeedOptions): Promise<void> {
   const { size, accounts, onlyWhenEmpty = false, progress = progressBar('Seeding') } = options;
   const products = productCounts[size];
   const total = categoryRecords().length + (accounts ? userCount + profileCount : 0) + products;
@@ -129,25 +130,3 @@ function demoPasswordHash(): string {
   const encoded = [salt, hash].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encoded.join('$')}`;
 }
-
-/** What this program does with its arguments; the service's command `seed` calls it. */
-export async function main(args?: string[]): Promise<void> {
-  const { values } = parseArgs({ options: { size: { type: 'string' } }, ...(args && { args }) });
-  const size = values.size ?? 'small';
-  if (size !== 'small' && size !== 'full') throw new Error(`Expected --size small or --size full, got "${size}".`);
-  const settings = readEnvironment({}, withEnvFile(process.env), 'command');
-  const production = settings.NODE_ENV === 'production';
-  if (production && values.size === undefined) {
-    throw new Error('In production sample data is stored only when asked for: name --size small or --size full.');
-  }
-  const { client, close } = await openDatabase(settings);
-  try {
-    await seed(client, { size, accounts: !production });
-    const accounts = production ? 'no accounts' : `accounts admin@example.com and user@example.com (${demoPassword})`;
-    console.log(`There are ${productCounts[size].toLocaleString('en')} sample products and ${accounts}.`);
-  } finally {
-    await close();
-  }
-}
-
-if (import.meta.main) await main().catch(endWithMessage);

@@ -14,7 +14,6 @@ const placed = [
   'src/main.ts',
   'src/generated/data-model.ts',
   'src/chassis/database/sqlite/sqlite-worker.ts',
-  'prisma/migrate.ts',
   'prisma/seed.ts',
 ];
 /** The same in modules, where not everyone has each of them. */

@@ -1,5 +1,4 @@
-import type { AppConfig } from './chassis/config/app-config.ts';
-import { readEnvironment, type Variables } from './chassis/config/environment.ts';
+import { type AppConfig, type Reporter, readEnvironment, serverConfig, type Variables } from 'slipway';
 import { authSettings } from './modules/auth/auth.config.ts';
 
 /**
@@ -10,7 +9,6 @@ import { authSettings } from './modules/auth/auth.config.ts';
  */
 export function appConfig(env: Variables): AppConfig {
   const moduleSettings = { ...authSettings };
-  const settings = readEnvironment(moduleSettings, env);
   return {
     moduleSettings,
     modules: [
@@ -18,12 +16,12 @@ export function appConfig(env: Variables): AppConfig {
       { name: 'users', enabled: true, routesPrefix: '/api/v1', includeRoutes: ['user.routes', 'profile.routes'] },
       { name: 'catalog', enabled: true, routesPrefix: '/api/v1' },
     ],
-    server: {
-      port: settings.PORT,
-      enableCors: settings.ENABLE_CORS,
-      enableSecurityHeaders: settings.ENABLE_SECURITY_HEADERS,
-      enableCompression: settings.ENABLE_COMPRESSION,
-      enableLogging: settings.ENABLE_LOGGING,
-    },
+    server: serverConfig(readEnvironment(moduleSettings, env)),
   };
 }
+
+/**
+ * Reporters beside the log, the metrics and Sentry. Each gets every exception that answers a request, and every crash;
+ * `monitorReporter(pager)` passes on faults only.
+ */
+export const reporters: readonly Reporter[] = [];

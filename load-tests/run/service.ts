@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startPostgres } from '../../test/support/postgres.ts';
+import { startPostgres } from '../../src/chassis/testing/postgres.ts';
 
 const root = join(import.meta.dirname, '../..');
 const logFile = join(root, '.cache/load/service.log');

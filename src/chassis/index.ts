@@ -2,8 +2,8 @@
 
 export { z } from 'zod';
 export { addressOf, type RateLimitPolicy, rateLimit } from './admission/rate-limit.ts';
-export type { AppConfig, ModuleConfig, ServerConfig } from './config/app-config.ts';
-export type { Environment, Variables } from './config/environment.ts';
+export { type AppConfig, type ModuleConfig, type ServerConfig, serverConfig } from './config/app-config.ts';
+export { ConfigurationError, type Environment, readEnvironment, type Variables } from './config/environment.ts';
 export { issuerSettings } from './config/settings/identity-settings.ts';
 export { flag, signingSecrets, wholeNumber } from './config/settings/setting-types.ts';
 export { currentPrincipal, type Principal, setPrincipal } from './context/principal.ts';
@@ -87,6 +87,7 @@ export type { Duration } from './jobs/duration.ts';
 export type { Jobs, SendOptions } from './jobs/jobs.ts';
 export { defineLifecycle, type LifecycleFactory, type ModuleLifecycle } from './lifecycle/define-lifecycle.ts';
 export type { HealthCheck } from './lifecycle/health.ts';
+export type { ChassisCradle } from './loaders/load-di.ts';
 export { documented } from './openapi/documented.ts';
 export type { AnyApi, HttpAnswer, HttpClient } from './outbound/api-types.ts';
 export { type HttpClientOptions, type HttpClientResolver, httpClient } from './outbound/http-client.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { afterAll, describe, expect, it } from 'vitest';
-import { generate } from '../../scripts/generate.ts';
+import { generateClients } from '../../src/chassis/cli/generate-clients.ts';
 
 const root = join(import.meta.dirname, '../..');
 const fixtures = join(root, 'test/fixtures/type-errors');
@@ -38,7 +38,7 @@ function expectedIn(name: string): Said[] {
   });
 }
 
-generate({ models: join(root, 'test/fixtures/every-type/models.prisma'), directory: everyType });
+generateClients({ models: join(root, 'test/fixtures/every-type/models.prisma'), directory: everyType });
 const own = join(root, 'src/generated/orm.d.ts');
 
 describe('what the compiler says of a mistake stands at the mistake and names the field', () => {

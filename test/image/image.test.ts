@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../src/chassis/testing/test-database.ts';
 import { read } from '../house/repository.ts';
-import { createTestDatabase } from '../support/test-database.ts';
 import { demo, removeContainers, serve, start, statusOf } from './containers.ts';
 import { KeepAliveLoad } from './keep-alive-load.ts';
 import { buildImage, podman, runtimes, skippedWithout } from './podman.ts';

@@ -1,5 +1,5 @@
 import type { AnyListPolicy } from '../../src/chassis/index.ts';
-import type { Query } from '../support/test-client.ts';
+import type { Query } from '../../src/chassis/testing/test-client.ts';
 
 type Description = ReturnType<AnyListPolicy['describe']>;
 

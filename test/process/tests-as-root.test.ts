@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
-import { startPostgres } from '../support/postgres.ts';
-import { isOpenToAll } from '../support/postgres-package.ts';
+import { startPostgres } from '../../src/chassis/testing/postgres.ts';
+import { isOpenToAll } from '../../src/chassis/testing/postgres-package.ts';
 
 const modules = join(import.meta.dirname, '../../node_modules');
 const isRoot = process.getuid?.() === 0;

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PostgresServer, startPostgres } from '../../src/chassis/testing/postgres.ts';
 import { adminToken } from '../support/clients.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { killSpawned } from '../support/spawn-service.ts';
 import { databaseOutage, serviceOn } from './database-outage.ts';
 

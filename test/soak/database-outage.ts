@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type PostgresServer, startPostgres } from '../../src/chassis/testing/postgres.ts';
 import { type Attempt, adminToken, type ClientRequest, Clients } from '../support/clients.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { SpawnedService } from '../support/spawn-service.ts';
 
 /** What came of a database that was killed under load and came back. */

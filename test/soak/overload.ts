@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
 import process from 'node:process';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../../src/chassis/testing/free-port.ts';
+import { startPostgres } from '../../src/chassis/testing/postgres.ts';
 import { OpenLoop, percentile } from '../support/open-loop.ts';
-import { startPostgres } from '../support/postgres.ts';
 import { SpawnedService } from '../support/spawn-service.ts';
 
 /** What came of more load than the service can take. Rates are per second, times in milliseconds, memory in megabytes. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import process from 'node:process';
+import { startPostgres } from '../../src/chassis/testing/postgres.ts';
 import { type Attempt, adminToken, type ClientRequest, Clients } from '../support/clients.ts';
-import { startPostgres } from '../support/postgres.ts';
 import { SpawnedService } from '../support/spawn-service.ts';
 import { type Backend, TcpSwitch } from '../support/tcp-switch.ts';
 

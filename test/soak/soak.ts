@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
+import { startPostgres } from '../../src/chassis/testing/postgres.ts';
 import { OpenLoop, percentile } from '../support/open-loop.ts';
-import { startPostgres } from '../support/postgres.ts';
 import { SpawnedService } from '../support/spawn-service.ts';
 
 /**

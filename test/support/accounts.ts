@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { TestRequest } from '../../src/chassis/testing/test-client.ts';
 import type { TestApp } from './boot-test-app.ts';
-import type { TestRequest } from './test-client.ts';
 
 /** The password of each account that a test registers. */
 export const password = 'correct horse battery';

@@ -7,9 +7,9 @@ import type { AppConfig } from '../../src/chassis/config/app-config.ts';
 import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
 import type { DelegateName, OrmClient } from '../../src/chassis/database/client/orm-types.ts';
 import { createService, type Service, type ServiceOptions } from '../../src/chassis/service.ts';
-import { TestClient } from './test-client.ts';
-import { createTestDatabase } from './test-database.ts';
-import { whenDone } from './when-done.ts';
+import { TestClient } from '../../src/chassis/testing/test-client.ts';
+import { createTestDatabase } from '../../src/chassis/testing/test-database.ts';
+import { whenDone } from '../../src/chassis/testing/when-done.ts';
 
 /** What a test may change of the application that it boots. */
 export interface TestAppOptions extends Omit<ServiceOptions, 'env'> {
@@ -54,9 +54,15 @@ export class TestApp extends TestClient {
   as(account: 'admin' | 'user' | { email: string; password: string }): TestClient {
     const credentials =
       typeof account === 'string' ? { email: `${account}@example.com`, password: 'slipway-demo-password' } : account;
-    const client = this.#clients.get(credentials.email) ?? new TestClient(this.url, credentials);
+    const client =
+      this.#clients.get(credentials.email) ?? new TestClient(this.url, { login: () => this.#login(credentials) });
     this.#clients.set(credentials.email, client);
     return client;
+  }
+
+  async #login(credentials: object): Promise<string> {
+    const { accessToken } = await this.post('/auth/login', credentials).expectData();
+    return accessToken;
   }
 
   /** How many records a model holds. */

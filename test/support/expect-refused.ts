@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Query, TestClient } from './test-client.ts';
+import type { Query, TestClient } from '../../src/chassis/testing/test-client.ts';
 
 /** Expects a 400 whose details name the query parameter (spec.md: Errors, body rule 5). */
 export async function expectRefused(client: TestClient, path: string, query: Query, parameter: string): Promise<void> {

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../src/chassis/testing/free-port.ts';
 import { skipped, tool } from '../chart/chart.ts';
-import { freePort } from './free-port.ts';
 import { TestServer } from './test-server.ts';
 
 /** Why tests of NATS are skipped here; empty where they run. */

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { freePort } from '../../src/chassis/testing/free-port.ts';
+import { whenDone } from '../../src/chassis/testing/when-done.ts';
 import { skipped, tool } from '../chart/chart.ts';
-import { freePort } from './free-port.ts';
-import { whenDone } from './when-done.ts';
 
 /** Why tests of Prometheus are skipped here; empty where they run. */
 export const withoutPrometheus = skipped('prometheus');

@@ -1,6 +1,6 @@
 import { type RegisteredPolicy, registeredPolicies } from '../../src/chassis/loaders/mounted-routers.ts';
+import type { TestClient } from '../../src/chassis/testing/test-client.ts';
 import type { TestApp } from './boot-test-app.ts';
-import type { TestClient } from './test-client.ts';
 
 /** A list of a running application, and who may ask of it what the policy allows, with the least rights. */
 export interface ReadableList extends RegisteredPolicy {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import express, { type Express, type RequestHandler } from 'express';
 import { z } from 'zod';
-import { generate } from '../../scripts/generate.ts';
+import { generateClients } from '../../src/chassis/cli/generate-clients.ts';
 import { type Principal, setPrincipal } from '../../src/chassis/context/principal.ts';
 import { unscoped } from '../../src/chassis/context/run-as.ts';
 import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
@@ -97,7 +97,7 @@ export async function tenantModels() {
   mkdirSync(join(root, '.cache'), { recursive: true });
   // Within the project, because generated clients import its packages.
   const directory = mkdtempSync(join(root, '.cache/tenants-'));
-  generate({ models, directory });
+  generateClients({ models, directory });
   await createMigration('all', { models, directory: join(directory, 'migrations') });
   return {
     remove: () => rmSync(directory, { recursive: true }),

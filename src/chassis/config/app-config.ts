@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Environment } from './environment.ts';
 
 /** HTTP settings of the service (spec.md: ServerConfig). Every flag defaults to true. */
 export interface ServerConfig {
@@ -27,4 +28,15 @@ export interface AppConfig {
   server: ServerConfig;
   /** Settings that modules add, so that they are read and refused together with the chassis' own. Default: none. */
   moduleSettings?: z.ZodRawShape;
+}
+
+/** The HTTP settings of a service as its environment gives them: PORT and the ENABLE_… variables. */
+export function serverConfig(settings: Environment): ServerConfig {
+  return {
+    port: settings.PORT,
+    enableCors: settings.ENABLE_CORS,
+    enableSecurityHeaders: settings.ENABLE_SECURITY_HEADERS,
+    enableCompression: settings.ENABLE_COMPRESSION,
+    enableLogging: settings.ENABLE_LOGGING,
+  };
 }

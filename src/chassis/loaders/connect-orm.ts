@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { databaseProgram } from '../config/layout.ts';
@@ -85,11 +86,12 @@ async function pauseFor(ms: number, stopping: AbortSignal): Promise<void> {
   }
 }
 
-/** Sample data belongs to the service, not to the chassis: it is found by its place, like a module. */
+/** Sample data belongs to the service, not to the chassis: it is found by its place, like a module, if there is some. */
 async function seedDatabase({ database, settings, startUpReport }: Service): Promise<void> {
   const { DATABASE_SEED: size, NODE_ENV } = settings;
-  if (size === 'none') return;
-  const { seed, demoAccount } = await import(pathToFileURL(databaseProgram('seed')).href);
+  const program = databaseProgram('seed');
+  if (size === 'none' || !existsSync(program)) return;
+  const { seed, demoAccount } = await import(pathToFileURL(program).href);
   const accounts = NODE_ENV !== 'production';
   await unscoped('sample data', () => seed(database.client, { size, accounts, onlyWhenEmpty: true }));
   if (accounts && demoAccount !== undefined) startUpReport.notes.demoAccount = demoAccount;

@@ -20,8 +20,8 @@ declare global {
   }
 }
 
-/** What the chassis itself puts into the container. */
-interface ChassisCradle {
+/** What the chassis itself puts into the container; part of `Slipway.Cradle`. */
+export interface ChassisCradle {
   orm: OrmClient;
   settings: Environment;
   logger: Logger;

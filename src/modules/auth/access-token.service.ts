@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import { errors, type JWTVerifyOptions, jwtVerify, SignJWT } from 'jose';
-import { UnauthorizedException } from '../../chassis/index.ts';
+import { UnauthorizedException } from 'slipway';
 import type { Caller, Role } from './auth.types.ts';
 
 const algorithm = 'HS256';

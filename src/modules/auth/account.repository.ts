@@ -1,4 +1,4 @@
-import { Repository } from '../../chassis/index.ts';
+import { Repository } from 'slipway';
 import type { Account } from './auth.schema.ts';
 import type { Role } from './auth.types.ts';
 

@@ -1,4 +1,4 @@
-import { currentPrincipal, ForbiddenException, UnauthorizedException, uninterrupted } from '../../chassis/index.ts';
+import { currentPrincipal, ForbiddenException, UnauthorizedException, uninterrupted } from 'slipway';
 import type { AuditEntry } from './auth.types.ts';
 
 type Dependencies = Pick<Slipway.Cradle, 'accountRepository' | 'sessionService' | 'auditEventService' | 'settings'>;

@@ -1,4 +1,4 @@
-import { ResourceController } from '../../chassis/index.ts';
+import { ResourceController } from 'slipway';
 import { auditEvent, auditEventList, createAuditEvent, updateAuditEvent } from './audit-event.schema.ts';
 import type { AuditEventService } from './audit-event.service.ts';
 

@@ -1,4 +1,4 @@
-import { Repository } from '../../chassis/index.ts';
+import { Repository } from 'slipway';
 
 /** The audit trail. It refers to users by their identifiers only, so it outlives them. */
 export class AuditEventRepository extends Repository<'auditEvent'> {

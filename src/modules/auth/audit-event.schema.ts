@@ -1,4 +1,4 @@
-import { listPolicy, z } from '../../chassis/index.ts';
+import { listPolicy, z } from 'slipway';
 
 /** One action on an account: what, when, from where and who did it. */
 export const auditEvent = z

@@ -1,4 +1,4 @@
-import { afterCommit, currentPrincipal, getRequestContext, ResourceService } from '../../chassis/index.ts';
+import { afterCommit, currentPrincipal, getRequestContext, ResourceService } from 'slipway';
 import type { AuditEventRepository } from './audit-event.repository.ts';
 import type { AuditEntry } from './auth.types.ts';
 

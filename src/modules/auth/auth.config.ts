@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { wholeNumber, z } from '../../chassis/index.ts';
+import { wholeNumber, z } from 'slipway';
 
 /** Settings of the auth module, by the name of their environment variable. No secret has a default in production. */
 export const authSettings = {

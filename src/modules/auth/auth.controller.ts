@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { parseBody, sendData, sendNoContent } from '../../chassis/index.ts';
+import { parseBody, sendData, sendNoContent } from 'slipway';
 import { changePassword, login, reauthenticate, refresh, register, type Tokens } from './auth.schema.ts';
 import type { AuthService } from './auth.service.ts';
 import { callerOf, deviceOf } from './caller.context.ts';

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import { documented, ForbiddenException, setPrincipal, UnauthorizedException } from '../../chassis/index.ts';
+import { documented, ForbiddenException, setPrincipal, UnauthorizedException } from 'slipway';
 import type { Caller, Role } from './auth.types.ts';
 import { tenantOf } from './caller.context.ts';
 

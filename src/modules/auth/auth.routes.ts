@@ -1,13 +1,5 @@
 import { type Request, Router } from 'express';
-import {
-  addressOf,
-  asyncHandler,
-  defineRoutes,
-  handle,
-  parseBody,
-  publicAccess,
-  rateLimit,
-} from '../../chassis/index.ts';
+import { addressOf, asyncHandler, defineRoutes, handle, parseBody, publicAccess, rateLimit } from 'slipway';
 import { login } from './auth.schema.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { z } from '../../chassis/index.ts';
+import { z } from 'slipway';
 import type { Role } from './auth.types.ts';
 
 const email = z

@@ -1,4 +1,4 @@
-import { ConflictException, UnauthorizedException, uninterrupted, ValidationException } from '../../chassis/index.ts';
+import { ConflictException, UnauthorizedException, uninterrupted, ValidationException } from 'slipway';
 import type { Account, ChangePassword, Login, Register, Tokens } from './auth.schema.ts';
 import type { Device } from './auth.types.ts';
 import type { OpenSession } from './session.service.ts';

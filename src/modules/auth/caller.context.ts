@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { addressOf, currentPrincipal } from '../../chassis/index.ts';
+import { addressOf, currentPrincipal } from 'slipway';
 import type { Device } from './auth.types.ts';
 
 /** The caller that the guard let through. @throws Error when there is no guard before it */

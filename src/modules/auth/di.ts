@@ -1,4 +1,4 @@
-import { type Provided, provide, resource } from '../../chassis/index.ts';
+import { type Provided, provide, resource } from 'slipway';
 import { AccessTokenService } from './access-token.service.ts';
 import { AccountRepository } from './account.repository.ts';
 import { AdministrationService } from './administration.service.ts';

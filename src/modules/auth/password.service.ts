@@ -1,4 +1,4 @@
-import { ServiceUnavailableException, ValidationException } from '../../chassis/index.ts';
+import { ServiceUnavailableException, ValidationException } from 'slipway';
 import { hashPassword, verifyPassword } from './password.hash.ts';
 import { PasswordStrength } from './password.strength.ts';
 

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { NotFoundException, parseBody, sendData, sendNoContent, z } from '../../chassis/index.ts';
+import { NotFoundException, parseBody, sendData, sendNoContent, z } from 'slipway';
 import { refresh } from './auth.schema.ts';
 import type { AuthService } from './auth.service.ts';
 import { callerOf } from './caller.context.ts';

@@ -1,4 +1,4 @@
-import { Repository } from '../../chassis/index.ts';
+import { Repository } from 'slipway';
 import type { Role } from './auth.types.ts';
 
 /** A session, and the role and organization that its user has now. */

@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { defineRoutes, handle, publicAccess, rateLimit } from '../../chassis/index.ts';
+import { defineRoutes, handle, publicAccess, rateLimit } from 'slipway';
 
 /**
  * @openapi

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { NotFoundException, UnauthorizedException, uninterrupted } from '../../chassis/index.ts';
+import { NotFoundException, UnauthorizedException, uninterrupted } from 'slipway';
 import type { Credentials } from './account.repository.ts';
 import type { Session } from './auth.schema.ts';
 import type { Caller, Device } from './auth.types.ts';

@@ -1,4 +1,4 @@
-import { listPolicy, many, z } from '../../chassis/index.ts';
+import { listPolicy, many, z } from 'slipway';
 
 export const category = z
   .object({ id: z.uuid(), name: z.string().trim().min(1).max(100), createdAt: z.date(), updatedAt: z.date() })

@@ -1,4 +1,4 @@
-import { ResourceController } from '../../chassis/index.ts';
+import { ResourceController } from 'slipway';
 import { category, categoryList, createCategory, updateCategory } from './catalog.schema.ts';
 import type { CategoryService } from './category.service.ts';
 

@@ -1,4 +1,4 @@
-import { Repository } from '../../chassis/index.ts';
+import { Repository } from 'slipway';
 
 export class CategoryRepository extends Repository<'category'> {
   protected readonly model = 'category';

@@ -1,4 +1,4 @@
-import { ResourceService } from '../../chassis/index.ts';
+import { ResourceService } from 'slipway';
 import type { CategoryRepository } from './category.repository.ts';
 
 export class CategoryService extends ResourceService<CategoryRepository> {}

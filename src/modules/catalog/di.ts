@@ -1,4 +1,4 @@
-import { type Provided, provide, resource } from '../../chassis/index.ts';
+import { type Provided, provide, resource } from 'slipway';
 import { CategoryController } from './category.controller.ts';
 import { CategoryRepository } from './category.repository.ts';
 import { CategoryService } from './category.service.ts';

@@ -1,4 +1,4 @@
-import { ResourceController } from '../../chassis/index.ts';
+import { ResourceController } from 'slipway';
 import { createProduct, product, productList, updateProduct } from './catalog.schema.ts';
 import type { ProductService } from './product.service.ts';
 

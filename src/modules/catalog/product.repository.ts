@@ -1,4 +1,4 @@
-import { Repository } from '../../chassis/index.ts';
+import { Repository } from 'slipway';
 
 export class ProductRepository extends Repository<'product'> {
   protected readonly model = 'product';

@@ -1,4 +1,4 @@
-import { defineRoutes, publicAccess, resourceRouter } from '../../chassis/index.ts';
+import { defineRoutes, publicAccess, resourceRouter } from 'slipway';
 
 /**
  * @openapi

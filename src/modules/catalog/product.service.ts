@@ -1,4 +1,4 @@
-import { BusinessException, ResourceService, type Selection } from '../../chassis/index.ts';
+import { BusinessException, ResourceService, type Selection } from 'slipway';
 import type { CreateProduct, UpdateProduct } from './catalog.schema.ts';
 import type { ProductRepository } from './product.repository.ts';
 

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { removeUpload } from '../../chassis/index.ts';
+import { removeUpload } from 'slipway';
 
 /** The pictures of users, in the upload directory (LOCAL_UPLOAD_DIR). */
 export class AvatarStore {

@@ -1,4 +1,4 @@
-import { currentPrincipal } from '../../chassis/index.ts';
+import { currentPrincipal } from 'slipway';
 
 /** The id of the authenticated caller; undefined without one. */
 export function callerId(): string | undefined {

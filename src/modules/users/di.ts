@@ -1,4 +1,4 @@
-import { type Provided, provide, resource } from '../../chassis/index.ts';
+import { type Provided, provide, resource } from 'slipway';
 import { AvatarStore } from './avatar.store.ts';
 import { ProfileController } from './profile.controller.ts';
 import { ProfileRepository } from './profile.repository.ts';

@@ -1,4 +1,4 @@
-import { ResourceController } from '../../chassis/index.ts';
+import { ResourceController } from 'slipway';
 import type { ProfileService } from './profile.service.ts';
 import { createProfile, profile, profileList, updateProfile } from './user.schema.ts';
 

@@ -1,4 +1,4 @@
-import { Repository } from '../../chassis/index.ts';
+import { Repository } from 'slipway';
 
 /** The stored profiles. */
 export class ProfileRepository extends Repository<'profile'> {

@@ -1,4 +1,4 @@
-import { defineRoutes, resourceRouter } from '../../chassis/index.ts';
+import { defineRoutes, resourceRouter } from 'slipway';
 
 /**
  * @openapi

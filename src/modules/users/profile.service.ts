@@ -1,4 +1,4 @@
-import { ForbiddenException, ResourceService, type Selection } from '../../chassis/index.ts';
+import { ForbiddenException, ResourceService, type Selection } from 'slipway';
 import { callerId, isSelfOrAdmin } from './caller.access.ts';
 import type { ProfileRepository } from './profile.repository.ts';
 import type { CreateProfile, UpdateProfile } from './user.schema.ts';

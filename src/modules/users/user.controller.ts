@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { type AnyListPolicy, ResourceController, sendData, uploadedFile } from '../../chassis/index.ts';
+import { type AnyListPolicy, ResourceController, sendData, uploadedFile } from 'slipway';
 import { isAdmin, isSelfOrAdmin } from './caller.access.ts';
 import { createUser, publicUserList, updateUser, user, userList } from './user.schema.ts';
 import type { UserService } from './user.service.ts';

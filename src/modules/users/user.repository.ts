@@ -1,4 +1,4 @@
-import { Repository } from '../../chassis/index.ts';
+import { Repository } from 'slipway';
 
 /** A user's record after its avatar was set, and the avatar that it had before. */
 export interface ReplacedAvatar {

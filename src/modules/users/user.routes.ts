@@ -1,4 +1,4 @@
-import { defineRoutes, handle, rateLimit, receiveUpload, resourceRouter } from '../../chassis/index.ts';
+import { defineRoutes, handle, rateLimit, receiveUpload, resourceRouter } from 'slipway';
 
 /**
  * @openapi

@@ -1,4 +1,4 @@
-import { type AnyListPolicy, listPolicy, z } from '../../chassis/index.ts';
+import { type AnyListPolicy, listPolicy, z } from 'slipway';
 import type { Role } from '../auth/auth.types.ts';
 
 // A user and its profile lead to each other, so their shapes and list policies stand in one file.

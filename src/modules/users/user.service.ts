@@ -1,4 +1,4 @@
-import { ForbiddenException, ResourceService, type Selection } from '../../chassis/index.ts';
+import { ForbiddenException, ResourceService, type Selection } from 'slipway';
 import { isAdmin } from './caller.access.ts';
 import type { UserRepository } from './user.repository.ts';
 import type { CreateUser, UpdateUser } from './user.schema.ts';

@@ -3,8 +3,8 @@ import { currentPrincipal, isUnscoped, type Principal, setPrincipal } from '../.
 import { runOutsideRequest, runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
 import { runAs, unscoped } from '../../../src/chassis/context/run-as.ts';
 import { createService } from '../../../src/chassis/index.ts';
+import { createTestDatabase } from '../../../src/chassis/testing/test-database.ts';
 import { databaseProviders } from '../../support/empty-database.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
 const ann: Principal = { userId: 'ann', roles: new Set(['admin']), scopes: new Set() };

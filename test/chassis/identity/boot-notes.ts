@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import type { TestRequest } from '../../../src/chassis/testing/test-client.ts';
 import { bootTestApp, type TestApp } from '../../support/boot-test-app.ts';
-import type { TestRequest } from '../../support/test-client.ts';
 import { type IssuerKey, TokenIssuer } from '../../support/token-issuer.ts';
 import { memoryLog } from '../http/bare-app.ts';
 

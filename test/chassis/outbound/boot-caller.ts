@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeEach } from 'vitest';
+import type { TestRequest } from '../../../src/chassis/testing/test-client.ts';
 import { bootTestApp, type TestApp } from '../../support/boot-test-app.ts';
-import type { TestRequest } from '../../support/test-client.ts';
 import { memoryLog } from '../http/bare-app.ts';
 import { FakePeer, json } from './fake-peer.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import express, { type Express } from 'express';
 import { z } from 'zod';
-import { generate } from '../../../scripts/generate.ts';
+import { generateClients } from '../../../src/chassis/cli/generate-clients.ts';
 import type { DatabaseProvider } from '../../../src/chassis/database/client/database-url.ts';
 import { type DatabaseCounts, type OpenOrm, openDatabase } from '../../../src/chassis/database/client/orm.ts';
 import { applyMigrations } from '../../../src/chassis/database/migrations/apply-migrations.ts';
@@ -162,7 +162,7 @@ export async function everyTypeModels() {
   mkdirSync(join(root, '.cache'), { recursive: true });
   // Within the project, because generated clients import its packages.
   const directory = mkdtempSync(join(root, '.cache/every-type-'));
-  generate({ models, directory });
+  generateClients({ models, directory });
   await createMigration('all', { models, directory: join(directory, 'migrations') });
   return {
     async open(

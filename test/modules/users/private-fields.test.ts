@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Query } from '../../../src/chassis/testing/test-client.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
-import type { Query } from '../../support/test-client.ts';
 
 const app = await bootTestApp();
 const admin = app.as('admin');

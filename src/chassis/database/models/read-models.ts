@@ -4,6 +4,7 @@ export interface DeclaredField {
   /** Name of a scalar type, an enum or a model. */
   readonly type: string;
   readonly list: boolean;
+  readonly optional: boolean;
   /** 1-based line in the file. */
   readonly line: number;
   /** What stands behind the type, without comments. */
@@ -24,7 +25,7 @@ export interface DeclaredModels {
 }
 
 const opening = /^(model|view|enum|datasource|type)\s+(\w+)\s*\{/;
-const member = /^(\w+)(?:\s+(Unsupported\("[^"]*"\)|\w+)(\[\])?\??)?(.*)$/;
+const member = /^(\w+)(?:\s+(Unsupported\("[^"]*"\)|\w+)(\[\])?(\?)?)?(.*)$/;
 
 /** Reads a file of models, such as prisma/models.prisma. What is wrong with it Prisma itself says, and better. */
 export function readModels(text: string): DeclaredModels {
@@ -62,6 +63,7 @@ export function mappedName(attributes: string): string | undefined {
 }
 
 function fieldOf(line: string, number: number): DeclaredField {
-  const [, name = '', type = '', list, attributes = ''] = member.exec(line) ?? [];
-  return { name, type, list: list !== undefined, line: number, attributes: attributes.trim() };
+  const [, name = '', type = '', list, optional, attributes = ''] = member.exec(line) ?? [];
+  const is = { list: list !== undefined, optional: optional !== undefined };
+  return { name, type, ...is, line: number, attributes: attributes.trim() };
 }

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { DriverAdapterError } from '@prisma/driver-adapter-utils';
-import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
+import { chassisFile } from '../../config/layout.ts';
 import type { DataModel } from '../models/data-model.ts';
 import {
   clockTick,
@@ -23,7 +22,7 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-const program = join(sourcesDirectory, 'chassis/database/sqlite', `sqlite-worker${sourceExtension}`);
+const program = chassisFile('database/sqlite/sqlite-worker');
 /** Threads that are left behind with a statement that nothing can stop, at most. */
 const mostAbandoned = 1;
 const longestCheckMs = 250;

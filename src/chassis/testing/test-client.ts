@@ -13,15 +13,21 @@ export type TestRequest = PromiseLike<Response> & {
   expectError(status: number, message: string | RegExp, details?: unknown): Promise<Response>;
 };
 
-/** Calls an application over HTTP, as nobody or with the token of an account, for which it logs in once. */
+/** Who a client calls as: headers of each request, or the login that gives a token, which happens once. */
+export interface Caller {
+  headers?: Readonly<Record<string, string>>;
+  login?: () => Promise<string>;
+}
+
+/** Calls an application over HTTP, as nobody unless a caller is given. */
 export class TestClient {
   readonly #url: string;
-  readonly #credentials: object | undefined;
+  readonly #caller: Caller;
   #token: Promise<string> | undefined;
 
-  constructor(url: string, credentials?: object) {
+  constructor(url: string, caller: Caller = {}) {
     this.#url = url;
-    this.#credentials = credentials;
+    this.#caller = caller;
   }
 
   get(path: string, query: Query = {}): TestRequest {
@@ -54,12 +60,10 @@ export class TestClient {
     return this.#send(build);
   }
 
-  /** A valid access token of the account. */
+  /** The token that the login gave. @throws Error for a client without a login */
   async token(): Promise<string> {
-    this.#token ??= request(this.#url)
-      .post('/auth/login')
-      .send(this.#credentials)
-      .then(({ body }) => body.data.accessToken);
+    this.#token ??= this.#caller.login?.();
+    if (this.#token === undefined) throw new Error('Expected a client with a login, found one without.');
     return this.#token;
   }
 
@@ -83,7 +87,8 @@ export class TestClient {
 
   async #perform(build: (server: ReturnType<typeof request>) => Test): Promise<Response> {
     const test = build(request(this.#url));
-    if (this.#credentials) test.set('Authorization', `Bearer ${await this.token()}`);
+    if (this.#caller.headers) test.set(this.#caller.headers);
+    if (this.#caller.login) test.set('Authorization', `Bearer ${await this.token()}`);
     return test;
   }
 }

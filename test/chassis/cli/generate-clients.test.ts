@@ -5,7 +5,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 
 /** Runs the generator on models in a directory of the project, as `npm run generate` runs it on prisma/models.prisma. */
 async function generate(models: string): Promise<{ directory: string; stderr: string }> {
@@ -13,8 +13,8 @@ async function generate(models: string): Promise<{ directory: string; stderr: st
   const directory = mkdtempSync(join(root, '.cache/generate-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   writeFileSync(join(directory, 'models.prisma'), models);
-  const call = `await import(${JSON.stringify(join(root, 'scripts/generate.ts'))}).then(({ generate }) =>
-    generate({ models: ${JSON.stringify(join(directory, 'models.prisma'))}, directory: ${JSON.stringify(directory)} }))
+  const call = `await import(${JSON.stringify(join(root, 'src/chassis/cli/generate-clients.ts'))}).then(({ generateClients }) =>
+    generateClients({ models: ${JSON.stringify(join(directory, 'models.prisma'))}, directory: ${JSON.stringify(directory)} }))
     .catch((error) => { console.error(error.message); process.exitCode = 1; });`;
   const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', call]);
   const { stderr } = await run.catch((error: { stderr: string }) => error);
@@ -26,7 +26,7 @@ it('says what Prisma says of a mistake in the models, at its line of the models,
   expect(stderr).toContain('Prisma refuses the models for postgresql.');
   expect(stderr).toContain('Type "Strin" is neither a built-in type');
   expect(stderr).toContain(`${join(directory, 'models.prisma')}:3`);
-  expect(stderr).not.toMatch(/Buffer|at .*generate\.ts/);
+  expect(stderr).not.toMatch(/Buffer|at .*generate-clients\.ts/);
 });
 
 it('generates nothing of SQLite for models whose datasource is PostgreSQL', async () => {

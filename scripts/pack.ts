@@ -1,0 +1,36 @@
+/**
+ * Builds what `npm pack` puts into the package, into lib/: the chassis as JavaScript with its types. Runs before `npm pack`;
+ * `--undo` after it leads lib/ to the sources again.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { linkPackage } from './link-package.ts';
+
+const root = join(import.meta.dirname, '..');
+const lib = join(root, 'lib');
+
+function buildPackage(): void {
+  rmSync(lib, { recursive: true, force: true });
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.package.json'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  // The compiler rewrites imports of programs only.
+  for (const file of globSync('**/*.d.ts', { cwd: lib })) {
+    const text = readFileSync(join(lib, file), 'utf8');
+    writeFileSync(join(lib, file), text.replace(/((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]+)\.ts(['"])/g, '$1.js$2'));
+  }
+  chmodSync(join(lib, 'chassis/cli/main.js'), 0o755);
+  writeFileSync(join(lib, 'tsconfig.json'), JSON.stringify({ compilerOptions: serviceOptions() }, undefined, 2));
+}
+
+/** The options of the compiler that a service extends: those of this repository. */
+function serviceOptions(): object {
+  const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'));
+  return compilerOptions;
+}
+
+if (process.argv.includes('--undo')) linkPackage();
+else buildPackage();

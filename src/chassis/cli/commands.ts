@@ -1,0 +1,83 @@
+import type { Variables } from '../config/environment.ts';
+
+/** A command of `slipway`. It prints what it did, and raises what went wrong. */
+export interface Command {
+  readonly name: string;
+  /** What stands behind the name, e.g. `<name> <field:type>…`. */
+  readonly parameters: string;
+  readonly summary: string;
+  /** Options and examples, as `--help` of the command shows them. */
+  readonly help: string;
+  /** Loaded only when it is called: `new` runs on an old Node, with nothing of a service there. */
+  readonly load: () => Promise<(args: string[], env: Variables) => Promise<void>>;
+}
+
+/** In the order of `slipway --help`. */
+export const commands: readonly Command[] = [
+  {
+    name: 'new',
+    parameters: '<directory>',
+    summary: 'make a service that starts, with its tests, chart values and workflow',
+    help: `Options:
+  --name <name>          name of the service; default: that of the directory
+  --database <kind>      both (SQLite to start, PostgreSQL in production) or postgresql; default: both
+  --sample, --no-sample  with or without the sample module "category"; default: with
+  --package <spec>       where npm finds slipway; default: where this program came from
+  --no-install           write the files, and leave "npm install" to you
+  --yes                  ask nothing, take the defaults
+
+Examples:
+  npx --package=./slipway-1.0.0.tgz slipway new shop --yes
+  slipway new billing --database postgresql --no-sample`,
+    load: async () => (await import('./commands/new.ts')).newService,
+  },
+  {
+    name: 'module',
+    parameters: '<name> <field:type>…',
+    summary: 'add a module: model, migration, list policy, routes, tests, load test',
+    help: `Types: string, text, int, bigint, decimal, boolean, datetime, date, uuid, json, and
+  ref          a relation to the model of the same name: category:ref
+  ref(Model)   a relation to another model: owner:ref(User)
+  enum(a|b)    one of these values: status:enum(draft|placed)
+A type may end with ? (may be null) or with ! (unique).
+
+Options:
+  --plural <name>     name of the resource in paths; default: the name with an s
+  --access <guards>   guarded (reads and writes need a token) or public (reads are open); default: public
+  --force             overwrite files that are there
+
+Examples:
+  slipway module product name:string price:int category:ref
+  slipway module order number:string! status:enum(draft|placed) note:text? --access guarded`,
+    load: async () => (await import('./commands/module.ts')).addModule,
+  },
+  {
+    name: 'generate',
+    parameters: '',
+    summary: 'generate the database clients from prisma/models.prisma',
+    help: `Options:
+  --force   generate also when the clients are newer than the models`,
+    load: async () => (await import('./commands/generate.ts')).generate,
+  },
+  {
+    name: 'migrate',
+    parameters: '',
+    summary: 'bring the database up to date, or write a migration',
+    help: `Options:
+  --create <name>        write a migration for the changes of prisma/models.prisma, for each database
+  --rolled-back <name>   note that a migration that failed on PostgreSQL was undone, then apply it again
+
+Examples:
+  slipway migrate
+  slipway migrate --create add_product_weight`,
+    load: async () => (await import('./commands/migrate.ts')).migrate,
+  },
+  {
+    name: 'seed',
+    parameters: '',
+    summary: 'store the sample data of prisma/seed.ts',
+    help: `Options:
+  --size <size>   small or full; default: small, and in production to be named`,
+    load: async () => (await import('./commands/seed.ts')).seed,
+  },
+];

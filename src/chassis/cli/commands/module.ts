@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { confirm } from '../ask.ts';
+import { allOrNothing } from '../file-changes.ts';
+import { generateClients } from '../generate-clients.ts';
+import { overwritten, planModule, writeModule } from '../module/generate-module.ts';
+import type { Access } from '../module/source-files.ts';
+import { UsageError } from '../usage-error.ts';
+
+const options = {
+  plural: { type: 'string' },
+  access: { type: 'string', default: 'public' },
+  force: { type: 'boolean', default: false },
+} as const;
+
+/**
+ * Adds a module to the service of the working directory. Where it fails, the service is as it was.
+ *
+ * @throws UsageError for what cannot be made, Error with what the models lack
+ */
+export async function addModule(args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({ options, args, allowPositionals: true });
+  const [name, ...fields] = positionals;
+  if (name === undefined) throw new UsageError('Expected the name of the module, such as product; got none.');
+  if (values.access !== 'public' && values.access !== 'guarded') {
+    throw new UsageError(`Expected --access public or --access guarded, got "${values.access}".`);
+  }
+  const root = process.cwd();
+  if (!existsSync(join(root, 'prisma/models.prisma')) || !existsSync(join(root, 'src/app.config.ts'))) {
+    throw new Error(
+      `Expected prisma/models.prisma and src/app.config.ts in ${root}; run this in the directory of a service.`,
+    );
+  }
+  const access: Access = values.access;
+  const planned = planModule(root, { name, fields, plural: values.plural, access });
+  const there = overwritten(root, planned);
+  if (there.length > 0 && !values.force && !(await confirm(`Overwrite ${there.join(', ')}?`))) {
+    throw new Error(`Expected new files, found ${there.join(', ')}. Nothing is changed; --force overwrites them.`);
+  }
+  const migrations = await allOrNothing(
+    root,
+    async () => {
+      const written = await writeModule(root, planned);
+      generateClients();
+      return written;
+    },
+    () => generateClients(),
+  );
+  const files = [...Object.keys(planned.files), ...migrations.map((file) => file.replace(`${root}/`, ''))];
+  console.log(
+    `Module ${planned.names.kebab}, at /api/v1/${planned.names.plural}:\n${files.map((file) => `  ${file}`).join('\n')}`,
+  );
+  console.log('Read the migration, then: npm test');
+}

@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { createMigration } from '../../database/migrations/create-migration.ts';
+import { ask } from '../ask.ts';
+import { writeFiles } from '../file-changes.ts';
+import { planModule, writeModule } from '../module/generate-module.ts';
+import { baseFiles, type ServicePlan } from '../service/base-files.ts';
+import { copyTarball, type PackageSource, packageSource } from '../service/package-source.ts';
+import { UsageError } from '../usage-error.ts';
+
+const options = {
+  name: { type: 'string' },
+  database: { type: 'string' },
+  sample: { type: 'boolean' },
+  package: { type: 'string' },
+  install: { type: 'boolean', default: true },
+  yes: { type: 'boolean', default: false },
+} as const;
+
+interface Answers extends Omit<ServicePlan, 'slipway'> {
+  readonly sample: boolean;
+}
+
+/**
+ * Makes a service in a new directory. The directory appears whole or not at all.
+ *
+ * @throws UsageError for what cannot be made, Error where npm cannot install its packages
+ */
+export async function newService(args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({ options, args, allowPositionals: true, allowNegative: true });
+  const [given, ...more] = positionals;
+  if (given === undefined || more.length > 0) {
+    throw new UsageError(
+      `Expected one directory, such as shop; got ${positionals.length === 0 ? 'none' : positionals.join(' ')}.`,
+    );
+  }
+  const root = resolve(given);
+  if (existsSync(root) && readdirSync(root).length > 0) {
+    throw new Error(`Expected a new or empty directory, found files in ${root}. Nothing is changed.`);
+  }
+  const source = packageSource(values.package);
+  const answers = await answersOf(values, basename(root));
+  await makeWhole(root, (directory) => write(directory, answers, source));
+  console.log(`${answers.name} is in ${relative(process.cwd(), root) || '.'}.`);
+  if (values.install) install(root);
+  const enter = root === process.cwd() ? '' : `cd ${relative(process.cwd(), root)}\n`;
+  console.log(`\n${enter}${values.install ? '' : 'npm install\n'}npm test\nnpm start`);
+}
+
+async function answersOf(values: Record<string, unknown>, directory: string): Promise<Answers> {
+  const answer = (given: unknown, question: string, fallback: string) =>
+    given === undefined && !values['yes'] ? ask(question, fallback) : String(given ?? fallback);
+  const name = await answer(values['name'], 'Name of the service', directory);
+  if (!/^[a-z][a-z0-9-]*$/.test(name)) {
+    throw new UsageError(
+      `Expected a name of lower-case letters, digits and "-", got "${name}"; name another by --name.`,
+    );
+  }
+  const database = await answer(values['database'], 'Databases, both or postgresql', 'both');
+  if (database !== 'both' && database !== 'postgresql') {
+    throw new UsageError(`Expected --database both or --database postgresql, got "${database}".`);
+  }
+  const sample = /^(y(es)?|true)$/i.test(await answer(values['sample'], 'A sample module, yes or no', 'yes'));
+  return { name, database, sample };
+}
+
+/** Makes a directory beside it first, which then takes its name. */
+async function makeWhole(root: string, make: (directory: string) => Promise<void>): Promise<void> {
+  mkdirSync(dirname(root), { recursive: true });
+  const directory = mkdtempSync(join(dirname(root), `.${basename(root)}-`));
+  try {
+    await make(directory);
+    // It was made for its maker only.
+    chmodSync(directory, 0o755);
+    if (existsSync(root)) rmdirSync(root);
+    renameSync(directory, root);
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function write(directory: string, { name, database, sample }: Answers, source: PackageSource): Promise<void> {
+  writeFiles(directory, baseFiles({ name, database, slipway: source.spec }));
+  copyTarball(source, directory);
+  const migration = 'init';
+  if (sample) {
+    const request = { name: 'category', fields: ['name:string!'], access: 'public', migration } as const;
+    await writeModule(directory, planModule(directory, request));
+  } else {
+    const models = join(directory, 'prisma/models.prisma');
+    await createMigration(migration, { models, directory: join(directory, 'prisma/migrations') });
+  }
+}
+
+function install(root: string): void {
+  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund'], { cwd: root, stdio: 'inherit' });
+  if (status !== 0)
+    throw new Error(`npm could not install the packages of ${root}; its files are there. Run "npm install" in it.`);
+}

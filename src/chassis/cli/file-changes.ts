@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+/** What a generation may change of a service: small files of text. */
+const watched = ['prisma', 'src', 'test', 'load-tests'];
+
+/**
+ * Runs a generation, and puts the service's files back as they were where it fails.
+ *
+ * @param root absolute path of the service
+ * @param undone is called once the files are as they were
+ * @throws what `work` raises
+ */
+export async function allOrNothing<T>(root: string, work: () => Promise<T>, undone: () => void): Promise<T> {
+  const before = contents(root);
+  try {
+    return await work();
+  } catch (error) {
+    for (const file of contents(root).keys()) if (!before.has(file)) remove(root, file);
+    for (const [file, content] of before) writeFileSync(join(root, file), content);
+    undone();
+    throw error;
+  }
+}
+
+/** What is generated of the models is made anew. */
+function contents(root: string): Map<string, Buffer> {
+  const files = watched
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((file) => !file.startsWith(join('src', 'generated')));
+  return new Map(files.map((file) => [file, readFileSync(join(root, file))]));
+}
+
+/** With the folders that are empty then. */
+function remove(root: string, file: string): void {
+  rmSync(join(root, file));
+  for (
+    let folder = dirname(file);
+    folder !== '.' && readdirSync(join(root, folder)).length === 0;
+    folder = dirname(folder)
+  ) {
+    rmSync(join(root, folder), { recursive: true });
+  }
+}
+
+/** Writes files by their paths below a directory; the directories are made. */
+export function writeFiles(root: string, files: Readonly<Record<string, string>>): void {
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  }
+}

