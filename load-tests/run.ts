@@ -1,44 +1,27 @@
-/**
- * Puts a service under load and prints one table: `npm run load -- <scenario|all> [profile]`. Without BASE_URL it starts
- * the service as in production, with a database of its own, and ends both.
- */
+/** Puts a service under load: `npm run load -- --help` says how. */
 import type { ChildProcess } from 'node:child_process';
 import process from 'node:process';
-import { type RunSummary, summaryTable } from './lib/run-summary.ts';
-import { findK6, refuseUnfitRun, runK6, scenarios } from './run/k6.ts';
-import { startService } from './run/service.ts';
-
-const [wanted = '', profile = 'smoke'] = process.argv.slice(2);
-const chosen = wanted === 'all' ? scenarios : scenarios.filter((scenario) => scenario === wanted);
+import { readArguments } from './run/arguments.ts';
+import { compareReports } from './run/compare-reports.ts';
+import { helpText } from './run/help.ts';
+import { runScenarios } from './run/run-scenarios.ts';
 
 let current: ChildProcess | undefined;
-let interrupted = false;
+const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // What was started has to be ended by this process: a signal only ends the run.
   process.on(signal, () => {
-    interrupted = true;
+    stop.abort();
     current?.kill('SIGINT');
   });
 }
 
 async function run(): Promise<boolean> {
-  if (chosen.length === 0) {
-    throw new Error(
-      `Expected a scenario, one of all, ${scenarios.join(', ')}; got "${wanted}". A profile may follow it.`,
-    );
-  }
-  const k6 = findK6();
-  for (const scenario of chosen) await refuseUnfitRun(k6, scenario, profile);
-  await using opened = new AsyncDisposableStack();
-  const target = process.env.BASE_URL ?? (await startService(opened));
-  const runs: RunSummary[] = [];
-  for (const scenario of chosen) {
-    if (interrupted) break;
-    console.error(`${scenario}, ${profile}, against ${target}`);
-    runs.push(await runK6(k6, { scenario, profile, target }, (child) => (current = child)));
-  }
-  console.log(summaryTable(runs));
-  return runs.length === chosen.length && runs.every(({ crossed }) => crossed.length === 0);
+  const asked = readArguments(process.argv.slice(2));
+  if (asked.command === 'compare') return compareReports(asked);
+  if (asked.command === 'run') return runScenarios(asked.run, stop.signal, (child) => (current = child));
+  console.log(helpText());
+  return true;
 }
 
 const succeeded = await run().catch((error: unknown) => {

@@ -1,38 +1,77 @@
 import { check } from 'k6';
-import http, { type RefinedResponse } from 'k6/http';
+import http, { type FileData, type RefinedResponse, type StructuredRequestBody } from 'k6/http';
 import { Counter, Trend } from 'k6/metrics';
 import { target } from './target.ts';
 
 /** Answers that say "not now", which a client may try again: 503 and 429. */
 const refused = new Counter('refused_requests');
+/** Requests that failed in any other way. */
+const lost = new Counter('lost_requests');
 /** Milliseconds from the start of this run to each failure: the first and the last span the time of an outage. */
 const failedAt = new Trend('failed_at');
 const started = Date.now();
 
-// Everything else is a failure, a redirect and a refusal too.
-http.setResponseCallback(http.expectedStatuses(200));
-
 /** A query: texts and numbers as they are, objects as JSON. */
 export type Query = Record<string, string | number | object>;
+
+/** What a request is beside its path. */
+export interface Asked {
+  /** Groups requests whose addresses differ. */
+  name: string;
+  method?: string;
+  query?: Query;
+  /** Sent as JSON, or as it is when it is a form. */
+  body?: object;
+  form?: Record<string, FileData>;
+  token?: string | undefined;
+  /** Statuses that are right. Default: 200. */
+  expected?: number[];
+}
 
 export type Answer = RefinedResponse<'text'>;
 
 /**
  * Asks for a path of the target.
  *
- * @param name groups requests whose addresses differ
- * @returns the answer if it has status 200
+ * @returns the answer if it has an expected status
  */
-export function get(path: string, name: string, query: Query = {}): Answer | undefined {
-  const response = http.get(`${target}${path}${queryText(query)}`, {
-    responseType: 'text',
-    timeout: '10s',
-    tags: { name },
-  });
-  if (check(response, { 'status is 200': ({ status }) => status === 200 })) return response;
-  refused.add(response.status === 503 || response.status === 429 ? 1 : 0);
+export function ask(path: string, asked: Asked): Answer | undefined {
+  const { name, method = 'GET', query = {}, body, form, token, expected = [200] } = asked;
+  const headers: Record<string, string> = {};
+  if (token) headers['Authorization'] = `Bearer ${token}`;
+  if (body) headers['Content-Type'] = 'application/json';
+  const response = http.request(
+    method,
+    `${target}${path}${queryText(query)}`,
+    body ? JSON.stringify(body) : (form as StructuredRequestBody | undefined),
+    {
+      headers,
+      responseType: 'text',
+      timeout: '20s',
+      tags: { name },
+      // Everything else is a failure, a redirect and a refusal too.
+      responseCallback: http.expectedStatuses(...expected),
+    },
+  );
+  const isExpected = expected.includes(response.status);
+  const isRefusal = !isExpected && (response.status === 503 || response.status === 429);
+  // Whether a service may say "not now" is for the profile to decide, by a threshold.
+  if (!isRefusal) check(response, { [`status is ${expected.join(' or ')}`]: () => isExpected });
+  if (isExpected) return response;
+  (isRefusal ? refused : lost).add(1);
+  tell(name, method, response);
   failedAt.add(Date.now() - started);
   return undefined;
+}
+
+const told = new Set<string>();
+
+/** Says once for each user what a failed request was answered with; how many there were, the summary says. */
+function tell(name: string, method: string, { url, status, error, body }: RefinedResponse<'text'>): void {
+  const kind = `${name} ${status}`;
+  if (told.has(kind)) return;
+  told.add(kind);
+  console.warn(`${name}: ${method} ${url} was answered ${status || error}: ${String(body ?? '').slice(0, 300)}`);
 }
 
 /** The body of an answer. */
@@ -41,7 +80,7 @@ export function bodyOf<T>(answer: Answer): T {
 }
 
 /** A query as it is written in an address. */
-export function queryText(query: Query): string {
+function queryText(query: Query): string {
   const parts = Object.entries(query).map(
     ([name, value]) => `${name}=${encodeURIComponent(typeof value === 'object' ? JSON.stringify(value) : value)}`,
   );

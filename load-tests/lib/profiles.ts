@@ -1,69 +1,106 @@
-import type { Options, Scenario } from 'k6/options';
-import { target } from './target.ts';
+import type { Scenario } from 'k6/options';
 
-/**
- * Users and time of a run. All are open: iterations start when they are due, whether or not those before have ended, so
- * a slow service shows as slow and not as few requests. RATE (iterations per second) and DURATION replace the numbers.
- */
-const profiles = {
-  /** Does it work at all? */
-  smoke: (): Scenario => constant({ rate: 5, duration: '10s', users: 10 }),
-  /** How fast is it at a steady load? */
-  load: (): Scenario => ({
-    executor: 'ramping-arrival-rate',
-    startRate: 1,
-    preAllocatedVUs: 50,
-    maxVUs: 200,
-    stages: [
-      { target: rate(20), duration: '10s' },
-      { target: rate(20), duration: duration('40s') },
+/** Users and time of a run. Read by k6 and by the command, so it reads no variable. */
+export interface Profile {
+  /** What it answers, as the help tells it. */
+  readonly says: string;
+  /**
+   * `lossless` fails with the first request that fails, `shedding` lets the service say "not now" (503, 429) while it has
+   * more than it can do, `breaking` goes on until a threshold is crossed, which is its result.
+   */
+  readonly kind: 'lossless' | 'shedding' | 'breaking';
+  /** Whether times are judged: not those of a few cold requests, of a service that has too much to do, or of a closed loop. */
+  readonly timed: boolean;
+  /** Open models start iterations when they are due; closed ones when their user is free. */
+  readonly model: 'open' | 'closed';
+  /** Iterations per second at the height, for a scenario of weight 1; users of a closed model. */
+  readonly rate: number;
+  /** How long the height lasts. */
+  readonly duration: string;
+  readonly scenario: (rate: number, duration: string) => Scenario;
+}
+
+/** Every profile. RATE and DURATION replace the numbers. */
+export const profiles = {
+  smoke: { ...open('does it work at all?', 5, '5s', constant), timed: false },
+  load: open('how fast is it at a steady load?', 20, '40s', (rate, duration) =>
+    ramping(1, rate, [
+      { target: rate, duration: '10s' },
+      { target: rate, duration },
       { target: 0, duration: '5s' },
-    ],
-  }),
-  /** Does anything fail while something else happens? Runs until it is interrupted. */
-  rollout: (): Scenario => constant({ rate: 50, duration: '10m', users: 100 }),
-} satisfies Record<string, () => Scenario>;
+    ]),
+  ),
+  stress: {
+    ...open('what happens at twice, four and eight times the load, and after it?', 20, '30s', (rate, duration) =>
+      ramping(rate, 8 * rate, [
+        ...[1, 2, 4, 8].flatMap((factor) => [
+          { target: factor * rate, duration: '2s' },
+          { target: factor * rate, duration },
+        ]),
+        { target: rate, duration: '2s' },
+        { target: rate, duration },
+      ]),
+    ),
+    kind: 'shedding',
+    timed: false,
+  },
+  spike: {
+    ...open('does it recover from ten times the load within two seconds?', 20, '15s', (rate, duration) =>
+      ramping(rate, 10 * rate, [
+        { target: rate, duration },
+        { target: 10 * rate, duration: '2s' },
+        { target: 10 * rate, duration },
+        { target: rate, duration: '2s' },
+        { target: rate, duration },
+      ]),
+    ),
+    kind: 'shedding',
+    timed: false,
+  },
+  soak: open('does it stay as fast and as small?', 20, '30m', constant),
+  breakpoint: {
+    ...open('at which rate does it break?', 2_000, '5m', (rate, duration) =>
+      ramping(1, rate, [{ target: rate, duration }]),
+    ),
+    kind: 'breaking',
+    timed: false,
+  },
+  rollout: {
+    ...open('does anything fail while something else happens? Runs until it is interrupted', 50, '10m', constant),
+    timed: false,
+  },
+  'closed-32': closed(32),
+  'closed-128': closed(128),
+} as const satisfies Record<string, Profile>;
 
-/** Name of the profile that PROFILE chose. Default: smoke. */
-export const profile = __ENV['PROFILE'] ?? 'smoke';
+/** Name of a profile. */
+export type ProfileName = keyof typeof profiles;
 
-/**
- * Options of a scenario under the profile of this run. Besides the scenario's own thresholds no request may fail, no
- * check, and no iteration may be dropped.
- */
-export function optionsOf(scenario: string, thresholds: NonNullable<Options['thresholds']>): Options {
-  if (!Object.hasOwn(profiles, profile)) {
-    throw new Error(`Expected PROFILE to be one of ${Object.keys(profiles).join(', ')}; got "${profile}".`);
-  }
+function open(says: string, rate: number, duration: string, scenario: Profile['scenario']): Profile {
+  return { says, kind: 'lossless', timed: true, model: 'open', rate, duration, scenario };
+}
+
+function closed(users: number): Profile {
   return {
-    scenarios: { [scenario]: profiles[profile as keyof typeof profiles]() },
-    thresholds: { http_req_failed: ['rate==0'], checks: ['rate==1'], dropped_iterations: ['count==0'], ...thresholds },
-    summaryTrendStats: ['med', 'p(95)', 'p(99)', 'max', 'min'],
-    userAgent: `k6 ${scenario}`,
-    noCookiesReset: true,
-    setupTimeout: '30s',
-    tags: { target },
+    says: `how much do ${users} users get who never pause?`,
+    kind: 'lossless',
+    timed: false,
+    model: 'closed',
+    rate: users,
+    duration: '20s',
+    scenario: (vus, duration) => ({ executor: 'constant-vus', vus, duration }),
   };
 }
 
-function constant({ rate: standard, duration: time, users }: { rate: number; duration: string; users: number }) {
-  return {
-    executor: 'constant-arrival-rate',
-    rate: rate(standard),
-    duration: duration(time),
-    preAllocatedVUs: users,
-    maxVUs: 2 * users,
-  } as const;
+function constant(rate: number, duration: string): Scenario {
+  return { executor: 'constant-arrival-rate', rate, duration, ...usersFor(rate) };
 }
 
-function rate(standard: number): number {
-  const given = __ENV['RATE'];
-  const number = given === undefined ? standard : Number(given);
-  if (!Number.isInteger(number) || number < 1)
-    throw new Error(`Expected RATE to be a whole number from 1; got "${given}".`);
-  return number;
+function ramping(startRate: number, highest: number, stages: { target: number; duration: string }[]): Scenario {
+  return { executor: 'ramping-arrival-rate', startRate, stages, ...usersFor(highest) };
 }
 
-function duration(standard: string): string {
-  return __ENV['DURATION'] ?? standard;
+/** As many users as iterations of two seconds need; an iteration for which no user is free is dropped. */
+function usersFor(rate: number): { preAllocatedVUs: number; maxVUs: number } {
+  return { preAllocatedVUs: Math.min(50, Math.max(10, rate)), maxVUs: Math.min(500, Math.max(20, 2 * rate)) };
 }

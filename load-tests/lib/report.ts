@@ -1,12 +1,14 @@
-import { profile } from './profiles.ts';
-import { type SummaryData, summarize, summaryTable } from './run-summary.ts';
+import type { ScenarioName } from './catalogue.ts';
+import { profileName } from './options.ts';
+import { type SummaryData, summarize } from './run-summary.ts';
+import { summaryTable } from './summary-table.ts';
 
 /** Makes a scenario's `handleSummary`: prints the table, or writes its row as JSON to SUMMARY_FILE if that is set. */
-export function reportOf(scenario: string): (data: SummaryData) => Record<string, string> {
+export function reportOf(scenario: ScenarioName): (data: SummaryData) => Record<string, string> {
   return (data) => {
     // A refused target was not measured.
     if (!data.metrics['iterations']) return {};
-    const run = summarize(scenario, profile, data);
+    const run = summarize(scenario, profileName, data);
     const file = __ENV['SUMMARY_FILE'];
     return file ? { [file]: JSON.stringify(run) } : { stdout: `\n${summaryTable([run])}` };
   };

@@ -1,6 +1,10 @@
-/** What is kept of a run: one row of the table. k6 writes it and run.ts and end-to-end tests read it, so it imports nothing. */
+/** What is kept of a run: one row of the table. k6 writes it, and the command and end-to-end tests read it. */
 export interface RunSummary {
   scenario: string;
+  /** Path of the list. */
+  resource: string;
+  /** Records of the list when the run began. */
+  records: number;
   profile: string;
   seconds: number;
   requests: number;
@@ -16,8 +20,16 @@ export interface RunSummary {
   p95: number;
   p99: number;
   max: number;
+  /** Received for each request, headers included. */
+  bytes: number;
+  /** Iterations in each second, from the first to the last. */
+  rate: number;
   /** Thresholds that were crossed. */
   crossed: string[];
+  checks: { name: string; passes: number; fails: number }[];
+  thresholds: { name: string; ok: boolean }[];
+  /** Requests by name, of scenarios with several kinds. */
+  parts: { name: string; requests: number; median: number; p95: number; p99: number }[];
 }
 
 interface Metric {
@@ -29,18 +41,26 @@ interface Metric {
 export interface SummaryData {
   state: { testRunDurationMs: number };
   metrics: Record<string, Metric>;
+  root_group?: { checks?: { name: string; passes: number; fails: number }[] };
+  setup_data?: { resource?: { path: string }; total?: number };
 }
 
 /** Sums up what k6 counted. */
-export function summarize(scenario: string, profile: string, { state, metrics }: SummaryData): RunSummary {
-  const value = (metric: string, name: string) => metrics[metric]?.values[name] ?? 0;
+export function summarize(scenario: string, profile: string, data: SummaryData): RunSummary {
+  const { state, metrics, setup_data: world } = data;
+  // What the setup asked for is no part of the journey.
+  const value = (metric: string, name: string) =>
+    (metrics[`${metric}{scenario:${scenario}}`] ?? metrics[metric])?.values[name] ?? 0;
   const time = (name: string) => round(value('http_req_duration', name));
   const failures = metrics['failed_at'] ? value('failed_at', 'max') - value('failed_at', 'min') : 0;
+  const [seconds, requests] = [state.testRunDurationMs / 1000, value('http_reqs', 'count')];
   return {
     scenario,
+    resource: world?.resource?.path ?? '',
+    records: world?.total ?? 0,
     profile,
-    seconds: round(state.testRunDurationMs / 1000),
-    requests: value('http_reqs', 'count'),
+    seconds: round(seconds),
+    requests,
     // A rate counts what it is the rate of as passes.
     failed: value('http_req_failed', 'passes'),
     refused: value('refused_requests', 'count'),
@@ -51,49 +71,35 @@ export function summarize(scenario: string, profile: string, { state, metrics }:
     p95: time('p(95)'),
     p99: time('p(99)'),
     max: time('max'),
-    crossed: crossedThresholds(metrics),
+    bytes: Math.round(value('data_received', 'count') / Math.max(1, requests)),
+    rate: round(value('iterations', 'count') / Math.max(0.001, seconds)),
+    ...judged(metrics),
+    checks: (data.root_group?.checks ?? []).map(({ name, passes, fails }) => ({ name, passes, fails })),
+    parts: partsOf(metrics),
   };
 }
 
-function crossedThresholds(metrics: Record<string, Metric>): string[] {
-  return Object.entries(metrics).flatMap(([metric, { thresholds = {} }]) =>
-    Object.entries(thresholds).flatMap(([threshold, { ok }]) => (ok ? [] : [`${metric} ${threshold}`])),
+/** Thresholds that always hold: they have k6 count something by itself, and judge nothing. */
+const countsOnly = ['p(99)>=0', 'count>=0'];
+
+function judged(metrics: Record<string, Metric>): Pick<RunSummary, 'thresholds' | 'crossed'> {
+  const thresholds = Object.entries(metrics).flatMap(([metric, { thresholds = {} }]) =>
+    Object.entries(thresholds)
+      .filter(([threshold]) => !countsOnly.includes(threshold))
+      .map(([threshold, { ok }]) => ({ name: `${metric.replace(/\{scenario:.*\}/, '')} ${threshold}`, ok })),
   );
+  return { thresholds, crossed: thresholds.filter(({ ok }) => !ok).map(({ name }) => name) };
+}
+
+function partsOf(metrics: Record<string, Metric>): RunSummary['parts'] {
+  return Object.entries(metrics).flatMap(([metric, { values }]) => {
+    const [, name] = /^http_req_duration\{name:(.*)\}$/.exec(metric) ?? [];
+    if (name === undefined || !values['count']) return [];
+    const time = (key: string) => round(values[key] ?? 0);
+    return [{ name, requests: values['count'], median: time('med'), p95: time('p(95)'), p99: time('p(99)') }];
+  });
 }
 
 function round(number: number): number {
   return Math.round(10 * number) / 10;
-}
-
-const columns: [title: string, cell: (run: RunSummary) => string | number][] = [
-  ['scenario', (run) => run.scenario],
-  ['profile', (run) => run.profile],
-  ['requests', (run) => run.requests],
-  ['per s', (run) => Math.round(run.requests / run.seconds)],
-  ['failed', (run) => run.failed],
-  ['dropped', (run) => run.dropped],
-  ['checks failed', (run) => run.checksFailed],
-  ['median ms', (run) => run.median],
-  ['p95 ms', (run) => run.p95],
-  ['p99 ms', (run) => run.p99],
-  ['max ms', (run) => run.max],
-  ['result', (run) => (run.crossed.length === 0 ? 'ok' : `CROSSED: ${run.crossed.join('; ')}`)],
-];
-
-/** The runs as a table, a line each. */
-export function summaryTable(runs: readonly RunSummary[]): string {
-  const rows = [columns.map(([title]) => title), ...runs.map((run) => columns.map(([, cell]) => String(cell(run))))];
-  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => pad(cell, widths[column] ?? 0, column))
-      .join('  ')
-      .trimEnd(),
-  );
-  return `${lines.join('\n')}\n`;
-}
-
-/** Words to the left, numbers to the right. */
-function pad(cell: string, width: number, column: number): string {
-  return column < 2 || column === columns.length - 1 ? cell.padEnd(width) : cell.padStart(width);
 }

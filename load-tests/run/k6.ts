@@ -1,18 +1,36 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import type { RunSummary } from '../lib/run-summary.ts';
+import { readSeries, type Second } from './series.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 /** k6 neither reports its use nor looks for extensions elsewhere. */
 const quiet = { ...process.env, K6_NO_USAGE_REPORT: 'true', K6_AUTO_EXTENSION_RESOLUTION: 'false' };
 
-/** Names of the scenarios that there are. */
-export const scenarios = readdirSync(join(root, 'load-tests/scenarios')).map((file) => file.replace(/\.ts$/, ''));
+/** One run of k6, as it is started. */
+export interface K6Run {
+  readonly scenario: string;
+  readonly profile: string;
+  readonly target: string;
+  /** Path of the list; none takes the one with the most records. */
+  readonly resource: string | undefined;
+  readonly rate: string | undefined;
+  readonly duration: string | undefined;
+  /** Credentials and the like, as `NAME: value`. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Where to send metrics by Prometheus remote write. */
+  readonly prometheus: string | undefined;
+}
+
+/** What a run measured, as a whole and second by second. */
+export interface MeasuredRun extends RunSummary {
+  series: Second[];
+}
 
 /** Finds k6: on PATH, where scripts/tools.sh puts it, or beside a local cluster. Raises an error that says how to get it. */
 export function findK6(): string {
@@ -26,28 +44,59 @@ export function findK6(): string {
 }
 
 /** Runs one scenario. `running` is told of the process, so that it can be ended from outside. */
-export async function runK6(
+export async function runK6(k6: string, run: K6Run, running: (child: ChildProcess) => void): Promise<MeasuredRun> {
+  const folder = mkdtempSync(join(tmpdir(), 'slipway-load-'));
+  try {
+    const [summary, recording] = [join(folder, 'summary.json'), join(folder, 'seconds.ndjson')];
+    const code = await spawnK6(k6, run, { summary, recording }, running);
+    if (!existsSync(summary)) {
+      throw new Error(`k6 ended with ${code} and measured nothing in ${run.scenario}; its message stands above.`);
+    }
+    return { ...(JSON.parse(readFileSync(summary, 'utf8')) as RunSummary), series: readSeries(recording) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function spawnK6(
   k6: string,
-  run: { scenario: string; profile: string; target: string },
+  run: K6Run,
+  { summary, recording }: { summary: string; recording: string },
   running: (child: ChildProcess) => void,
-): Promise<RunSummary> {
-  const folder = join(root, '.cache/load');
-  const file = join(folder, `${run.scenario}-${run.profile}.json`);
-  mkdirSync(folder, { recursive: true });
-  rmSync(file, { force: true });
-  const { RATE, DURATION } = process.env;
-  const variables = { PROFILE: run.profile, BASE_URL: run.target, SUMMARY_FILE: file, RATE, DURATION };
-  const settings = Object.entries(variables).flatMap(([name, value]) =>
-    value === undefined ? [] : ['-e', `${name}=${value}`],
+): Promise<number | null> {
+  const { scenario, profile, target, resource, rate, duration, variables, prometheus } = run;
+  const given = { PROFILE: profile, BASE_URL: target, RESOURCE: resource, RATE: rate, DURATION: duration };
+  const child = spawn(
+    k6,
+    [
+      ...['run', '--quiet', '--tag', `testid=${scenario}-${profile}`],
+      ...(prometheus ? ['-o', 'experimental-prometheus-rw'] : []),
+      join(root, `load-tests/scenarios/${scenario}.ts`),
+    ],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: {
+        ...quiet,
+        ...variables,
+        ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+        SUMMARY_FILE: summary,
+        ...{ K6_WEB_DASHBOARD: 'true', K6_WEB_DASHBOARD_PORT: '-1', K6_WEB_DASHBOARD_PERIOD: '1s' },
+        K6_WEB_DASHBOARD_RECORD: recording,
+        ...(prometheus && remoteWrite(prometheus)),
+      },
+    },
   );
-  const child = spawn(k6, ['run', '--quiet', ...settings, join(root, `load-tests/scenarios/${run.scenario}.ts`)], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: quiet,
-  });
   running(child);
-  const code = await new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve));
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as RunSummary;
-  throw new Error(`k6 ended with ${code} and measured nothing in ${run.scenario}; its message stands above.`);
+  return new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve));
+}
+
+function remoteWrite(url: string) {
+  return {
+    K6_PROMETHEUS_RW_SERVER_URL: url,
+    K6_PROMETHEUS_RW_TREND_STATS: 'p(50),p(95),p(99),max',
+    K6_PROMETHEUS_RW_PUSH_INTERVAL: '2s',
+    K6_PROMETHEUS_RW_STALE_MARKERS: 'true',
+  };
 }
 
 /** Has k6 read a scenario under a profile, before anything is started for it. Raises an error with what k6 says. */

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, openSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,21 +11,32 @@ import { startPostgres } from '../../src/chassis/testing/postgres.ts';
 const root = join(import.meta.dirname, '../..');
 const logFile = join(root, '.cache/load/service.log');
 
+/** A service that was started for a run. */
+export interface StartedService {
+  readonly url: string;
+  /** A login with every right, of a database that was made for the run. */
+  readonly account: { readonly LOAD_EMAIL: string; readonly LOAD_PASSWORD: string } | undefined;
+}
+
 /**
- * Starts the service as in production, with 100,000 products: on DATABASE_URL, or on a PostgreSQL of its own. What was
- * started is put on `opened`, to be ended with it.
- *
- * @returns its address
+ * Starts the service as in production, with sample data: on DATABASE_URL, or on a database of its own. What was started
+ * is put on `opened`, to be ended with it.
  */
-export async function startService(opened: AsyncDisposableStack): Promise<string> {
+export async function startService(
+  opened: AsyncDisposableStack,
+  { database, size }: { database: 'postgresql' | 'sqlite'; size: 'small' | 'full' },
+): Promise<StartedService> {
   const [port, internalPort] = [await freePort(), await freePort()];
-  const url = process.env.DATABASE_URL ?? (await ownDatabase(opened));
+  const given = process.env.DATABASE_URL;
+  const folder = temporaryFolder(opened);
+  const url = given ?? (database === 'sqlite' ? `file:${join(folder, 'load.db')}` : await ownDatabase(opened));
   const env = {
     ...process.env,
     NODE_ENV: 'production',
     DATABASE_URL: url,
     AUTH_JWT_SECRET: randomBytes(32).toString('base64'),
     CURSOR_SECRET: randomBytes(32).toString('base64'),
+    LOCAL_UPLOAD_DIR: join(folder, 'uploads'),
     HOST: '127.0.0.1',
     PORT: String(port),
     INTERNAL_HOST: '127.0.0.1',
@@ -35,11 +47,20 @@ export async function startService(opened: AsyncDisposableStack): Promise<string
   };
   mkdirSync(join(logFile, '..'), { recursive: true });
   await command(env, 'migrate');
-  await command(env, 'seed', '--size', 'full');
+  // Only outside production are there accounts whose password everyone knows; a database that was given gets none.
+  await command({ ...env, NODE_ENV: given ? 'production' : 'development' }, 'seed', '--size', size);
   const service = main(env);
   opened.defer(() => end(service));
   await untilReady(service, `http://127.0.0.1:${internalPort}/readyz`);
-  return `http://127.0.0.1:${port}`;
+  return { url: `http://127.0.0.1:${port}`, account: given ? undefined : demoAccount };
+}
+
+const demoAccount = { LOAD_EMAIL: 'admin@example.com', LOAD_PASSWORD: 'slipway-demo-password' };
+
+function temporaryFolder(opened: AsyncDisposableStack): string {
+  const folder = mkdtempSync(join(tmpdir(), 'slipway-load-'));
+  opened.defer(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 async function ownDatabase(opened: AsyncDisposableStack): Promise<string> {

@@ -1,31 +1,24 @@
 import { check } from 'k6';
-import { bodyOf, get } from '../lib/client.ts';
-import { lastPage, type Page, type Product } from '../lib/list-contract.ts';
-import { optionsOf } from '../lib/profiles.ts';
+import type { Row } from '../contract/fields.ts';
+import { idOf } from '../contract/invariants.ts';
+import { ask, bodyOf } from '../lib/client.ts';
+import { oneOf } from '../lib/lists.ts';
+import { optionsOf } from '../lib/options.ts';
 import { reportOf } from '../lib/report.ts';
-import { refuseUnfitTarget } from '../lib/target.ts';
+import { tokenOf } from '../lib/session.ts';
+import { setupOf, type World } from '../lib/world.ts';
 
-/** Somebody opens one product. */
-export const options = optionsOf('read-one', { http_req_duration: ['p(95)<50', 'p(99)<150'] });
+/** Somebody opens one record. */
+export const options = optionsOf('read-one', { all: [50, 150] });
+export const setup = setupOf('read-one');
 export const handleSummary = reportOf('read-one');
 
-/** Identifiers of products from all over the list. */
-export function setup(): string[] {
-  const { total } = refuseUnfitTarget();
-  const pages = lastPage({ total, pageSize: 100 });
-  return [0, 1, 2, 3, 4].flatMap((part) => {
-    const answer = get('/api/v1/products/paginated', 'setup', {
-      page: 1 + Math.floor((part * pages) / 5),
-      pageSize: 100,
-    });
-    return answer ? bodyOf<Page>(answer).data.map(({ id }) => id) : [];
-  });
-}
-
-export default function readOne(ids: string[]): void {
-  const id = ids[Math.floor(ids.length * Math.random())] ?? '';
-  const answer = get(`/api/v1/products/${id}`, 'one product');
+export default function readOne(world: World): void {
+  const { get } = world.resource.routes;
+  const id = oneOf(world.ids) ?? '';
+  const path = (get?.path ?? '').replace(/\{\w+\}$/, id);
+  const answer = ask(path, { name: 'one record', token: tokenOf(world.session) });
   if (!answer) return;
-  const { data } = bodyOf<{ data: Product }>(answer);
-  check(data, { 'the record is the one asked for': (product) => product.id === id && product.price > 0 });
+  const { data } = bodyOf<{ data: Row }>(answer);
+  check(data, { 'the record is the one asked for': (row) => idOf(row) === id });
 }

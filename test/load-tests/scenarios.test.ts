@@ -1,81 +1,176 @@
-import { execFile } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import process from 'node:process';
-import { promisify } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { scenarios } from '../../load-tests/run/k6.ts';
-import { root, skipped, tool } from '../chart/chart.ts';
-import { bootTestApp } from '../support/boot-test-app.ts';
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { catalogue } from '../../load-tests/lib/catalogue.ts';
+import { scenarioNames } from '../../load-tests/run/arguments.ts';
+import { root, skipped } from '../chart/chart.ts';
+import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
+import { type PlantedFault, startProxy } from './load-proxy.ts';
+import { admin, failedChecks, measureScenario, runScenario } from './run-scenario.ts';
 
-interface Outcome {
-  code: number;
-  stdout: string;
-  stderr: string;
+interface ListBody {
+  page: number;
+  data: { id: string; name: string }[];
 }
 
-const quick = { RATE: '10', DURATION: '1s' };
-
-/** Runs a scenario with k6, for a moment. */
-async function run(scenario: string, target: string, variables: Record<string, string> = quick): Promise<Outcome> {
-  const settings = Object.entries({ BASE_URL: target, ...variables }).flatMap(([name, value]) => [
-    '-e',
-    `${name}=${value}`,
-  ]);
-  const env = { ...process.env, K6_NO_USAGE_REPORT: 'true', K6_AUTO_EXTENSION_RESOLUTION: 'false' };
-  const file = join(root, `load-tests/scenarios/${scenario}.ts`);
-  return promisify(execFile)(tool('k6') ?? '', ['run', '--quiet', ...settings, file], { env }).then(
-    (ended) => ({ ...ended, code: 0 }),
-    (failed: Outcome) => failed,
-  );
-}
-
-/** A service that answers every page with these records, whatever the page is. */
-async function alwaysAnswering(answer: object): Promise<string> {
-  const server = createServer((_req, res) => res.end(JSON.stringify(answer))).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => void server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const unlimited = { RATE_LIMIT_ENABLED: 'false' };
+let app: TestApp;
+/** Where scenarios write, so that the lists of the other stay as they are. */
+let written: TestApp;
 
 describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
-  it.each(scenarios)('%s finds the contract kept and nothing failed', async (scenario) => {
-    const { url } = await bootTestApp();
-    // How long answers take depends on the machine; only that may cross a threshold.
-    const { stdout } = await run(scenario, url);
-    expect(stdout).toMatch(new RegExp(`^${scenario} +smoke +\\d+ +\\d+ +0 +0 +0 `, 'm'));
+  beforeAll(async () => {
+    [app, written] = await Promise.all([bootTestApp({ env: unlimited }), bootTestApp({ env: unlimited })]);
   });
 
-  it('finds pages that overlap, are out of order or lack a Link', async () => {
-    const data = Array.from({ length: 20 }, (_, index) => ({ id: `${99 - index}`, price: 1 }));
-    const { code, stdout } = await run(
+  it('has an entry in the catalogue for each scenario', () => {
+    const files = readdirSync(join(root, 'load-tests/scenarios')).map((file) => basename(file, '.ts'));
+    expect(files.toSorted()).toEqual(scenarioNames.toSorted());
+  });
+
+  describe.concurrent('of a list', () => {
+    it.each([
       'list-shallow',
-      await alwaysAnswering({ data, page: 1, pageSize: 20, total: 5000 }),
+      'list-deep-page',
+      'list-deep-cursor',
+      'list-filtered-wide',
+      'list-filtered-narrow',
+      'list-sorted-by-relation',
+      'list-include',
+      'find-list',
+      'read-one',
+      'error-mix',
+    ])('%s finds the contract kept and nothing failed', async (scenario) => {
+      const run = await measureScenario(scenario, app.url);
+      expect(run).toMatchObject({ scenario, resource: '/api/v1/products', records: 1_000 });
+      expect(run.failed, run.said).toBe(0);
+      expect(failedChecks(run)).toEqual([]);
+      expect(run.checks.length).toBeGreaterThan(1);
+      expect(run.requests).toBeGreaterThan(0);
+    });
+
+    it.each(['users', 'profiles', 'categories'])(
+      'is of any other, such as %s, without a line for it',
+      async (resource) => {
+        const run = await measureScenario('list-deep-cursor', app.url, { ...admin, RESOURCE: resource });
+        expect(run.resource).toBe(`/api/v1/${resource}`);
+        expect(run.failed, run.said).toBe(0);
+        expect(failedChecks(run)).toEqual([]);
+      },
     );
-    expect(stdout).toContain('checks rate==1');
-    expect(code).toBe(99);
   });
 
-  it('refuses a target where nothing answers, and says what to do', async () => {
-    const { code, stdout, stderr } = await run('read-one', 'http://127.0.0.1:9');
-    expect(stderr).toContain('nothing answers at http://127.0.0.1:9');
-    expect(stderr).toContain('npm run load');
-    expect(stdout).toBe('');
-    expect(code).toBe(108);
+  describe.concurrent('that writes', () => {
+    it.each(['write-mix', 'upload', 'day'])('%s reads what it wrote, and nothing failed', async (scenario) => {
+      const run = await measureScenario(scenario, written.url, admin);
+      expect(run.failed, run.said).toBe(0);
+      expect(failedChecks(run)).toEqual([]);
+    });
   });
 
-  it('refuses a target with too little to list, and says what to do', async () => {
-    const { url, orm } = await bootTestApp();
-    await orm.product.deleteMany({});
-    const { code, stderr } = await run('list-filtered', url);
-    expect(stderr).toContain('has 0 products, expected at least 1000');
-    expect(stderr).toContain('npm run db:seed');
-    expect(code).toBe(108);
+  describe.concurrent('finds a fault that was planted', () => {
+    /** What a scenario finds behind a proxy with a fault. */
+    async function found(scenario: string, fault: PlantedFault): Promise<string[]> {
+      await using proxy = await startProxy(scenario === 'write-mix' ? written.url : app.url, fault);
+      return failedChecks(await measureScenario(scenario, proxy.url, admin));
+    }
+
+    it('a row that is on two pages', async () => {
+      const change = repeatLast();
+      const repeat: PlantedFault = { answer: ({ url, text }) => onPage(url, text, change) };
+      expect(await found('list-shallow', repeat)).toContain('no record twice across pages');
+    });
+
+    it('a row that is on no page', async () => {
+      // Only small pages lose it, as where the second of two queries sees what the first did not.
+      const lose: PlantedFault = {
+        answer: ({ url, text }) =>
+          onPage(url, text, (body) => ({
+            ...body,
+            data: url.searchParams.has('pageSize') ? body.data : moved(body.data),
+          })),
+      };
+      expect(await found('list-shallow', lose)).toContain('no record missing across pages');
+    });
+
+    it('a read that is older than the write of its client', async () => {
+      expect(await found('write-mix', { answer: staleReads() })).toContain('a client reads its own writes');
+    });
+
+    it('an order and a filter that do not hold', async () => {
+      const shuffle: PlantedFault = {
+        answer: ({ url, text }) => onPage(url, text, ({ data, ...rest }) => ({ ...rest, data: data.toReversed() })),
+      };
+      const checks = await found('list-filtered-wide', { ...shuffle, ask: (url) => url.searchParams.delete('where') });
+      expect(checks).toContain('records are in order');
+      expect(checks).toContain('every record passes the filter');
+    });
   });
 
-  it('refuses a profile and a rate that there are not', async () => {
-    expect((await run('read-one', 'http://127.0.0.1:9', { PROFILE: 'huge' })).stderr).toContain('smoke, load, rollout');
-    expect((await run('read-one', 'http://127.0.0.1:9', { RATE: 'many' })).stderr).toContain('got \\"many\\"');
+  describe.concurrent('refuses', () => {
+    it('a target where nothing answers, and says what to do', async () => {
+      const { code, stdout, stderr } = await runScenario('read-one', 'http://127.0.0.1:9');
+      expect(stderr).toContain('nothing answers at http://127.0.0.1:9');
+      expect(stderr).toContain('npm run load');
+      expect(stdout).toBe('');
+      expect(code).toBe(108);
+    });
+
+    it('a list that there is not, is empty, is closed or lacks what the scenario is of', async () => {
+      const refusal = async (scenario: string, resource: string) =>
+        (await runScenario(scenario, app.url, { RESOURCE: resource })).stderr;
+      const said = await Promise.all([
+        refusal('read-one', 'lamps'),
+        refusal('read-one', 'users'),
+        refusal('list-search', 'categories'),
+      ]);
+      expect(said[0]).toContain('list of the service, by name or path: /auth/audit-events, /api/v1/');
+      expect(said[1]).toContain('takes credentials: give LOAD_EMAIL and LOAD_PASSWORD, or TOKEN');
+      expect(said[2]).toContain('/api/v1/categories has no search box (q), so list-search has nothing to do');
+    });
+
+    it('a profile and a rate that there are not', async () => {
+      const refusal = async (variables: Record<string, string>) =>
+        (await runScenario('read-one', 'http://127.0.0.1:9', variables)).stderr;
+      expect(await refusal({ PROFILE: 'huge' })).toContain('smoke, load, stress');
+      expect(await refusal({ RATE: 'many' })).toContain('got \\"many\\"');
+    });
+  });
+});
+
+function onPage(url: URL, text: string, change: (body: ListBody) => ListBody): string {
+  return url.pathname.endsWith('/paginated') ? JSON.stringify(change(JSON.parse(text) as ListBody)) : text;
+}
+
+/** Puts the last row of each page in the place of the first of the next, as pages do that shift. */
+function repeatLast(): (body: ListBody) => ListBody {
+  const last = new Map<number, ListBody['data'][number]>();
+  return (body) => {
+    const [end, before] = [body.data.at(-1), last.get(body.page - 1)];
+    if (end) last.set(body.page, end);
+    return before ? { ...body, data: [before, ...body.data.slice(1)] } : body;
+  };
+}
+
+/** Rows of which the first is one that no page of others has. */
+function moved(data: ListBody['data']): ListBody['data'] {
+  const [first, ...rest] = data;
+  return first ? [{ ...first, id: first.id.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')) }, ...rest] : data;
+}
+
+/** Answers each read of a record with what the first read of it gave. */
+function staleReads(): NonNullable<PlantedFault['answer']> {
+  const known = new Map<string, string>();
+  return ({ method, url, text }) => {
+    if (method !== 'GET' || !/[0-9a-f-]{36}$/.test(url.pathname)) return text;
+    const first = known.get(url.pathname) ?? text;
+    known.set(url.pathname, first);
+    return first;
+  };
+}
+
+describe('the catalogue of load tests', () => {
+  it('tells each scenario in a phrase', () => {
+    for (const { says } of Object.values(catalogue)) expect(says).toMatch(/^[a-z].{10,80}[^.]$/);
   });
 });

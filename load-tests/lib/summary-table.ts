@@ -1,0 +1,40 @@
+import type { RunSummary } from './run-summary.ts';
+
+type Column<T> = readonly [title: string, cell: (row: T) => string | number];
+
+const columns: Column<RunSummary>[] = [
+  ['scenario', (run) => run.scenario],
+  ['list', (run) => run.resource.slice(run.resource.lastIndexOf('/') + 1)],
+  ['profile', (run) => run.profile],
+  ['requests', (run) => run.requests],
+  ['per s', (run) => Math.round(run.requests / Math.max(0.1, run.seconds))],
+  ['failed', (run) => run.failed],
+  ['dropped', (run) => run.dropped],
+  ['checks failed', (run) => run.checksFailed],
+  ['median ms', (run) => run.median],
+  ['p95 ms', (run) => run.p95],
+  ['p99 ms', (run) => run.p99],
+  ['max ms', (run) => run.max],
+  ['result', resultOf],
+];
+
+/** The runs as a table, a line each. */
+export function summaryTable(runs: readonly RunSummary[]): string {
+  return textTable(columns, runs, 3);
+}
+
+/** What came of a run in words: the rate at which it broke, where that was looked for, or what was not as it should be. */
+export function resultOf(run: RunSummary): string {
+  if (run.profile === 'breakpoint') return `broke: ${run.crossed.join('; ') || 'not within the run'}`;
+  return run.crossed.length === 0 ? 'ok' : `CROSSED: ${run.crossed.join('; ')}`;
+}
+
+/** Rows as lines of equal columns: the first `words` and the last to the left, numbers to the right. */
+export function textTable<T>(shown: readonly Column<T>[], all: readonly T[], words: number): string {
+  const rows = [shown.map(([title]) => title), ...all.map((row) => shown.map(([, cell]) => String(cell(row))))];
+  const widths = shown.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const isText = (column: number) => column < words || column === shown.length - 1;
+  const line = (row: string[]) =>
+    row.map((cell, column) => (isText(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)));
+  return `${rows.map((row) => line(row).join('  ').trimEnd()).join('\n')}\n`;
+}

@@ -1,0 +1,119 @@
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { catalogue, type ScenarioName } from '../lib/catalogue.ts';
+import { type ProfileName, profiles } from '../lib/profiles.ts';
+
+/** A run of scenarios, as it was asked for. */
+export interface RunArguments {
+  readonly scenarios: readonly ScenarioName[];
+  readonly profile: ProfileName;
+  /** Names or paths of lists, or `all`; none takes the one with the most records. */
+  readonly resources: readonly string[];
+  /** A service that runs already; none starts one. */
+  readonly target: string | undefined;
+  readonly database: 'postgresql' | 'sqlite';
+  readonly size: 'small' | 'full';
+  readonly rate: string | undefined;
+  readonly duration: string | undefined;
+  readonly base: string;
+  readonly saveBase: boolean;
+  readonly tolerance: number;
+  readonly out: string | undefined;
+  readonly prometheus: string | undefined;
+}
+
+/** What the command line asks for. */
+export type Asked =
+  | { command: 'help' }
+  | { command: 'compare'; before: string; after: string; tolerance: number }
+  | { command: 'run'; run: RunArguments };
+
+const options = {
+  help: { type: 'boolean', short: 'h' },
+  resource: { type: 'string', multiple: true },
+  target: { type: 'string' },
+  database: { type: 'string' },
+  size: { type: 'string' },
+  rate: { type: 'string' },
+  duration: { type: 'string' },
+  base: { type: 'string' },
+  'save-base': { type: 'boolean' },
+  tolerance: { type: 'string' },
+  out: { type: 'string' },
+  prometheus: { type: 'string' },
+} as const;
+
+/** How much slower a run may be than what it is compared with: 1.3 is 30 %. */
+const defaultTolerance = 1.3;
+
+/**
+ * Reads the command line.
+ *
+ * @throws Error with every problem, a line each
+ */
+export function readArguments(args: string[], env: NodeJS.ProcessEnv = process.env): Asked {
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+  const [first, second, ...rest] = positionals;
+  if (values.help || first === undefined || first === 'help') return { command: 'help' };
+  const tolerance = Number(values.tolerance ?? defaultTolerance);
+  const problems = [
+    ...(tolerance > 1 ? [] : [`Expected --tolerance to be a number above 1, such as 1.3; got "${values.tolerance}".`]),
+    ...(first === 'compare'
+      ? compareProblems(positionals)
+      : [...runProblems(first, second, rest), ...oneOfProblems(values)]),
+  ];
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  if (first === 'compare') return { command: 'compare', before: second ?? '', after: rest[0] ?? '', tolerance };
+  const run: RunArguments = {
+    scenarios: first === 'all' ? scenarioNames : [first as ScenarioName],
+    profile: (second ?? 'smoke') as ProfileName,
+    resources: (values.resource ?? []).flatMap((names) => names.split(',')),
+    target: values.target ?? env.BASE_URL,
+    database: (values.database ?? 'postgresql') as RunArguments['database'],
+    size: (values.size ?? 'full') as RunArguments['size'],
+    rate: values.rate ?? env.RATE,
+    duration: values.duration ?? env.DURATION,
+    base: values.base ?? '.cache/load/base.json',
+    saveBase: values['save-base'] ?? false,
+    tolerance,
+    out: values.out,
+    prometheus: values.prometheus,
+  };
+  return { command: 'run', run };
+}
+
+/** The names of all scenarios. */
+export const scenarioNames = Object.keys(catalogue) as ScenarioName[];
+
+function compareProblems({ length }: string[]): string[] {
+  return length === 3
+    ? []
+    : ['Expected compare to be followed by two runs: folders, report.json files, last, previous or base.'];
+}
+
+function runProblems(scenario: string, profile: string | undefined, rest: string[]): string[] {
+  const isKnown = scenario === 'all' || Object.hasOwn(catalogue, scenario);
+  return [
+    ...(isKnown ? [] : [`Expected a scenario, one of all, ${scenarioNames.join(', ')}; got "${scenario}".`]),
+    ...(profile === undefined || Object.hasOwn(profiles, profile)
+      ? []
+      : [`Expected a profile, one of ${Object.keys(profiles).join(', ')}; got "${profile}".`]),
+    ...(rest.length === 0 ? [] : [`Expected a scenario and a profile; got "${rest.join(' ')}" as well.`]),
+  ];
+}
+
+function oneOfProblems(values: { database?: string; size?: string; target?: string; rate?: string }): string[] {
+  const { database = 'postgresql', size = 'full', target, rate } = values;
+  return [
+    ...(['postgresql', 'sqlite'].includes(database)
+      ? []
+      : [`Expected --database to be postgresql or sqlite; got "${database}".`]),
+    ...(['small', 'full'].includes(size) ? [] : [`Expected --size to be small or full; got "${size}".`]),
+    ...(target === undefined || URL.canParse(target)
+      ? []
+      : [`Expected --target to be an address such as http://localhost:3000; got "${target}".`]),
+    ...(rate === undefined || /^[1-9]\d*$/.test(rate)
+      ? []
+      : [`Expected --rate to be a whole number from 1; got "${rate}".`]),
+  ];
+}

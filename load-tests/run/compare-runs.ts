@@ -1,0 +1,97 @@
+import type { RunSummary } from '../lib/run-summary.ts';
+
+/** One measure of a scenario in two runs. */
+export interface Difference {
+  readonly scenario: string;
+  readonly resource: string;
+  readonly profile: string;
+  readonly measure: string;
+  readonly before: number;
+  readonly after: number;
+  readonly verdict: 'same' | 'better' | 'regression';
+}
+
+interface Measure {
+  readonly name: string;
+  readonly of: (run: RunSummary) => number;
+  /** Which way is worse. */
+  readonly worse: 'more' | 'less';
+  /** How many times as much is too much, in terms of the tolerance. */
+  readonly factor: (tolerance: number) => number;
+  /** What never matters, in the unit of the measure: the noise of a machine. */
+  readonly noise: number;
+}
+
+const measures: readonly Measure[] = [
+  { name: 'median ms', of: ({ median }) => median, worse: 'more', factor: (tolerance) => tolerance, noise: 1 },
+  // The tail is less steady than the middle: the same tolerance on its logarithm, twice.
+  { name: 'p95 ms', of: ({ p95 }) => p95, worse: 'more', factor: (tolerance) => tolerance ** 2, noise: 5 },
+  { name: 'bytes/request', of: ({ bytes }) => bytes, worse: 'more', factor: () => 1.1, noise: 64 },
+  { name: 'failed', of: ({ failed }) => failed, worse: 'more', factor: () => 1, noise: 0 },
+  { name: 'checks failed', of: ({ checksFailed }) => checksFailed, worse: 'more', factor: () => 1, noise: 0 },
+  { name: 'dropped', of: ({ dropped }) => dropped, worse: 'more', factor: () => 1, noise: 0 },
+];
+
+/** Of a closed model the rate is its result; of an open one it is its input, unless it looked for the breaking point. */
+const rate: Measure = {
+  name: 'iterations/s',
+  of: (run) => run.rate,
+  worse: 'less',
+  factor: (tolerance) => tolerance,
+  noise: 1,
+};
+
+/**
+ * Compares the runs of two reports, scenario by scenario.
+ *
+ * @param tolerance how many times as slow is still the same; above 1
+ */
+export function compareRuns(
+  before: readonly RunSummary[],
+  after: readonly RunSummary[],
+  tolerance: number,
+): Difference[] {
+  return after.flatMap((run) => {
+    const former = before.find((other) => keyOf(other) === keyOf(run));
+    if (!former) return [];
+    const { scenario, resource, profile } = run;
+    return measuresOf(former, run).map((measure) => {
+      const [one, other] = [measure.of(former), measure.of(run)];
+      return {
+        scenario,
+        resource,
+        profile,
+        measure: measure.name,
+        before: one,
+        after: other,
+        verdict: judge(measure, one, other, tolerance),
+      };
+    });
+  });
+}
+
+/** What two runs have to have in common to be compared. */
+export function keyOf({ scenario, resource, profile }: Pick<RunSummary, 'scenario' | 'resource' | 'profile'>): string {
+  return `${scenario} ${resource} ${profile}`;
+}
+
+function measuresOf(before: RunSummary, after: RunSummary): Measure[] {
+  const parts = after.parts.flatMap(({ name }) => {
+    const of = (run: RunSummary) => run.parts.find((part) => part.name === name)?.median ?? 0;
+    return of(before) > 0 ? [{ ...(measures[0] as Measure), name: `${name}: median ms`, of }] : [];
+  });
+  const isResult = /^(closed|breakpoint)/.test(after.profile);
+  return [...measures, ...(isResult ? [rate] : []), ...parts];
+}
+
+function judge(
+  { worse, factor, noise }: Measure,
+  before: number,
+  after: number,
+  tolerance: number,
+): Difference['verdict'] {
+  if (Math.abs(after - before) <= noise) return 'same';
+  const [small, large] = before < after ? [before, after] : [after, before];
+  if (large <= small * factor(tolerance)) return 'same';
+  return after > before === (worse === 'more') ? 'regression' : 'better';
+}

@@ -1,0 +1,114 @@
+import { resultOf } from '../lib/summary-table.ts';
+import { chart, type Line } from './chart.ts';
+import type { Difference } from './compare-runs.ts';
+import { changeOf } from './difference-table.ts';
+import type { MeasuredRun } from './k6.ts';
+import type { LoadReport } from './report.ts';
+import type { Second } from './series.ts';
+
+const style = `:root{color-scheme:light dark;font:15px/1.45 system-ui,sans-serif}body{max-width:1320px;margin:2rem auto;padding:0 1rem}
+table{border-collapse:collapse;width:100%;margin:.6rem 0}th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid #8884}
+th:first-child,td:first-child,td.text,th.text{text-align:left}.bad{color:#d33;font-weight:600}.good{color:#2a8f4a}
+section{margin:2rem 0;border-top:2px solid #8886;padding-top:.4rem}.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(420px,1fr));gap:1rem}
+figure{margin:0}svg{width:100%}svg text{font-size:11px;fill:currentColor}.grid{stroke:#8885}
+figcaption span{margin-left:.8rem}figcaption i{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.3em}`;
+
+/** A report for a browser: one file, without scripts and without anything to fetch. */
+export function htmlReport(report: LoadReport): string {
+  const { machine, target, started, database = 'a service that ran already', skipped } = report;
+  const place = `${machine.cores} cores of ${machine.processor}, ${machine.memoryGiB} GiB, Node ${machine.node}`;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Load tests, ${text(started)}</title><style>${style}</style></head><body>
+<h1>Load tests</h1>
+<p>${text(started)}, against ${text(target)} on ${text(database)}; ${text(place)}</p>
+${overview(report.runs)}
+${skipped.length > 0 ? `<h2>Left out</h2><ul>${skipped.map((line) => `<li>${text(line)}</li>`).join('')}</ul>` : ''}
+${report.runs.map((run) => section(run, report.differences ?? [])).join('\n')}
+</body></html>
+`;
+}
+
+function overview(runs: readonly MeasuredRun[]): string {
+  const rows = runs.map((run) => {
+    const bad = run.crossed.length > 0 && run.profile !== 'breakpoint';
+    const numbers = [run.requests, Math.round(run.requests / Math.max(0.1, run.seconds)), run.failed, run.dropped];
+    const times = [run.checksFailed, run.median, run.p95, run.p99, run.max];
+    const cells = [...numbers, ...times].map((cell) => `<td>${cell}</td>`).join('');
+    const name = `<a href="#${anchor(run)}">${text(run.scenario)}</a>`;
+    return `<tr><td>${name}</td><td class="text">${text(run.resource)}</td><td class="text">${text(run.profile)}</td>${cells}<td class="text ${bad ? 'bad' : 'good'}">${text(resultOf(run))}</td></tr>`;
+  });
+  const titles = ['requests', 'per s', 'failed', 'dropped', 'checks failed', 'median ms', 'p95 ms', 'p99 ms', 'max ms'];
+  return `<table><tr><th>scenario</th><th class="text">list</th><th class="text">profile</th>${titles.map((title) => `<th>${title}</th>`).join('')}<th class="text">result</th></tr>${rows.join('')}</table>`;
+}
+
+function section(run: MeasuredRun, differences: readonly Difference[]): string {
+  const own = differences.filter(({ scenario, resource }) => scenario === run.scenario && resource === run.resource);
+  return `<section id="${anchor(run)}"><h2>${text(run.scenario)} <small>${text(run.resource)}, ${run.records} records, ${text(run.profile)}</small></h2>
+<div class="charts">${charts(run.series)}</div>
+${partTable(run)}${checkTable(run)}${differenceRows(own)}</section>`;
+}
+
+function charts(series: readonly Second[]): string {
+  if (series.length < 2) return '<p>Too short a run for a chart.</p>';
+  const line = (name: string, colour: string, value: (second: Second) => number | undefined): Line => ({
+    name,
+    colour,
+    points: series.flatMap((second) => {
+      const found = value(second);
+      return found === undefined ? [] : [[second.at, found] as const];
+    }),
+  });
+  return [
+    chart('Time of a request', 'ms', [
+      line('median', '#2a8f4a', ({ median }) => median),
+      line('p95', '#e08a00', ({ p95 }) => p95),
+      line('p99', '#c2185b', ({ p99 }) => p99),
+    ]),
+    chart('Requests', 'per second', [
+      line('answered', '#1f77d0', ({ requests }) => requests),
+      line('failed', '#d33', ({ failed }) => failed),
+      line('dropped', '#888', ({ dropped }) => dropped),
+    ]),
+    chart('Users', 'at work', [line('users', '#7b4fc9', ({ users }) => users)]),
+  ].join('');
+}
+
+function partTable({ parts }: MeasuredRun): string {
+  if (parts.length === 0) return '';
+  const rows = parts.map(
+    ({ name, requests, median, p95, p99 }) =>
+      `<tr><td>${text(name)}</td><td>${requests}</td><td>${median}</td><td>${p95}</td><td>${p99}</td></tr>`,
+  );
+  return `<table><tr><th>request</th><th>count</th><th>median ms</th><th>p95 ms</th><th>p99 ms</th></tr>${rows.join('')}</table>`;
+}
+
+function checkTable({ checks, thresholds }: MeasuredRun): string {
+  const lines = [
+    ...checks.map(({ name, passes, fails }) => row(name, `${passes} held`, fails > 0 ? `${fails} failed` : '')),
+    ...thresholds.map(({ name, ok }) => row(name, ok ? 'held' : '', ok ? '' : 'crossed')),
+  ];
+  return `<table><tr><th>check or threshold</th><th>held</th><th>failed</th></tr>${lines.join('')}</table>`;
+}
+
+function row(name: string, held: string, failed: string): string {
+  return `<tr><td>${text(name)}</td><td>${held}</td><td class="bad">${failed}</td></tr>`;
+}
+
+function differenceRows(differences: readonly Difference[]): string {
+  if (differences.length === 0) return '';
+  const lines = differences.map((difference) => {
+    const { measure, before, after, verdict } = difference;
+    const kind = verdict === 'regression' ? 'bad' : verdict === 'better' ? 'good' : '';
+    return `<tr><td>${text(measure)}</td><td>${before}</td><td>${after}</td><td>${changeOf(difference)}</td><td class="${kind}">${verdict}</td></tr>`;
+  });
+  return `<table><tr><th>beside the base</th><th>before</th><th>after</th><th>change</th><th>verdict</th></tr>${lines.join('')}</table>`;
+}
+
+function anchor({ scenario, resource, profile }: MeasuredRun): string {
+  return `${scenario}${resource}-${profile}`.replace(/[^\w-]+/g, '-');
+}
+
+function text(raw: string): string {
+  return raw.replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { missingFor, takesCredentials } from '../contract/missing.ts';
+import type { ApiDocument } from '../contract/openapi.ts';
+import { findResources, type Resource, resourceNamed } from '../contract/resource.ts';
+import { uploadsOf } from '../contract/uploads.ts';
+import { catalogue, type ScenarioName } from '../lib/catalogue.ts';
+
+/** One run of k6: a scenario of a list. */
+export interface PlannedRun {
+  readonly scenario: ScenarioName;
+  /** Path of the list; none takes the one with the most records. */
+  readonly resource: string | undefined;
+}
+
+/** What is run and, in words, what is left out because the service has nothing for it. */
+export interface Plan {
+  readonly runs: readonly PlannedRun[];
+  readonly skipped: readonly string[];
+}
+
+/**
+ * What there is to run on a target. A scenario that was named by itself is always run: it says what is missing.
+ *
+ * @param resources names or paths, or `all`; none takes the list with the most records
+ * @throws Error when nothing answers, there is no document, or no such list
+ */
+export async function planRuns(
+  target: string,
+  { scenarios, resources }: { scenarios: readonly ScenarioName[]; resources: readonly string[] },
+  hasCredentials: boolean,
+): Promise<Plan> {
+  const document = await readDocument(target);
+  const known = findResources(document);
+  const uploads = uploadsOf(document);
+  const wanted: (Resource | undefined)[] = resources.includes('all')
+    ? known
+    : resources.map((name) => resourceNamed(known, name));
+  const main = wanted.length === 1 ? wanted[0] : undefined;
+  const pairs = scenarios.flatMap((scenario) =>
+    catalogue[scenario].perList && wanted.length > 0
+      ? wanted.map((resource) => ({ scenario, resource }))
+      : [{ scenario, resource: main }],
+  );
+  if (scenarios.length === 1 && wanted.length <= 1) {
+    return { runs: pairs.map(({ scenario, resource }) => ({ scenario, resource: resource?.path })), skipped: [] };
+  }
+  const largest = await largestOf(target, known);
+  const runs: PlannedRun[] = [];
+  const skipped: string[] = [];
+  for (const { scenario, resource = largest } of pairs) {
+    const missing = resource && missingFor(scenario, resource, uploads);
+    const isClosed = !hasCredentials && resource && takesCredentials(scenario, resource, uploads);
+    if (missing) skipped.push(`${scenario}: ${resource.path} has no ${missing}`);
+    else if (isClosed) skipped.push(`${scenario}: ${resource.path} takes LOAD_EMAIL and LOAD_PASSWORD, or TOKEN`);
+    else runs.push({ scenario, resource: resource?.path });
+  }
+  return { runs, skipped };
+}
+
+async function readDocument(target: string): Promise<ApiDocument> {
+  const file = process.env.OPENAPI_FILE;
+  if (file) return JSON.parse(readFileSync(file, 'utf8')) as ApiDocument;
+  const url = `${target}/api-docs.json`;
+  const answer = await fetch(url, { signal: AbortSignal.timeout(10_000) }).catch((cause: unknown) => {
+    throw new Error(`Nothing answers at ${target}. Start the service, or leave --target out to have one started.`, {
+      cause,
+    });
+  });
+  if (answer.ok) return (await answer.json()) as ApiDocument;
+  throw new Error(
+    `${url} answered ${answer.status}, expected 200. Paths and fields come from this document: set ENABLE_OPENAPI=true, or give it as OPENAPI_FILE.`,
+  );
+}
+
+/** The open list with the most records, as k6 takes it where none is named. */
+async function largestOf(target: string, known: readonly Resource[]): Promise<Resource | undefined> {
+  const open = known.filter(({ routes }) => !routes.search?.guarded);
+  const totals = await Promise.all(
+    open.map(async (resource) => {
+      const answer = await fetch(`${target}${resource.routes.search?.path}?pageSize=1`);
+      const { total = 0 } = answer.ok ? ((await answer.json()) as { total?: number }) : {};
+      return { resource, total };
+    }),
+  );
+  return totals.sort((one, other) => other.total - one.total)[0]?.resource;
+}

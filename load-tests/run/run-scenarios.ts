@@ -1,0 +1,99 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import process from 'node:process';
+import { summaryTable } from '../lib/summary-table.ts';
+import type { RunArguments } from './arguments.ts';
+import { compareWithBase, saveBase } from './base.ts';
+import { differenceTable } from './difference-table.ts';
+import { htmlReport } from './html-report.ts';
+import { junitReport } from './junit.ts';
+import { findK6, type MeasuredRun, refuseUnfitRun, runK6 } from './k6.ts';
+import { thisMachine } from './machine.ts';
+import { type Plan, planRuns } from './plan.ts';
+import type { LoadReport } from './report.ts';
+import { startService } from './service.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/**
+ * Runs scenarios one after the other, prints a table and writes the reports.
+ *
+ * @param running is told of each process of k6, so that it can be ended from outside
+ * @returns whether all ran, no threshold was crossed and nothing is slower than the base
+ * @throws Error when nothing can be run
+ */
+export async function runScenarios(
+  asked: RunArguments,
+  stopped: AbortSignal,
+  running: (child: ChildProcess) => void,
+): Promise<boolean> {
+  const k6 = findK6();
+  const [first] = asked.scenarios;
+  if (first) await refuseUnfitRun(k6, first, asked.profile);
+  const started = new Date();
+  await using opened = new AsyncDisposableStack();
+  const service = asked.target ? undefined : await startService(opened, asked);
+  const target = (asked.target ?? service?.url ?? '').replace(/\/$/, '');
+  const variables = { ...service?.account };
+  const hasCredentials = service?.account !== undefined || !!(process.env.TOKEN || process.env.LOAD_EMAIL);
+  const plan = await planRuns(target, asked, hasCredentials);
+  for (const line of plan.skipped) console.error(`left out: ${line}`);
+  const runs = await runAll(plan, stopped, (scenario, resource) => {
+    console.error(`${scenario}, ${asked.profile}${resource ? `, ${resource}` : ''}, against ${target}`);
+    return runK6(k6, { ...asked, scenario, resource, target, variables }, running);
+  });
+  const database = process.env.DATABASE_URL ? 'the database of DATABASE_URL' : `${asked.database}, ${asked.size}`;
+  const measured: LoadReport = {
+    ...{ version: 1, started: started.toISOString(), target, machine: thisMachine(), runs, skipped: plan.skipped },
+    ...(service && { database }),
+  };
+  console.log(summaryTable(runs));
+  const report = judge(measured, asked);
+  writeReports(report, asked.out ?? join(root, '.cache/load/runs', folderName(started)));
+  return (
+    runs.length === plan.runs.length &&
+    runs.every(({ crossed, profile }) => crossed.length === 0 || profile === 'breakpoint') &&
+    (report.differences ?? []).every(({ verdict }) => verdict !== 'regression')
+  );
+}
+
+async function runAll(
+  { runs }: Plan,
+  stopped: AbortSignal,
+  runOne: (scenario: string, resource: string | undefined) => Promise<MeasuredRun>,
+): Promise<MeasuredRun[]> {
+  const measured: MeasuredRun[] = [];
+  for (const { scenario, resource } of runs) {
+    if (stopped.aborted) break;
+    measured.push(await runOne(scenario, resource));
+  }
+  return measured;
+}
+
+/** Beside the base of this machine; or as the new base, which is not compared with the one before it. */
+function judge(report: LoadReport, { base, saveBase: saves, tolerance }: RunArguments): LoadReport {
+  if (saves) {
+    saveBase(base, report);
+    console.error(`kept as the base of this machine: ${base}`);
+    return report;
+  }
+  const { differences, note } = compareWithBase(base, report, tolerance);
+  if (note) console.error(note);
+  if (!differences || differences.length === 0) return report;
+  console.log(differenceTable(differences));
+  return { ...report, differences };
+}
+
+function writeReports(report: LoadReport, folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'report.json'), JSON.stringify(report, undefined, 1));
+  writeFileSync(join(folder, 'report.html'), htmlReport(report));
+  writeFileSync(join(folder, 'junit.xml'), junitReport(report));
+  console.error(`report: ${relative(process.cwd(), join(folder, 'report.html'))}`);
+}
+
+/** The time as a name that sorts: `2026-01-31T09-05-00`. */
+function folderName(started: Date): string {
+  return started.toISOString().slice(0, 19).replaceAll(':', '-');
+}

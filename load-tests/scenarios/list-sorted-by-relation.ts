@@ -1,0 +1,27 @@
+import { relatedOrder } from '../contract/conditions.ts';
+import { lastPage } from '../contract/invariants.ts';
+import { oddPage, readNeighbours } from '../lib/lists.ts';
+import { optionsOf } from '../lib/options.ts';
+import { reportOf } from '../lib/report.ts';
+import { setupOf, type World } from '../lib/world.ts';
+
+/** Somebody sorts a list by a field of a related record, which joins two tables. */
+export const options = optionsOf('list-sorted-by-relation', { all: [400, 800] });
+export const setup = setupOf('list-sorted-by-relation');
+export const handleSummary = reportOf('list-sorted-by-relation');
+
+export default function sortByRelation(world: World): void {
+  const sorted = relatedOrder(world.resource);
+  if (!sorted) return;
+  const pageSize = Math.min(20, world.resource.pageSize.maximum);
+  const page = oddPage(Math.min(20, lastPage({ total: world.total, pageSize })));
+  const include = Object.fromEntries(sorted.include.map((name) => [name, true]));
+  readNeighbours(world, {
+    name: 'sorted by relation',
+    page,
+    pageSize,
+    order: sorted.order,
+    include,
+    total: world.total,
+  });
+}

@@ -1,0 +1,126 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { htmlReport } from '../../../load-tests/run/html-report.ts';
+import { junitReport } from '../../../load-tests/run/junit.ts';
+import type { MeasuredRun } from '../../../load-tests/run/k6.ts';
+import { thisMachine } from '../../../load-tests/run/machine.ts';
+import type { LoadReport } from '../../../load-tests/run/report.ts';
+import { readSeries } from '../../../load-tests/run/series.ts';
+
+const run: MeasuredRun = {
+  ...{ scenario: 'list-shallow', resource: '/api/v1/products', records: 1_000, profile: 'load' },
+  ...{ seconds: 3, requests: 30, failed: 1, refused: 1, outage: 0, dropped: 0, checksFailed: 2, bytes: 100, rate: 10 },
+  ...{ median: 4, p95: 10, p99: 20, max: 30, crossed: ['checks rate==1'] },
+  checks: [
+    { name: 'records are in <order>', passes: 8, fails: 2 },
+    { name: 'status is 200', passes: 10, fails: 0 },
+  ],
+  thresholds: [{ name: 'checks rate==1', ok: false }],
+  parts: [{ name: 'shallow page', requests: 30, median: 4, p95: 10, p99: 20 }],
+  series: [1, 2, 3].map((at) => ({
+    at,
+    requests: 10,
+    failed: 0,
+    dropped: 0,
+    users: 5,
+    median: at,
+    p95: 2 * at,
+    p99: 3 * at,
+  })),
+};
+
+const report: LoadReport = {
+  ...{ version: 1, started: '2026-01-01T00:00:00.000Z', target: 'http://127.0.0.1:3000', machine: thisMachine() },
+  runs: [run],
+  skipped: ['export: /api/v1/products has no route that streams'],
+  differences: [{ ...run, measure: 'median ms', before: 2, after: 4, verdict: 'regression' }],
+};
+
+const executablePath = '/usr/bin/chromium';
+const reason = existsSync(executablePath)
+  ? ''
+  : ` (skipped: no browser at ${executablePath}; apt-get install chromium)`;
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'slipway-report-'));
+  onTestFinished(() => rmSync(made, { recursive: true }));
+  return made;
+}
+
+describe('the report as JUnit', () => {
+  it('has a case for each check, threshold and comparison, and says what failed', () => {
+    const xml = junitReport(report);
+    expect(xml).toContain('<testsuite name="list-shallow load /api/v1/products" tests="4" failures="3" time="3"');
+    expect(xml).toContain('name="records are in &#60;order&#62;"><failure message="failed 2 of 10 times"/>');
+    expect(xml).toContain('name="status is 200"/>');
+    expect(xml).toContain('name="median ms beside the base"><failure message="was 2, is 4"/>');
+  });
+});
+
+describe.skipIf(reason)(`the report in a browser${reason}`, () => {
+  it('shows tables and charts from one file, without a script or a request', async () => {
+    const file = join(folder(), 'report.html');
+    writeFileSync(file, htmlReport(report));
+    await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+    const page = await browser.newPage({ javaScriptEnabled: false });
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.goto(`file://${file}`);
+    expect(requests).toEqual([`file://${file}`]);
+    expect(await page.locator('figure svg').count()).toBe(3);
+    for (const line of await page.locator('polyline').all()) {
+      const points = (await line.getAttribute('points')) ?? '';
+      expect(points.split(' ')).toHaveLength(3);
+      expect(points).not.toContain('NaN');
+    }
+    const text = await page.locator('body').innerText();
+    for (const shown of [
+      'CROSSED: checks rate==1',
+      'records are in <order>',
+      '+100 %',
+      'regression',
+      'Left out',
+      'shallow page',
+    ])
+      expect(text).toContain(shown);
+    // Nothing is wider than the window.
+    expect((await page.locator('table').first().boundingBox())?.width).toBeLessThan(1_280);
+  });
+});
+
+describe('readSeries', () => {
+  it('reads what k6 recorded of each second, also metrics that come later', () => {
+    const events = [
+      [
+        'param',
+        {
+          aggregates: {
+            counter: ['count', 'rate'],
+            gauge: ['value'],
+            rate: ['rate'],
+            trend: ['avg', 'med', 'p(95)', 'p(99)'],
+          },
+        },
+      ],
+      ['metric', { time: { type: 'gauge' } }],
+      ['start', [[1_000]]],
+      [
+        'metric',
+        { http_reqs: { type: 'counter' }, http_req_duration: { type: 'trend' }, http_req_failed: { type: 'rate' } },
+      ],
+      ['snapshot', [[9, 2, 3, 4], [0.5], [10, 10], [2_000]]],
+      ['metric', { vus: { type: 'gauge' }, dropped_iterations: { type: 'counter' } }],
+      ['snapshot', [[7, 7], [], [0], [0, 0], [3_000], [6]]],
+    ];
+    const file = join(folder(), 'seconds.ndjson');
+    writeFileSync(file, events.map(([event, data]) => JSON.stringify({ event, data })).join('\n'));
+    expect(readSeries(file)).toEqual([
+      { at: 1, requests: 10, failed: 5, dropped: 0, users: 0, median: 2, p95: 3, p99: 4 },
+      { at: 2, requests: 0, failed: 0, dropped: 7, users: 6 },
+    ]);
+    expect(readSeries(`${file}.gone`)).toEqual([]);
+  });
+});
