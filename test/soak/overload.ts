@@ -39,6 +39,11 @@ export interface OverloadTimes {
 }
 
 const atOnce = 20;
+/** As long as all requests under way wait for each other: twice what the service takes for overload by default. */
+const waitSeconds = 1;
+const someConnections = 500;
+/** Beyond that the client is what is slow. */
+const mostConnections = 4000;
 
 /**
  * Loads a service on a database of its own to its capacity, then with four times as much, whoever waits for an answer,
@@ -53,13 +58,16 @@ export async function overload(
   times: OverloadTimes,
   started: (service: SpawnedService) => void = () => undefined,
 ): Promise<OverloadResult> {
-  const { service, url } = await boot(databaseUrl);
+  const { service, url } = await boot(databaseUrl, 'small', {
+    HTTP_MAX_CONNECTIONS_PER_ADDRESS: `${mostConnections}`,
+  });
   try {
     started(service);
     await load(url, (loop) => loop.saturate(atOnce, times.warm));
     const before = peakMemory(service);
     const first = await capacityOf(url, times.full / 2);
-    const over = await load(url, (loop) => loop.run(first * 4, times.over));
+    const connections = Math.min(Math.max(someConnections, Math.ceil(first * waitSeconds)), mostConnections);
+    const over = await load(url, (loop) => loop.run(first * 4, times.over), connections);
     const [began, after] = [performance.now(), await load(url, (loop) => loop.run(first / 2, times.after))];
     const capacity = (first + (await capacityOf(url, times.full / 2))) / 2;
     const refused = over.filter(({ status }) => status === 503);
@@ -100,13 +108,14 @@ async function capacityOf(url: string, seconds: number): Promise<number> {
   return good(await load(url, (loop) => loop.saturate(atOnce, seconds))).length / seconds;
 }
 
-async function load(url: string, drive: (loop: OpenLoop) => Promise<void>): Promise<Answers> {
+async function load(url: string, drive: (loop: OpenLoop) => Promise<void>, connections?: number): Promise<Answers> {
   let sent = 0;
-  const loop = new OpenLoop(url, () => {
+  const path = () => {
     sent += 1;
     const where = encodeURIComponent(JSON.stringify({ price: { gte: sent % 100_000 } }));
     return `/api/v1/products/paginated?pageSize=20&where=${where}`;
-  });
+  };
+  const loop = new OpenLoop(url, path, connections);
   await drive(loop);
   loop.close();
   return loop.answers;

@@ -12,8 +12,8 @@ interface Connection {
   pending: { due: number; status: number; missing: number } | undefined;
 }
 
-/** Fewer than a server queues before it accepts them; beyond that the kernel lets clients wait for seconds. */
-const mostConnections = 500;
+/** Fewer than a server queues before it accepts them; beyond that the kernel may let clients wait for seconds. */
+const fewConnections = 500;
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
@@ -27,14 +27,17 @@ export class OpenLoop {
   readonly #host: string;
   readonly #port: number;
   readonly #path: () => string;
+  readonly #mostConnections: number;
   readonly #idle: Connection[] = [];
   readonly #open = new Set<Connection>();
 
-  constructor(url: string, path: () => string) {
+  /** @param mostConnections requests that may be under way at once; 500 by default */
+  constructor(url: string, path: () => string, mostConnections = fewConnections) {
     const { hostname, port } = new URL(url);
     this.#host = hostname;
     this.#port = Number(port);
     this.#path = path;
+    this.#mostConnections = mostConnections;
   }
 
   /** Sends `rate` requests a second for a time, then waits for the last answers, for at most `patienceMs`. */
@@ -85,7 +88,7 @@ export class OpenLoop {
   }
 
   #connect(): Connection | undefined {
-    if (this.#open.size >= mostConnections) return undefined;
+    if (this.#open.size >= this.#mostConnections) return undefined;
     const connection: Connection = { socket: connect(this.#port, this.#host), pending: undefined };
     connection.socket.setNoDelay(true);
     connection.socket.on('data', (chunk: Buffer) => this.#receive(connection, chunk));

@@ -99,7 +99,7 @@ function chargeClients(
 /** What a gate decides by, and tells of it. */
 interface GateOptions extends OverloadAnswerOptions {
   /** How long admitted work waits. */
-  waits: Pick<StandingWait, 'look' | 'targetMs' | 'currentMs' | 'standingMs' | 'overloaded'>;
+  waits: Pick<StandingWait, 'look' | 'targetMs' | 'currentMs' | 'newcomerMs' | 'standingMs' | 'overloaded'>;
   /** What each client's work has cost. */
   shares: Pick<ClientShares, 'charge' | 'of'>;
   /** Requests at work at once, at most; bounds the memory that they take. */
@@ -166,7 +166,10 @@ export class AdmissionGate {
     if (!waits.overloaded || waits.currentMs <= waits.targetMs * heavyFrom) return undefined;
     const standing = shares.of(client, now);
     if (standing === 'heavy') return 'share';
-    return waits.currentMs > waits.targetMs * (standing === 'light' ? lightFrom : 1) ? 'wait' : undefined;
+    // What heavy clients have asked for takes its turn behind what a light one asks for.
+    const isLight = standing === 'light';
+    const waitMs = isLight ? waits.newcomerMs(now) : waits.currentMs;
+    return waitMs > waits.targetMs * (isLight ? lightFrom : 1) ? 'wait' : undefined;
   }
 
   #count(res: ServerResponse): void {

@@ -2,6 +2,8 @@
 interface WaitSource {
   /** How long a request that comes now waits in it, in milliseconds. */
   at(now: number): number;
+  /** The same for a request whose client has no other there; by default there is no difference. */
+  ofNewcomer?(): number;
 }
 
 /** Bursts that are over within this share of the target, and within this time at least, are not overload. */
@@ -45,6 +47,13 @@ export class StandingWait {
   /** What a request that comes now waits, in milliseconds, as of the last look. */
   get currentMs(): number {
     return this.#currentMs;
+  }
+
+  /** What a request waits whose client has no other there, in milliseconds, as of now. */
+  newcomerMs(now: number): number {
+    let wait = 0;
+    for (const source of this.#sources) wait += source.ofNewcomer?.() ?? source.at(now);
+    return wait;
   }
 
   /** The shortest wait of the last interval: what a request is sure to wait. 0 while the service warms up. */
@@ -148,6 +157,8 @@ export interface DatabaseQueue {
   readonly servedQueries: number;
   /** How long queries of a caller have waited for others of its own, in milliseconds. */
   heldBackMs(caller: string, now: number): number;
+  /** How long a query waits for its turn whose client has no other there, in milliseconds. */
+  newcomerMs(): number;
 }
 
 const intervalMs = 100;
@@ -178,6 +189,11 @@ export class DatabaseWait {
     this.#fewestWaiting = Math.min(this.#fewestWaiting, queries);
     if (now - this.#since >= intervalMs) this.#learn(now, queue);
     return Math.min(this.#requests.msFor(queue.waiting), ordinaryTurns * this.#queries.msFor(queries));
+  }
+
+  /** Turns are lent fairly, so a newcomer does not wait for all that others have asked for. */
+  ofNewcomer(): number {
+    return ordinaryTurns * this.#queue.newcomerMs();
   }
 
   /** While somebody waited all the time, the database served as many as it can. */

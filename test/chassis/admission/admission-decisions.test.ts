@@ -38,6 +38,17 @@ describe('the decision of AdmissionGate', () => {
     expect(server.charged).toEqual(['a']);
   });
 
+  it('lets light clients in past a queue of heavy ones that waits for them, however long', async () => {
+    const standings = { a: 'light', b: 'even', c: 'heavy' } as const;
+    await using server = await oneAtATime({ overloaded: true, waitMs: 60_000, newcomerMs: 300, standings });
+    const statuses = [];
+    for (const client of ['a', 'b', 'c']) statuses.push(await server.status({ 'x-client': client }));
+    expect([statuses, server.shed]).toEqual([
+      [200, 503, 503],
+      ['wait', 'share'],
+    ]);
+  });
+
   it('logs what it refuses by reason, once in ten seconds', async () => {
     const situation = { overloaded: true, waitMs: 700 };
     await using server = await oneAtATime(situation);

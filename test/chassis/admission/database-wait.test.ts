@@ -8,7 +8,7 @@ let wait: DatabaseWait;
 beforeEach(() => {
   now = 100_000;
   queue = { waiting: 0, served: 0, waitingQueries: 0, heldBackQueries: 0, servedQueries: 0 };
-  wait = new DatabaseWait(Object.assign(queue, { heldBackMs: () => 0 }));
+  wait = new DatabaseWait(Object.assign(queue, { heldBackMs: () => 0, newcomerMs: () => 12 }));
   wait.at(now);
 });
 
@@ -73,5 +73,10 @@ describe('DatabaseWait', () => {
       wait.at(now);
     }
     expect(wait.at(now)).toBeCloseTo(400);
+  });
+
+  it('is two fair turns for a client that has nothing there, whatever waits of others', () => {
+    expect(pass(400, 1, 60)).toBeCloseTo(600);
+    expect(wait.ofNewcomer()).toBe(24);
   });
 });

@@ -11,6 +11,8 @@ import { listening } from '../http/listening.ts';
 export interface Situation {
   /** How long a request waits now, and how long all have waited of late; in milliseconds. */
   waitMs?: number;
+  /** What a request of a client that has no other there waits; the same by default. */
+  newcomerMs?: number;
   standingMs?: number;
   overloaded?: boolean;
   maximum?: number;
@@ -29,6 +31,7 @@ export async function oneAtATime(situation: Situation = {}) {
     get currentMs() {
       return situation.waitMs ?? 0;
     },
+    newcomerMs: () => situation.newcomerMs ?? situation.waitMs ?? 0,
     get standingMs() {
       return situation.standingMs ?? 0;
     },

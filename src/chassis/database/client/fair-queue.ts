@@ -18,6 +18,7 @@ class ClientUse {
   readonly waiting = new Set<WaitingWork>();
   /** How long it had places, in milliseconds, on a scale that all clients share. */
   used = 0;
+  #ended = 0;
   #took = 0;
   #squares = 0;
   #at = 0;
@@ -30,6 +31,11 @@ class ClientUse {
     return this.#squares < slowMs * this.#took;
   }
 
+  /** How long its recent work took, in milliseconds; 0 while none has ended. */
+  get meanMs(): number {
+    return this.#ended === 0 ? 0 : this.#took / this.#ended;
+  }
+
   /** Whether any of its work has ended, so that its time is known. */
   get isMeasured(): boolean {
     return this.#took > 0;
@@ -39,6 +45,7 @@ class ClientUse {
   ended(tookMs: number, now: number): void {
     const kept = 0.5 ** ((now - this.#at) / halfLifeMs);
     this.used += tookMs;
+    this.#ended = this.#ended * kept + 1;
     this.#took = this.#took * kept + tookMs;
     this.#squares = this.#squares * kept + tookMs * tookMs;
     this.#at = now;
@@ -92,6 +99,21 @@ export class FairQueue {
 
   constructor(options: FairQueueOptions) {
     this.#options = options;
+  }
+
+  /**
+   * How long work of a client waits for its turn that has none there, in milliseconds: for one turn of each client that
+   * waits. Where many wait, those that have waited longest stand for all.
+   */
+  newcomerMs(): number {
+    let turnsMs = 0;
+    let seen = 0;
+    for (const { meanMs } of this.#queue) {
+      turnsMs += meanMs;
+      seen += 1;
+      if (seen === candidates) break;
+    }
+    return seen === 0 ? 0 : ((turnsMs / seen) * this.#queue.size) / this.#options.places;
   }
 
   /** What waits for other work of its own client. */

@@ -54,6 +54,11 @@ export class RequestQueue {
     return this.#places.heldBackMs(caller, now);
   }
 
+  /** How long a query waits for its turn whose client has no other there, in milliseconds. */
+  newcomerMs(): number {
+    return this.#places.newcomerMs();
+  }
+
   /**
    * Waits for a place for the request under way, then for what opens it.
    *

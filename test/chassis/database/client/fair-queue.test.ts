@@ -178,4 +178,15 @@ describe('FairQueue', () => {
     await ask('quick', 3);
     expect(clients()).toEqual(['quick', 'quick', 'quick', 'quick']);
   });
+
+  it('tells what a newcomer waits: one turn of each client that waits, however much each has asked for', async () => {
+    const { ask, work, queue } = queueOf({ places: 2, placesOfSlow: 2 });
+    expect(queue.newcomerMs()).toBe(0);
+    await work('slow', 400);
+    await work('quick', 20);
+    await ask('slow', 30);
+    expect(queue.newcomerMs()).toBeCloseTo(200);
+    await ask('quick', 5);
+    expect(queue.newcomerMs()).toBeCloseTo(210);
+  });
 });
