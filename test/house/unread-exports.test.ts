@@ -17,6 +17,9 @@ const imported = new Set(
 /** Loaders and the API page read all exports of these. */
 const readAsAWhole = /\.(schema|config)\.ts$|\/di\.ts$/;
 
+/** These hold the texts of files that are written for a service. */
+const writers = /^src\/chassis\/cli\/(module|service)\/\w+-files\.ts$/;
+
 /** What a file exports and no other file imports; a type that another declaration of the file uses is part of that. */
 function unread([file, text]: readonly [string, string]): string[] {
   const exported = /^export (?:declare |abstract |async )*(const|function\*?|class|interface|type|enum) (\w+)/gm;
@@ -29,7 +32,9 @@ function unread([file, text]: readonly [string, string]): string[] {
 
 describe('exports of the sources', () => {
   it('are read by another file', () => {
-    const sources = texts.filter(([file]) => file.startsWith('src/') && !readAsAWhole.test(file));
+    const sources = texts.filter(
+      ([file]) => file.startsWith('src/') && !readAsAWhole.test(file) && !writers.test(file),
+    );
     expect(sources.length).toBeGreaterThan(100);
     expect(sources.flatMap(unread)).toEqual([]);
   });

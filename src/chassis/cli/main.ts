@@ -6,7 +6,7 @@ import process from 'node:process';
 
 import { withEnvFile } from '../config/environment.ts';
 import { nearMisses } from '../errors/near-misses.ts';
-import { commands } from './commands.ts';
+import { commands } from './command-list.ts';
 import { usage, usageOf } from './usage.ts';
 import { UsageError } from './usage-error.ts';
 

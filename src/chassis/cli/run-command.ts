@@ -7,8 +7,14 @@ type Command = (args: string[], env: Variables) => Promise<void>;
 
 /** What a built service does instead of serving; loaded only when asked for. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  migrate: async () => (await import('./commands/migrate.ts')).migrate,
-  seed: async () => (await import('./commands/seed.ts')).seed,
+  migrate: async () => {
+    const { migrate } = await import('./commands/migrate.ts');
+    return migrate;
+  },
+  seed: async () => {
+    const { seed } = await import('./commands/seed.ts');
+    return seed;
+  },
 };
 
 /**

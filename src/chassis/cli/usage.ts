@@ -1,4 +1,4 @@
-import { type Command, commands } from './commands.ts';
+import { type Command, commands } from './command-list.ts';
 
 /** What `slipway --help` prints. */
 export function usage(version: string): string {

@@ -1,9 +1,9 @@
 import { UsageError } from '../usage-error.ts';
-import { type FieldType, fieldTypes } from './field-types.ts';
+import { type ColumnType, columnTypes } from './column-types.ts';
 import { capital, type ModuleNames } from './names.ts';
 
 /** A field of a new model. */
-export interface Field extends FieldType {
+export interface Field extends ColumnType {
   readonly name: string;
   readonly optional: boolean;
   readonly unique: boolean;
@@ -39,9 +39,9 @@ function readField(text: string, names: ModuleNames): Field {
   const flags = { optional: mark === '?', unique: mark === '!' };
   if (type === 'ref') return referenceField(name, parameter ?? capital(name), flags);
   if (type === 'enum') return enumField(name, parameter?.split('|') ?? [], names, flags);
-  const known = Object.hasOwn(fieldTypes, type) ? fieldTypes[type] : undefined;
+  const known = Object.hasOwn(columnTypes, type) ? columnTypes[type] : undefined;
   if (!known || parameter !== undefined) {
-    const types = [...Object.keys(fieldTypes), 'ref', 'ref(Model)', 'enum(a|b)'];
+    const types = [...Object.keys(columnTypes), 'ref', 'ref(Model)', 'enum(a|b)'];
     throw new UsageError(
       `Expected one of the types ${types.join(', ')} for ${name}; got "${text.slice(name.length + 1)}".`,
     );
@@ -52,7 +52,7 @@ function readField(text: string, names: ModuleNames): Field {
 type Flags = Pick<Field, 'optional' | 'unique'>;
 
 function referenceField(name: string, model: string, flags: Flags): Field {
-  const uuid = fieldTypes['uuid'] as FieldType;
+  const uuid = columnTypes['uuid'] as ColumnType;
   return { ...uuid, ...flags, name: `${name}Id`, relation: { name, model } };
 }
 

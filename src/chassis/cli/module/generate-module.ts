@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { createMigration } from '../../database/migrations/create-migration.ts';
 import { writeFiles } from '../file-changes.ts';
-import { withModule } from './app-config.ts';
+import { withModule } from './enabled-modules.ts';
 import { type Field, readFields } from './fields.ts';
 import { withModel } from './models.ts';
 import { type ModuleNames, moduleNames } from './names.ts';

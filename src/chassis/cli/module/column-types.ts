@@ -1,5 +1,5 @@
 /** What a type of a field means in each file that a module has. */
-export interface FieldType {
+export interface ColumnType {
   /** Type of Prisma. */
   readonly model: string;
   /** Attributes of PostgreSQL. */
@@ -18,7 +18,7 @@ export interface FieldType {
 }
 
 /** The types by the names that `slipway module` takes. */
-export const fieldTypes: Readonly<Record<string, FieldType>> = {
+export const columnTypes: Readonly<Record<string, ColumnType>> = {
   string: {
     model: 'String',
     schema: 'z.string().trim().min(1).max(200)',

@@ -29,7 +29,10 @@ export const commands: readonly Command[] = [
 Examples:
   npx --package=./slipway-1.0.0.tgz slipway new shop --yes
   slipway new billing --database postgresql --no-sample`,
-    load: async () => (await import('./commands/new.ts')).newService,
+    load: async () => {
+      const { newService } = await import('./commands/new.ts');
+      return newService;
+    },
   },
   {
     name: 'module',
@@ -49,7 +52,10 @@ Options:
 Examples:
   slipway module product name:string price:int category:ref
   slipway module order number:string! status:enum(draft|placed) note:text? --access guarded`,
-    load: async () => (await import('./commands/module.ts')).addModule,
+    load: async () => {
+      const { addModule } = await import('./commands/module.ts');
+      return addModule;
+    },
   },
   {
     name: 'generate',
@@ -57,7 +63,10 @@ Examples:
     summary: 'generate the database clients from prisma/models.prisma',
     help: `Options:
   --force   generate also when the clients are newer than the models`,
-    load: async () => (await import('./commands/generate.ts')).generate,
+    load: async () => {
+      const { generate } = await import('./commands/generate.ts');
+      return generate;
+    },
   },
   {
     name: 'migrate',
@@ -70,7 +79,10 @@ Examples:
 Examples:
   slipway migrate
   slipway migrate --create add_product_weight`,
-    load: async () => (await import('./commands/migrate.ts')).migrate,
+    load: async () => {
+      const { migrate } = await import('./commands/migrate.ts');
+      return migrate;
+    },
   },
   {
     name: 'seed',
@@ -78,6 +90,9 @@ Examples:
     summary: 'store the sample data of prisma/seed.ts',
     help: `Options:
   --size <size>   small or full; default: small, and in production to be named`,
-    load: async () => (await import('./commands/seed.ts')).seed,
+    load: async () => {
+      const { seed } = await import('./commands/seed.ts');
+      return seed;
+    },
   },
 ];
