@@ -110,6 +110,7 @@ export function narrowFilters(resource: Resource, samples: readonly Row[]): Omit
 export function relatedOrder({ sorts, relations }: Resource): { order: Order; include: string[] } | undefined {
   const orders = Object.entries(sorts)
     .filter(([key]) => key.includes('.'))
+    .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([key, kind]) => ({
       order: { key, kind },
       include: relations.map(({ name }) => name).filter((name) => key.startsWith(`${name}.`)),

@@ -1,11 +1,12 @@
-import { check } from 'k6';
+import { check, sleep } from 'k6';
 import http, { type FileData, type RefinedResponse, type StructuredRequestBody } from 'k6/http';
 import { Counter, Trend } from 'k6/metrics';
+import { retries } from './options.ts';
 import { target } from './target.ts';
 
 /** Answers that say "not now", which a client may try again: 503 and 429. */
 const refused = new Counter('refused_requests');
-/** Requests that failed in any other way. */
+/** Requests that failed in any other way, or were refused however often they were sent. */
 const lost = new Counter('lost_requests');
 /** Milliseconds from the start of this run to each failure: the first and the last span the time of an outage. */
 const failedAt = new Trend('failed_at');
@@ -40,29 +41,48 @@ export function ask(path: string, asked: Asked): Answer | undefined {
   const headers: Record<string, string> = {};
   if (token) headers['Authorization'] = `Bearer ${token}`;
   if (body) headers['Content-Type'] = 'application/json';
-  const response = http.request(
-    method,
-    `${target}${path}${queryText(query)}`,
-    body ? JSON.stringify(body) : (form as StructuredRequestBody | undefined),
-    {
+  const send = () =>
+    http.request(method, `${target}${path}${queryText(query)}`, body ? JSON.stringify(body) : toForm(form), {
       headers,
       responseType: 'text',
       timeout: '20s',
       tags: { name },
       // Everything else is a failure, a redirect and a refusal too.
       responseCallback: http.expectedStatuses(...expected),
-    },
-  );
+    });
+  const response = sendPatiently(send, expected);
   const isExpected = expected.includes(response.status);
-  const isRefusal = !isExpected && (response.status === 503 || response.status === 429);
   // Whether a service may say "not now" is for the profile to decide, by a threshold.
-  if (!isRefusal) check(response, { [`status is ${expected.join(' or ')}`]: () => isExpected });
+  if (!isRefusal(response)) check(response, { [`status is ${expected.join(' or ')}`]: () => isExpected });
   if (isExpected) return response;
-  (isRefusal ? refused : lost).add(1);
-  tell(name, method, response);
-  failedAt.add(Date.now() - started);
+  if (!isRefusal(response) || retries > 0) lost.add(1);
+  if (!isRefusal(response)) tell(name, method, response);
   return undefined;
 }
+
+/** Sends a request, and again after the time that `Retry-After` asks for, as often as the profile says. */
+function sendPatiently(send: () => Answer, expected: number[]): Answer {
+  for (let attempt = 0; ; attempt += 1) {
+    const response = send();
+    if (!expected.includes(response.status)) failedAt.add(Date.now() - started);
+    if (!isRefusal(response)) return response;
+    refused.add(1);
+    const seconds = Number(response.headers['Retry-After']);
+    if (attempt >= retries || !(seconds > 0)) return response;
+    sleep(Math.min(seconds, 5));
+  }
+}
+
+function isRefusal({ status }: Answer): boolean {
+  return status === 503 || status === 429;
+}
+
+function toForm(form: Record<string, FileData> | undefined): StructuredRequestBody | undefined {
+  return form as StructuredRequestBody | undefined;
+}
+
+/** k6 brings it; its types do not say so. */
+declare const console: { warn(text: string): void };
 
 const told = new Set<string>();
 

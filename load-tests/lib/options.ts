@@ -5,6 +5,10 @@ import { type Profile, type ProfileName, profiles } from './profiles.ts';
 /** Name of the profile that PROFILE chose. Default: smoke. */
 export const profileName = (__ENV['PROFILE'] ?? 'smoke') as ProfileName;
 
+/** How often a request is sent again that is answered "not now". */
+export const retries: number =
+  (Object.hasOwn(profiles, profileName) && (profiles[profileName] as Profile).retries) || 0;
+
 /**
  * Options of a scenario under the profile of this run. Besides its own thresholds no check may fail, no iteration may be
  * dropped and no request may fail, other than as the profile says.

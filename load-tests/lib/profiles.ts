@@ -9,6 +9,8 @@ export interface Profile {
    * more than it can do, `breaking` goes on until a threshold is crossed, which is its result.
    */
   readonly kind: 'lossless' | 'shedding' | 'breaking';
+  /** How often a user tries again who is told to by `Retry-After`; what is refused then is lost. Default 0. */
+  readonly retries?: number;
   /** Whether times are judged: not those of a few cold requests, of a service that has too much to do, or of a closed loop. */
   readonly timed: boolean;
   /** Open models start iterations when they are due; closed ones when their user is free. */
@@ -82,8 +84,9 @@ function open(says: string, rate: number, duration: string, scenario: Profile['s
 
 function closed(users: number): Profile {
   return {
-    says: `how much do ${users} users get who never pause?`,
-    kind: 'lossless',
+    says: `how much do ${users} users get who pause only when they are told to?`,
+    kind: 'shedding',
+    retries: 10,
     timed: false,
     model: 'closed',
     rate: users,

@@ -9,6 +9,7 @@ const columns: Column<RunSummary>[] = [
   ['requests', (run) => run.requests],
   ['per s', (run) => Math.round(run.requests / Math.max(0.1, run.seconds))],
   ['failed', (run) => run.failed],
+  ['refused', (run) => run.refused],
   ['dropped', (run) => run.dropped],
   ['checks failed', (run) => run.checksFailed],
   ['median ms', (run) => run.median],

@@ -27,7 +27,8 @@ const measures: readonly Measure[] = [
   // The tail is less steady than the middle: the same tolerance on its logarithm, twice.
   { name: 'p95 ms', of: ({ p95 }) => p95, worse: 'more', factor: (tolerance) => tolerance ** 2, noise: 5 },
   { name: 'bytes/request', of: ({ bytes }) => bytes, worse: 'more', factor: () => 1.1, noise: 64 },
-  { name: 'failed', of: ({ failed }) => failed, worse: 'more', factor: () => 1, noise: 0 },
+  { name: 'failed', of: ({ failed, refused }) => failed - refused, worse: 'more', factor: () => 1, noise: 0 },
+  { name: 'refused', of: ({ refused }) => refused, worse: 'more', factor: (tolerance) => tolerance, noise: 10 },
   { name: 'checks failed', of: ({ checksFailed }) => checksFailed, worse: 'more', factor: () => 1, noise: 0 },
   { name: 'dropped', of: ({ dropped }) => dropped, worse: 'more', factor: () => 1, noise: 0 },
 ];

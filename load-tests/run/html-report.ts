@@ -32,13 +32,30 @@ ${report.runs.map((run) => section(run, report.differences ?? [])).join('\n')}
 function overview(runs: readonly MeasuredRun[]): string {
   const rows = runs.map((run) => {
     const bad = run.crossed.length > 0 && run.profile !== 'breakpoint';
-    const numbers = [run.requests, Math.round(run.requests / Math.max(0.1, run.seconds)), run.failed, run.dropped];
+    const numbers = [
+      run.requests,
+      Math.round(run.requests / Math.max(0.1, run.seconds)),
+      run.failed,
+      run.refused,
+      run.dropped,
+    ];
     const times = [run.checksFailed, run.median, run.p95, run.p99, run.max];
     const cells = [...numbers, ...times].map((cell) => `<td>${cell}</td>`).join('');
     const name = `<a href="#${anchor(run)}">${text(run.scenario)}</a>`;
     return `<tr><td>${name}</td><td class="text">${text(run.resource)}</td><td class="text">${text(run.profile)}</td>${cells}<td class="text ${bad ? 'bad' : 'good'}">${text(resultOf(run))}</td></tr>`;
   });
-  const titles = ['requests', 'per s', 'failed', 'dropped', 'checks failed', 'median ms', 'p95 ms', 'p99 ms', 'max ms'];
+  const titles = [
+    'requests',
+    'per s',
+    'failed',
+    'refused',
+    'dropped',
+    'checks failed',
+    'median ms',
+    'p95 ms',
+    'p99 ms',
+    'max ms',
+  ];
   return `<table><tr><th>scenario</th><th class="text">list</th><th class="text">profile</th>${titles.map((title) => `<th>${title}</th>`).join('')}<th class="text">result</th></tr>${rows.join('')}</table>`;
 }
 

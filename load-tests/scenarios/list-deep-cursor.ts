@@ -34,9 +34,10 @@ export default function walkOn(world: World): void {
 }
 
 function orderOfWalk({ resource }: World): Order {
-  const [sorted] = Object.entries(resource.sorts).filter(
-    ([key, kind]) => !key.includes('.') && plainlyOrdered.includes(kind),
-  );
+  // k6 hands its users what setup gave with the keys in any order, so that the first of them may be another each time.
+  const [sorted] = Object.entries(resource.sorts)
+    .filter(([key, kind]) => !key.includes('.') && plainlyOrdered.includes(kind))
+    .sort(([one], [other]) => (one < other ? -1 : 1));
   return sorted && exec.vu.idInTest % 2 === 0 ? { key: sorted[0], kind: sorted[1] } : idOrder(resource);
 }
 

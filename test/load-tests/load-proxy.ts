@@ -14,6 +14,8 @@ export interface PassingAnswer {
 export interface PlantedFault {
   /** Milliseconds that each request waits. */
   wait?: number;
+  /** Whether a request is answered 503, with the wish to try again after a second. */
+  refuse?: (url: URL) => boolean;
   /** Changes the query of a request. */
   ask?: (url: URL) => void;
   /** Changes the body of an answer. */
@@ -30,6 +32,10 @@ export async function startProxy(target: string, fault: PlantedFault): Promise<L
   const server = createServer(async (incoming, outgoing) => {
     const url = new URL(incoming.url ?? '/', target);
     if (fault.wait) await delay(fault.wait);
+    if (fault.refuse?.(url)) {
+      outgoing.writeHead(503, { 'retry-after': '1' }).end();
+      return;
+    }
     fault.ask?.(url);
     const { status, headers, text } = await pass(incoming, url);
     const passing = { method: incoming.method ?? '', url, status, text };

@@ -107,6 +107,25 @@ describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
     });
   });
 
+  describe.concurrent('whose users are told to try again', () => {
+    /** A service that refuses the first request of each product, as one does that has too much to do. */
+    async function hesitant(profile: string) {
+      const asked = new Set<string>();
+      const isFirst = ({ pathname }: URL) =>
+        /[0-9a-f-]{36}$/.test(pathname) && asked.size < 3 && asked.size < asked.add(pathname).size;
+      await using proxy = await startProxy(app.url, { refuse: isFirst });
+      return await measureScenario('read-one', proxy.url, { PROFILE: profile, DURATION: '2s', RATE: '3' });
+    }
+
+    it('does so where they never pause, and loses nothing', async () => {
+      expect(await hesitant('closed-32')).toMatchObject({ refused: 3, crossed: [] });
+    });
+
+    it('counts a failure where they come when they are due', async () => {
+      expect(await hesitant('smoke')).toMatchObject({ refused: 3, failed: 3, crossed: ['http_req_failed rate==0'] });
+    });
+  });
+
   describe.concurrent('refuses', () => {
     it('a target where nothing answers, and says what to do', async () => {
       const { code, stdout, stderr } = await runScenario('read-one', 'http://127.0.0.1:9');

@@ -17,7 +17,7 @@ export interface PrometheusSample {
   readonly value: number;
 }
 
-/** A real Prometheus that reads a service each second under the job `orders`, with exemplars. */
+/** A real Prometheus that reads a service each second under the job `orders`, with exemplars, and takes what is written to it. */
 export class TestPrometheus {
   readonly url: string;
   readonly #directory: string;
@@ -31,6 +31,7 @@ export class TestPrometheus {
       `--storage.tsdb.path=${join(directory, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
       '--enable-feature=exemplar-storage',
+      '--web.enable-remote-write-receiver',
       '--log.level=error',
     ];
     this.#server = spawn(tool('prometheus') ?? 'prometheus', options, { stdio: 'ignore' });
