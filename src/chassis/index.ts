@@ -65,9 +65,11 @@ export { type EventsOptions, lastEventId, sendEvents } from './http/streams/send
 export { type StreamOptions, sendStream } from './http/streams/send-stream.ts';
 export { type IdempotencyOptions, idempotent } from './idempotency/idempotent.ts';
 export { type BearerOptions, bearer } from './identity/bearer.ts';
+export { bearerCredentials, bearerToken, claimedIssuer } from './identity/bearer-token.ts';
 export { type GuardOptions, Guards, guards, type IdentityNames } from './identity/guards.ts';
 export { either, type IdentityDemand, type IdentityProvider } from './identity/identity-provider.ts';
-export type { TokenClaims } from './identity/token-verifier.ts';
+export { findSigningKey, publicKeys, type SigningKey, signingKeys } from './identity/signing-keys.ts';
+export { type TokenClaims, type TokenRules, TokenVerifier, type VerificationKeys } from './identity/token-verifier.ts';
 export {
   type CronOptions,
   cron,

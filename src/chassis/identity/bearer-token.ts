@@ -21,3 +21,15 @@ export function invalidToken(reason: string, cause?: unknown): UnauthorizedExcep
     { cause, context: { reason }, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } },
   );
 }
+
+/** The issuer that a token names, before anything is verified; undefined for what is no JWT. */
+export function claimedIssuer(token: string): unknown {
+  const payload = token.split('.', 3)[1];
+  if (payload === undefined) return undefined;
+  try {
+    return (JSON.parse(Buffer.from(payload, 'base64url').toString()) as { iss?: unknown } | null)?.iss;
+  } catch {
+    // What is no JSON names nobody.
+    return undefined;
+  }
+}

@@ -1,7 +1,7 @@
 import { isUrlOf } from '../config/settings/setting-types.ts';
 import { currentService } from '../context/current-service.ts';
 import type { Principal } from '../context/principal.ts';
-import { bearerCredentials, bearerToken } from './bearer-token.ts';
+import { bearerCredentials, bearerToken, claimedIssuer } from './bearer-token.ts';
 import { type StandardClaims, standardPrincipal } from './claims.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import { IssuerDocument } from './issuer-document.ts';
@@ -67,18 +67,6 @@ export function bearer({ settings: prefix = 'AUTH', principal }: BearerOptions =
       return token !== undefined && claimedIssuer(token) === issuer ? verifier.verify(token) : undefined;
     },
   };
-}
-
-/** The issuer that a token names, before anything is verified; undefined for what is no JWT. */
-function claimedIssuer(token: string): unknown {
-  const payload = token.split('.', 3)[1];
-  if (payload === undefined) return undefined;
-  try {
-    return (JSON.parse(Buffer.from(payload, 'base64url').toString()) as { iss?: unknown } | null)?.iss;
-  } catch {
-    // What is no JSON names nobody.
-    return undefined;
-  }
 }
 
 function settingsOf(prefix: string, settings: Readonly<Record<string, unknown>>): IssuerSettings {

@@ -4,8 +4,7 @@ import type { TokenClaims } from './token-verifier.ts';
 /** Which claims name roles and tenant: a name, or a path with dots. */
 export interface StandardClaims {
   rolesClaim: string;
-  /** Undefined in a service without tenants. */
-  tenantClaim: string | undefined;
+  tenantClaim: string;
 }
 
 /**
@@ -13,7 +12,7 @@ export interface StandardClaims {
  * Okta), and the tenant. What is missing or of another type gives nothing.
  */
 export function standardPrincipal(claims: TokenClaims, { rolesClaim, tenantClaim }: StandardClaims): Principal {
-  const tenantId = tenantClaim === undefined ? undefined : claimAt(claims, tenantClaim);
+  const tenantId = claimAt(claims, tenantClaim);
   return {
     userId: claims.sub,
     roles: new Set(words(claimAt(claims, rolesClaim))),

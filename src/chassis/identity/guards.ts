@@ -28,6 +28,8 @@ interface Rule<Scope extends string> extends GuardOptions<Scope> {
   statuses: number[];
   fresh?: boolean;
   may?: (principal: Principal, request: Request) => boolean | Promise<boolean>;
+  /** What a caller is told who may not. */
+  refusal?: string;
 }
 
 /**
@@ -86,15 +88,16 @@ export class Guards<Role extends string = string, Scope extends string = string>
     const roles = or === undefined ? [] : this.#known('role', or, this.#names.roles);
     const may = async (principal: Principal, request: Request) =>
       hasOne(principal, roles) || (await controller.columnOf(request, column)) === principal.userId;
-    return this.#guard({ ...options, statuses: [401, 403, 404], may });
+    return this.#guard({ ...options, statuses: [401, 403, 404], may, refusal: 'This belongs to another user' });
   }
 
   /** Lets callers through who have logged in at this service and whose session is alive, for reads too. */
   session(): RequestHandler {
-    return this.#guard({ statuses: [401, 403], fresh: true, may: ({ via }) => via === 'login' });
+    const refusal = 'This needs a login at the service itself';
+    return this.#guard({ statuses: [401, 403], fresh: true, may: ({ via }) => via === 'login', refusal });
   }
 
-  #guard({ statuses, scope = [], fresh = false, may }: Rule<Scope>): RequestHandler {
+  #guard({ statuses, scope = [], fresh = false, may, refusal }: Rule<Scope>): RequestHandler {
     const scopes = this.#known('scope', scope, this.#names.scopes);
     const demand = { fresh };
     const guard: RequestHandler = async (request, _response, next) => {
@@ -102,7 +105,8 @@ export class Guards<Role extends string = string, Scope extends string = string>
       if (!principal) throw this.#unauthorized(request);
       setPrincipal(principal);
       refuseScope(principal, scopes);
-      if (may && !(await may(principal, request))) throw new ForbiddenException('Your role does not allow this');
+      if (may && !(await may(principal, request)))
+        throw new ForbiddenException(refusal ?? 'Your role does not allow this');
       next();
     };
     const schemes = Object.entries(this.#provider.schemes);

@@ -8,7 +8,7 @@ export type TokenClaims = Readonly<JWTPayload> & { readonly sub: string; readonl
 
 /** Where the keys are that tokens are verified with. */
 export interface VerificationKeys {
-  /** The key of a token. @throws JOSEError when there is none */
+  /** The key of a token. @throws Error when there is none, which refuses the token */
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey | KeyObject>;
   /** Changes when a key is withdrawn, and with it what was verified before. */
   version(): number;

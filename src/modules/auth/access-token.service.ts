@@ -1,69 +1,82 @@
 import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
-import { errors, type JWTVerifyOptions, jwtVerify, SignJWT } from 'jose';
-import { UnauthorizedException } from 'slipway';
+import { type JWSHeaderParameters, SignJWT } from 'jose';
+import { findSigningKey, publicKeys, type SigningKey, TokenVerifier } from 'slipway';
 import type { Caller, Role } from './auth.types.ts';
 
-const algorithm = 'HS256';
+const sharedSecret = 'HS256';
 const type = 'at+jwt';
+const clockToleranceSeconds = 5;
 
-/** Issues and verifies access tokens: JWTs signed with HS256, told apart from other JWTs by their type (RFC 9068). */
+/**
+ * Issues and verifies access tokens, told apart from other JWTs by their type (RFC 9068). They are signed with the first
+ * of AUTH_SIGNING_KEYS, whose public halves let other services verify them; without any, with AUTH_JWT_SECRET.
+ */
 export class AccessTokenService {
   /** Life of an access token in seconds. */
   readonly lifetime: number;
-  readonly #key: KeyObject;
+  readonly #secret: KeyObject;
+  readonly #keys: readonly SigningKey[];
+  /** Until when tokens of AUTH_JWT_SECRET are taken: those of before there were keys live on until they expire. */
+  readonly #secretUntil: number;
   readonly #issuer: string;
   readonly #audience: string | string[];
-  readonly #verification: JWTVerifyOptions;
+  readonly #verifier: TokenVerifier<Caller>;
 
   constructor({ settings }: Pick<Slipway.Cradle, 'settings'>) {
+    const { AUTH_SIGNING_KEYS: keys = [], AUTH_ISSUER: issuer, AUTH_AUDIENCE: audience } = settings;
     this.lifetime = settings.AUTH_ACCESS_TOKEN_TTL_SECONDS;
-    this.#key = createSecretKey(settings.AUTH_JWT_SECRET, 'utf8');
-    this.#issuer = settings.AUTH_ISSUER;
-    const [audience = '', ...others] = settings.AUTH_AUDIENCE;
-    this.#audience = others.length > 0 ? settings.AUTH_AUDIENCE : audience;
-    this.#verification = {
-      algorithms: [algorithm],
-      typ: type,
-      issuer: this.#issuer,
-      audience: this.#audience,
-      clockTolerance: 5,
-      requiredClaims: ['sub', 'sid', 'role', 'iat', 'exp', 'jti'],
+    this.#secret = createSecretKey(settings.AUTH_JWT_SECRET, 'utf8');
+    this.#keys = keys;
+    const lastSeconds = this.lifetime + clockToleranceSeconds;
+    this.#secretUntil = keys.length === 0 ? Number.POSITIVE_INFINITY : Date.now() + lastSeconds * 1000;
+    this.#issuer = issuer;
+    this.#audience = audience.length === 1 ? (audience[0] as string) : audience;
+    const rules = {
+      ...{ issuer, audience, clockToleranceSeconds, types: [type] },
+      algorithms: [sharedSecret, ...keys.map(({ algorithm }) => algorithm)],
+      requiredClaims: ['sid', 'role', 'iat', 'jti'],
     };
+    const find = async (header: JWSHeaderParameters) => this.#keyOf(header);
+    this.#verifier = new TokenVerifier({ find, version: () => 0 }, rules, callerOf);
   }
 
-  /** A new access token of this caller. */
+  /** The public keys of tokens, as other services ask for them (RFC 7517); none where AUTH_JWT_SECRET signs. */
+  get publicKeys(): object {
+    return publicKeys(this.#keys);
+  }
+
+  /** The issuer of tokens, to tell them from those of others. */
+  get issuer(): string {
+    return this.#issuer;
+  }
+
+  /** A new access token of this caller. `role` is for services of before `roles`, which a rollout runs beside this one. */
   issue({ userId, role, sessionId, tenantId }: Caller): Promise<string> {
-    return new SignJWT({ role, sid: sessionId, tenant: tenantId })
-      .setProtectedHeader({ alg: algorithm, typ: type })
+    const [key] = this.#keys;
+    const header = key ? { alg: key.algorithm, kid: key.id, typ: type } : { alg: sharedSecret, typ: type };
+    return new SignJWT({ role, roles: [role], sid: sessionId, tenant: tenantId })
+      .setProtectedHeader(header)
       .setIssuer(this.#issuer)
       .setAudience(this.#audience)
       .setSubject(userId)
       .setIssuedAt()
       .setExpirationTime(`${this.lifetime} s`)
       .setJti(randomUUID())
-      .sign(this.#key);
+      .sign(key?.privateKey ?? this.#secret);
   }
 
   /** The caller that the token names. @throws UnauthorizedException when it is not valid, the same one for every cause */
-  async verify(token: string): Promise<Caller> {
-    try {
-      const { payload } = await jwtVerify<{ role: Role; sid: string; tenant?: string }>(
-        token,
-        this.#key,
-        this.#verification,
-      );
-      const { sub: userId = '', role, sid: sessionId, tenant: tenantId = userId } = payload;
-      return { userId, role, sessionId, tenantId };
-    } catch (cause) {
-      if (!(cause instanceof errors.JOSEError)) throw cause;
-      throw new UnauthorizedException(
-        'The access token is invalid or has expired; log in or refresh to get a new one',
-        undefined,
-        {
-          cause,
-          headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
-        },
-      );
-    }
+  verify(token: string): Promise<Caller> {
+    return this.#verifier.verify(token);
   }
+
+  #keyOf(header: JWSHeaderParameters): KeyObject {
+    if (header.alg !== sharedSecret) return findSigningKey(this.#keys, header);
+    if (Date.now() < this.#secretUntil) return this.#secret;
+    throw new Error('tokens of AUTH_JWT_SECRET have expired since there are AUTH_SIGNING_KEYS');
+  }
+}
+
+function callerOf({ sub: userId, role, sid: sessionId, tenant: tenantId = userId }: Record<string, unknown>): Caller {
+  return { userId, role, sessionId, tenantId } as { userId: string; role: Role; sessionId: string; tenantId: string };
 }

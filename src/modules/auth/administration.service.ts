@@ -46,7 +46,8 @@ export class AdministrationService {
   }
 
   async #admit(subjectId: string | undefined): Promise<void> {
-    const { userId = '', sessionId = '' } = currentPrincipal() ?? {};
+    const { userId = '', sessionId } = currentPrincipal() ?? {};
+    if (sessionId === undefined) throw new ForbiddenException('Accounts are changed by a login at the service itself');
     const accounts = await this.#accounts.lock(userId, subjectId);
     if (accounts.get(userId)?.role !== 'admin') throw new ForbiddenException('Your role does not allow this');
     const session = await this.#sessions.findAlive({ userId, sessionId });

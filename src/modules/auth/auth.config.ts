@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { wholeNumber, z } from 'slipway';
+import { signingKeys, wholeNumber, z } from 'slipway';
 
 /** Settings of the auth module, by the name of their environment variable. No secret has a default in production. */
 export const authSettings = {
@@ -7,8 +7,13 @@ export const authSettings = {
     .string()
     .refine((value) => Buffer.byteLength(value) >= 32, 'expected at least 32 bytes, e.g. of `openssl rand -base64 32`')
     .default(() => randomBytes(32).toString('base64'))
-    .describe('Signs access tokens, the same on all replicas; outside production made anew at each start when unset')
+    .describe(
+      'Seals refresh tokens, and signs access tokens without AUTH_SIGNING_KEYS; the same on all replicas; outside production made anew at each start when unset',
+    )
     .meta({ secret: true, requiredInProduction: true }),
+  AUTH_SIGNING_KEYS: signingKeys(
+    'Private keys in PEM one after the other, of which the first signs access tokens; others verify them by `/auth/.well-known/jwks.json`',
+  ),
   AUTH_ACCESS_TOKEN_TTL_SECONDS: wholeNumber(30, 3600, 900).describe(
     'Life of an access token in seconds; reads by ordinary users are not checked against the database during that time',
   ),

@@ -1,5 +1,6 @@
 import { type Provided, provide, resource } from 'slipway';
 import { AccessTokenService } from './access-token.service.ts';
+import { AccountProvider } from './account.provider.ts';
 import { AccountRepository } from './account.repository.ts';
 import { AdministrationService } from './administration.service.ts';
 import { AuditEventController } from './audit-event.controller.ts';
@@ -15,6 +16,7 @@ import { SessionService } from './session.service.ts';
 
 const dependencies = {
   auth: AuthGuard,
+  accountProvider: AccountProvider,
   authController: AuthController,
   authService: AuthService,
   accountRepository: AccountRepository,

@@ -1,8 +1,9 @@
 import { createSecretKey } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { UnauthorizedException } from '../../../src/chassis/index.ts';
+import { signingKeys, UnauthorizedException } from '../../../src/chassis/index.ts';
 import { AccessTokenService } from '../../../src/modules/auth/access-token.service.ts';
+import { aSigningKey } from '../../support/signing-key.ts';
 
 const secret = 'a secret of this test, 32 bytes or more';
 const settings = {
@@ -94,6 +95,14 @@ describe('AccessTokenService', () => {
     ['is empty', async () => ''],
   ])('refuses a token that %s', async (_case, make) => {
     await expect(service.verify(await make())).rejects.toThrow(UnauthorizedException);
+  });
+
+  it('takes tokens of the secret no longer than they live once there are keys', async () => {
+    const keys = { AUTH_SIGNING_KEYS: signingKeys('Of a test').parse(aSigningKey()) };
+    const soon = new AccessTokenService({ settings: { ...settings, ...keys } });
+    const late = new AccessTokenService({ settings: { ...settings, ...keys, AUTH_ACCESS_TOKEN_TTL_SECONDS: -10 } });
+    expect(await soon.verify(await forged())).toMatchObject({ userId: 'someone' });
+    await expect(late.verify(await forged())).rejects.toThrow(UnauthorizedException);
   });
 
   it('keeps the reason as the cause and says the same to every client', async () => {

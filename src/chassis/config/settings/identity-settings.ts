@@ -51,7 +51,7 @@ const verification = (prefix: string) => ({
     .string()
     .default('roles')
     .describe('Claim with the roles of the caller, with dots into an object: `realm_access.roles` of Keycloak'),
-  TENANT_CLAIM: z.string().optional().describe('Claim with the tenant of the caller, such as `tid` of Entra ID'),
+  TENANT_CLAIM: z.string().default('tenant').describe('Claim with the tenant of the caller, such as `tid` of Entra ID'),
   CLOCK_TOLERANCE_SECONDS: wholeNumber(0, 300, 5).describe(
     'How far the clocks of issuer and service may differ, in seconds',
   ),
