@@ -86,6 +86,7 @@ describe('a project whose datasource is PostgreSQL', () => {
         timeout: 60_000,
       })
       .toBe(true);
+    expect(lines().filter(({ level }) => level === 'warn')).toEqual([]);
     const [address] = lines().find(({ msg }) => msg.startsWith('ready at')).urls;
     const list = await fetch(`${address}/api/v1/products/paginated?page=1&pageSize=2`);
     expect([list.status, ((await list.json()) as { data: object[] }).data.length]).toEqual([200, 2]);

@@ -1,15 +1,14 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { anyProvider, emptyDatabase } from '../support/empty-database.ts';
 import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
 
 const program = ['dist-test/main.js'];
+const database = await emptyDatabase(anyProvider);
 const production = {
   NODE_ENV: 'production',
   LOG_LEVEL: 'info',
   SHUTDOWN_ACCEPT_MS: '0',
-  DATABASE_URL: `file:${join(mkdtempSync(join(tmpdir(), 'slipway-build-')), 'service.db')}`,
+  DATABASE_URL: database.settings.DATABASE_URL,
   AUTH_JWT_SECRET: 'a secret of the tests, 32 letters or more',
   CURSOR_SECRET: 'another secret of the tests, 32 letters or more',
 };
@@ -18,7 +17,10 @@ interface Described {
   paths: Record<string, Record<string, { summary: string }>>;
 }
 
-afterAll(killSpawned);
+afterAll(async () => {
+  await killSpawned();
+  await database.remove();
+});
 
 describe('the build', () => {
   it('refuses to start in production without a database and secrets of its own', async () => {

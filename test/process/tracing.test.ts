@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { anyProvider, emptyDatabase } from '../support/empty-database.ts';
 import { type ExportedSpan, fakeCollector } from '../support/fake-collector.ts';
 import { OtlpCollector } from '../support/otlp-collector.ts';
 
@@ -21,14 +20,15 @@ interface Line {
 
 /** Spawns a service that exports spans and prints warnings with their origin. */
 async function spawnRelay(name: string, collectorUrl: string, protocol = 'http/json') {
-  const database = join(mkdtempSync(join(tmpdir(), 'slipway-relay-')), 'relay.db');
+  const { settings, remove } = await emptyDatabase(anyProvider);
+  onTestFinished(remove);
   const child = spawn(process.execPath, ['--trace-warnings', 'dist-test/test/fixtures/relay/main.js'], {
     cwd: root,
     env: {
       PATH: process.env.PATH,
       OVERLOAD_ENABLED: 'false',
       ...{ HOST: '127.0.0.1', INTERNAL_PORT: '0', NODE_ENV: 'test', LOG_LEVEL: 'info' },
-      ...{ DATABASE_URL: `file:${database}`, DATABASE_MIGRATE: 'true', ENABLE_OPENAPI: 'false' },
+      ...{ DATABASE_URL: settings.DATABASE_URL, DATABASE_MIGRATE: 'true', ENABLE_OPENAPI: 'false' },
       ...{
         OTEL_SERVICE_NAME: name,
         OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl,

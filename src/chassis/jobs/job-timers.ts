@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { runOutsideRequest } from '../context/request-context.ts';
 import type { JobPlan } from './job-plan.ts';
 
@@ -6,6 +7,14 @@ export type WhenDue = (plan: JobPlan, due: number) => Promise<unknown>;
 
 /** Node fires a timer that is set for longer at once. */
 const longestTimerMs = 2_147_483_647;
+
+/** Waits until a moment, in milliseconds since 1970; less long once the signal is aborted. */
+export async function waitUntil(moment: number, signal: AbortSignal): Promise<void> {
+  for (let left = moment - Date.now(); left > 0 && !signal.aborted; left = moment - Date.now()) {
+    // Unlike a listener of its own, this one is gone with the wait.
+    await wait(Math.min(left, longestTimerMs), undefined, { signal }).catch(() => undefined);
+  }
+}
 
 /** Calls for each job that is due by the clock. */
 export class JobTimers {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { runOutsideRequest } from '../context/request-context.ts';
 import { JobBacklog } from './job-backlog.ts';
 import type { JobPlan } from './job-plan.ts';
 import { slotId } from './job-schedule.ts';
 import type { JobStore } from './job-store.ts';
-import { JobTimers } from './job-timers.ts';
+import { JobTimers, waitUntil } from './job-timers.ts';
 import { JobWorkers } from './job-workers.ts';
 import { type JobWitnesses, runJob } from './run-job.ts';
 
@@ -89,8 +88,7 @@ export class ServiceJobs {
     const dueAt = new Date(due + Math.random() * plan.jitterMs);
     const { shutdown, witnesses } = this.#options;
     const run = async () => {
-      // Unlike a listener of its own, this one is gone with the run: the signal lives as long as the service.
-      await wait(Math.max(0, dueAt.getTime() - Date.now()), undefined, { signal: shutdown }).catch(() => undefined);
+      await waitUntil(dueAt.getTime(), shutdown);
       if (shutdown.aborted) return;
       const job = { id: randomUUID(), queue: plan.name, attempt: 1, dueAt, data: { payload: undefined } };
       await runJob(plan, job, witnesses, shutdown);

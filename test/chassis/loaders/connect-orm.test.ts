@@ -5,6 +5,7 @@ import { createService, type Service } from '../../../src/chassis/service.ts';
 import { createLogger } from '../../../src/chassis/telemetry/logger.ts';
 import { freePort } from '../../../src/chassis/testing/free-port.ts';
 import { raised } from '../../support/raised.ts';
+import { createTestDatabase } from '../../support/test-database.ts';
 
 let service: Service;
 
@@ -52,6 +53,15 @@ describe('connectOrm', () => {
     expect(messages.at(-1)).toBe('database connected');
     await service.close();
     forward?.close();
+  });
+
+  it('has those who ask for the database of a closed service hear that it is closed', async () => {
+    const { url, remove } = await createTestDatabase();
+    useDatabase(url, 0);
+    await connect();
+    await service.close();
+    await remove();
+    expect(() => service.database.client).toThrow('found one that is closed, because its service is closed');
   });
 
   it('gives up when the time is over, after more than one try', async () => {

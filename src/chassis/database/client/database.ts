@@ -10,6 +10,7 @@ import type { RequestQueue } from './request-queue.ts';
 export class Database {
   readonly #counts: DatabaseCounts;
   #open: OpenOrm | undefined;
+  #wasClosed = false;
 
   /** @param counts is told of every operation */
   constructor(counts: DatabaseCounts) {
@@ -75,13 +76,18 @@ export class Database {
   async close(): Promise<void> {
     const closing = this.#open;
     this.#open = undefined;
+    this.#wasClosed ||= closing !== undefined;
     await closing?.close();
   }
 
   get #opened(): OpenOrm {
     if (this.#open) return this.#open;
-    throw new Error(
-      'Expected an open database, found none. Await the loader connectOrm() first; with DATABASE_URL=none, disable the modules that need a database.',
-    );
+    throw new Error(this.#wasClosed ? closed : notOpened);
   }
 }
+
+const notOpened =
+  'Expected an open database, found none. Await the loader connectOrm() first; with DATABASE_URL=none, disable the modules that need a database.';
+const closed =
+  'Expected an open database, found one that is closed, because its service is closed or its start failed; ' +
+  'end what uses it before that, such as in stop() of a <module>.lifecycle.ts.';

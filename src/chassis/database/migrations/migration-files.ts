@@ -7,8 +7,8 @@ import type { DatabaseProvider } from '../client/database-url.ts';
 export const migrationsDirectory = join(prismaDirectory, 'migrations');
 
 /**
- * Whether the models say something that no migration leads to; comments and spaces count for nothing. False where the
- * models are not there, as in the image.
+ * Whether the models say something that no migration leads to; comments, spaces and the database that they are for count
+ * for nothing. False where the models are not there, as in the image.
  *
  * @param models the models as they are; default prisma/models.prisma
  */
@@ -18,6 +18,7 @@ export function modelsLackMigration(models = join(prismaDirectory, 'models.prism
   const meaning = (file: string) =>
     readFileSync(file, 'utf8')
       .replace(/\/\/.*$/gm, '')
+      .replace(/^\s*datasource\s+\w+\s*\{[^}]*\}/m, '')
       .replace(/\s+/g, ' ')
       .trim();
   return meaning(models) !== (existsSync(snapshot) ? meaning(snapshot) : '');

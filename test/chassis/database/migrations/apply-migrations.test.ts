@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -101,11 +101,8 @@ describe.runIf(databaseProviders.includes('sqlite'))('migrations on sqlite', () 
     const user = await client.user.create({
       data: { email: 'a', passwordHash: 'x', name: 'A', profile: { create: {} } },
     });
-    const sql = readFileSync(
-      join(migrationsDirectory, 'sqlite', migrationNames('sqlite')[0] ?? '', 'migration.sql'),
-      'utf8',
-    );
-    const create = /CREATE TABLE "users" \([^;]+;/.exec(sql)?.[0].replace('"users"', '"new_users"') ?? '';
+    const [table] = await client.$queryRaw<{ sql: string }[]>`SELECT sql FROM sqlite_master WHERE name = 'users'`;
+    const create = `${table?.sql.replace('"users"', '"new_users"')};`;
     const copy = 'INSERT INTO new_users SELECT * FROM users; DROP TABLE users; ALTER TABLE new_users RENAME TO users;';
     const directory = mkdtempSync(join(tmpdir(), 'slipway-migrations-'));
     cpSync(migrationsDirectory, directory, { recursive: true });

@@ -17,6 +17,7 @@ describe('models without their migration', () => {
     ['a new field', shipped.replace('sku ', 'weight Int?\n  sku '), true],
     ['another attribute', shipped.replace('@unique', ''), true],
     ['nothing', shipped, false],
+    ['the database that they are for', `datasource db {\n  provider = "postgresql"\n}\n\n${shipped}`, false],
     ['comments and spaces only', `// new\n${shipped.replaceAll('  ', '    ')}`, false],
   ])('are seen by %s', (_change, text, expected) => {
     writeFileSync(models, text);
