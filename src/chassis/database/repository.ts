@@ -7,14 +7,14 @@ import { currentUnit, isSurrounded } from './client/current-work.ts';
 import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
 import { Coalescer, freezeRecords, raiseOwn, readKey } from './reads/coalesce.ts';
 import { readPage, StoredRecords, TotalHints } from './reads/page.ts';
-import { toProviderFilter, toProviderSelection } from './reads/provider-filter.ts';
+import { toOrmQuery, toProviderQuery } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
 import { scopedRead } from './scope/scoped-query.ts';
 import type { JsonReader } from './statements/json-reader.ts';
 import type { ReadParameters } from './statements/write-statement.ts';
 import { AuditedRows } from './work/audited-rows.ts';
 
-/** What is asked of a model, in the form of the database in use. */
+/** What is asked of a model. */
 type Parameters = ReadParameters & { [option: string]: unknown };
 
 /**
@@ -68,7 +68,7 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
 
   /** How many records match a filter; all without one. */
   count(where?: Filter): Promise<number> {
-    return this.shared('count', where ? { where: toProviderFilter(where, this.kind) } : {}) as Promise<number>;
+    return this.shared('count', where ? { where } : {}) as Promise<number>;
   }
 
   /** The record with this identifier, or null. */
@@ -156,22 +156,17 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
   }
 
   private selection(select: Selection | undefined): { select: Selection } | undefined {
-    return select && { select: toProviderSelection(select, this.kind) };
+    return select && toOrmQuery({ select }, this.kind);
   }
 
   private parameters({ where, orderBy, take, select, skip }: FindQuery & Partial<SearchQuery>): Parameters {
-    return {
-      ...(where && { where: toProviderFilter(where, this.kind) }),
-      select: toProviderSelection(select, this.kind),
-      orderBy,
-      take,
-      ...(skip && { skip }),
-    };
+    return { ...(where && { where }), select, orderBy, take, ...(skip && { skip }) };
   }
 
-  /** A read within the scopes of the models that it reaches; the ORM's client scopes by itself what it is asked. */
-  private scoped(parameters: Parameters): Parameters {
-    return this.kind.rules.isEmpty ? parameters : scopedRead(this.kind, this.modelName, parameters);
+  /** A read within the scopes of the models that it reaches, for the database; the ORM's client makes the same of what it is asked. */
+  private forReader(parameters: Parameters): Parameters {
+    const scoped = this.kind.rules.isEmpty ? parameters : scopedRead(this.kind, this.modelName, parameters);
+    return toProviderQuery(scoped, this.kind);
   }
 
   /** What reads JSON; not within a unit of work or a transaction, whose connection is the ORM's. */
@@ -187,10 +182,7 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
   private async stored(id: IdOf<D>, select: Selection | undefined): Promise<StoredRecords | undefined> {
     const { reader } = this;
     if (!select || !reader) return undefined;
-    return reader.findUnique(
-      this.modelName,
-      this.scoped({ where: { id }, select: toProviderSelection(select, this.kind) }),
-    );
+    return reader.findUnique(this.modelName, this.forReader({ where: { id }, select }));
   }
 
   private async read(operation: 'findMany' | 'count', parameters: Parameters, scoped: Parameters): Promise<unknown> {
@@ -199,9 +191,10 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
       ? reader?.count(this.modelName, scoped.where)
       : reader?.findMany(this.modelName, scoped));
     if (stored !== undefined) return stored;
-    const split = operation === 'findMany' ? splitSelection(parameters.select) : undefined;
-    if (!split) return this.delegate[operation](parameters);
-    return this.completed(await this.delegate.findMany({ ...parameters, select: split.own }), split);
+    const asked = toOrmQuery(parameters, this.kind);
+    const split = operation === 'findMany' ? splitSelection(asked.select) : undefined;
+    if (!split) return this.delegate[operation](asked);
+    return this.completed(await this.delegate.findMany({ ...asked, select: split.own }), split);
   }
 
   private completed(records: object[], split: SplitSelection): Promise<object[]> {
@@ -210,7 +203,7 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
 
   /** The key is made of what is really asked of the database, so no caller can meet another's filter. */
   private async shared(operation: 'findMany' | 'count', parameters: Parameters): Promise<unknown> {
-    const scoped = this.scoped(parameters);
+    const scoped = this.forReader(parameters);
     const key = currentUnit(this.client) ? undefined : readKey(operation, scoped);
     if (key === undefined) return this.read(operation, parameters, scoped);
     stopAbandoned();

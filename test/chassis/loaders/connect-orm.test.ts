@@ -4,8 +4,8 @@ import { connectOrm } from '../../../src/chassis/loaders/connect-orm.ts';
 import { createService, type Service } from '../../../src/chassis/service.ts';
 import { createLogger } from '../../../src/chassis/telemetry/logger.ts';
 import { freePort } from '../../../src/chassis/testing/free-port.ts';
+import { createTestDatabase } from '../../../src/chassis/testing/test-database.ts';
 import { raised } from '../../support/raised.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
 
 let service: Service;
 

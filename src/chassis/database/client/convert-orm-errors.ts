@@ -1,6 +1,7 @@
 import { stopAbandoned } from '../../context/request-context.ts';
 import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
+import { translateQuery } from '../reads/translate-query.ts';
 import { runInScope } from '../scope/scoped-operation.ts';
 import type { ScopedDatabase } from '../scope/scoped-query.ts';
 import type { Unit } from '../work/unit.ts';
@@ -15,7 +16,7 @@ import { leavesTransactionIntact } from './transaction-errors.ts';
 export interface MeasuredOperation {
   model?: string;
   operation: string;
-  args: unknown;
+  args: object | undefined;
   query(args: unknown): Promise<unknown>;
 }
 
@@ -32,7 +33,7 @@ export interface ConversionOptions {
   readonly counts?: DatabaseCounts | undefined;
   /** Default: values are not checked. */
   readonly dataModel?: DataModel | undefined;
-  /** Whose rows a caller may see and touch. Default: all. */
+  /** Which database it is, and whose rows a caller may see and touch. Default: all rows, and filters as the ORM has them. */
   readonly scoped?: ScopedDatabase | undefined;
 }
 
@@ -40,13 +41,17 @@ export interface ConversionOptions {
  * The same client, whose every operation raises the exceptions of the chassis instead of the database's own errors
  * (spec.md: Errors, body rule 7): in repositories, in methods that a module adds, in raw SQL and in transactions. The time
  * of every operation is measured. An abandoned request stops before its next operation. Those of a unit of
- * work take turns. Each operation keeps to the scopes of the models that it reaches.
+ * work take turns. Each operation keeps to the scopes of the models that it reaches, and its filters mean the same on
+ * both databases.
  */
 export function convertingErrors(client: object, options: ConversionOptions = {}): OrmClient {
   const { scoped, dataModel } = options;
   const convertErrors = errorConverter(options);
+  const translated = ({ model, args }: Operation) =>
+    scoped && model !== undefined && args ? translateQuery(args, model, scoped) : args;
   const checked = (own: Operation): MeasuredOperation => ({
     ...own,
+    args: translated(own),
     query: async (args) => {
       if (dataModel) refuseUnstorable(dataModel, own.model, args);
       return own.query(args);
@@ -64,7 +69,9 @@ export function convertingErrors(client: object, options: ConversionOptions = {}
     if (!scoped || model === undefined || scoped.rules.isEmpty) return perform(operation);
     const client = (isOwn ? currentTransaction(extended) : undefined) ?? extended;
     const path = followed(operation);
-    return runInScope(scoped, { ...operation, model, client, path }, (args) => perform({ ...operation, args }));
+    return runInScope(scoped, { ...operation, model, client, path }, (args) =>
+      perform({ ...operation, args: args as object }),
+    );
   };
   const extended = (client as Extensible).$extends({ query: { $allOperations: run } });
   return Object.assign(extended, { $transaction: convertTransactionErrors(extended) }) as OrmClient;

@@ -2,7 +2,7 @@ import { BadRequestException } from '../../errors/exceptions.ts';
 import { type Comparison, operatorNamed } from '../../query/operators.ts';
 import { EnumBeyond } from '../../query/paging/keyset.ts';
 import { JsonComparison } from '../../query/parse/json-comparison.ts';
-import type { Filter, Selection } from '../../query/query-types.ts';
+import type { Filter } from '../../query/query-types.ts';
 import type { DatabaseProvider } from '../client/database-url.ts';
 import { type DataModel, enumValuesAt } from '../models/data-model.ts';
 import { jsonFilter } from './json-filter.ts';
@@ -37,23 +37,42 @@ export function toProviderFilter(filter: Filter, kind: TargetDatabase): Filter {
   return result;
 }
 
-/** The same for the filters inside a `select` or `include`. */
-export function toProviderSelection(selection: Selection, kind: TargetDatabase): Filter {
+/**
+ * A neutral filter in the ORM's words, whose texts are not translated yet: the ORM's client does that with all that it is
+ * asked, and would not know the comparisons that only the chassis has.
+ */
+function toOrmFilter(filter: Filter, kind: TargetDatabase): Filter {
   const result: Filter = {};
-  for (const [key, value] of Object.entries(selection)) {
-    result[key] = isPlain(value) ? selectionArguments(value, kind) : value;
+  const besides: Filter[] = [];
+  for (const [key, value] of Object.entries(filter)) {
+    if (isJson(value)) besides.push(...value.map((comparison) => jsonFilter(key, comparison, kind.provider)));
+    else if (Array.isArray(value)) result[key] = value.map((item) => (isPlain(item) ? toOrmFilter(item, kind) : item));
+    else if (value instanceof EnumBeyond) result[key] = beyondInOrder(value, kind);
+    else result[key] = isPlain(value) ? toOrmFilter(value, kind) : value;
+  }
+  if (besides.length > 0) result.AND = [...asList(result.AND), ...besides];
+  return result;
+}
+
+/** `toProviderFilter` of all filters of a query: its own, those of what it selects, and the scopes of what it is sorted by. */
+export function toProviderQuery(query: object, kind: TargetDatabase, translate = toProviderFilter): Filter {
+  const result: Filter = { ...query };
+  if (isPlain(result.where)) result.where = translate(result.where, kind);
+  for (const part of ['select', 'include', 'orderScopes'] as const) {
+    const parts = result[part];
+    if (!isPlain(parts)) continue;
+    const translated = Object.entries(parts).map(([name, inner]) => [
+      name,
+      isPlain(inner) ? toProviderQuery(inner, kind, translate) : inner,
+    ]);
+    result[part] = Object.fromEntries(translated);
   }
   return result;
 }
 
-function selectionArguments(relation: Filter, kind: TargetDatabase): Filter {
-  const { where, select, include, ...rest } = relation;
-  return {
-    ...rest,
-    ...(isPlain(where) && { where: toProviderFilter(where, kind) }),
-    ...(isPlain(select) && { select: toProviderSelection(select, kind) }),
-    ...(isPlain(include) && { include: toProviderSelection(include, kind) }),
-  };
+/** A query with neutral filters, as the ORM's client takes it. */
+export function toOrmQuery<Q extends object>(query: Q, kind: TargetDatabase): Q {
+  return toProviderQuery(query, kind, toOrmFilter) as Q;
 }
 
 /** Adds one field's conditions: those that the ORM can say of the field itself, and those that need a list beside it. */

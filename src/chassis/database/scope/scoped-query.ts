@@ -1,7 +1,7 @@
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter, Selection } from '../../query/query-types.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
-import { asList, type TargetDatabase, toProviderFilter } from '../reads/provider-filter.ts';
+import { asList, type TargetDatabase } from '../reads/provider-filter.ts';
 import type { ReadParameters } from '../statements/write-statement.ts';
 import type { ModelRules } from './model-rules.ts';
 
@@ -28,8 +28,8 @@ export interface ScopedDatabase extends TargetDatabase {
 
 /**
  * Puts the scope of each model that a query reaches into it: into the filter of the records, of related ones, and into
- * filters over relations. Queries are in the ORM's vocabulary and left as they are; scopes are taken as they stand, so one
- * may look through relations that have a scope themselves.
+ * filters over relations. Queries are in the ORM's vocabulary and left as they are; their filters are translated for the
+ * database afterwards. Scopes are taken as they stand, so one may look through relations that have a scope themselves.
  */
 export class ScopedQuery {
   readonly #database: ScopedDatabase;
@@ -41,13 +41,12 @@ export class ScopedQuery {
     this.#form = form;
   }
 
-  /** The rows of a model that the caller may see, for this database; undefined for all. @throws what `filterOf` of the rules raises */
+  /** The rows of a model that the caller may see; undefined for all. @throws what `filterOf` of the rules raises */
   filterOf(model: string): Filter | undefined {
     if (this.#filters.has(model)) return this.#filters.get(model);
     const filter = this.#database.rules.filterOf(model);
-    const translated = filter && toProviderFilter(filter, this.#database);
-    this.#filters.set(model, translated);
-    return translated;
+    this.#filters.set(model, filter);
+    return filter;
   }
 
   /** A filter of records. */

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenOrm } from '../../../../src/chassis/database/client/orm.ts';
-import { toProviderFilter, toProviderSelection } from '../../../../src/chassis/database/reads/provider-filter.ts';
+import { toProviderFilter } from '../../../../src/chassis/database/reads/provider-filter.ts';
 import { type FilterOperator, type Operator, operators } from '../../../../src/chassis/query/operators.ts';
 import { databaseProviders, openEmptyDatabase } from '../../../support/empty-database.ts';
+import { raised } from '../../../support/raised.ts';
 
 const names = [
   'plain',
@@ -51,7 +52,7 @@ const meanings: Record<Exclude<FilterOperator, Order>, Meaning> = {
 };
 type Meaning = (name: string, operands: string[]) => boolean;
 
-describe.each(databaseProviders)('text filters on %s', (provider) => {
+describe.each(databaseProviders)('filters of the ORM client on %s', (provider) => {
   let open: OpenOrm;
 
   beforeAll(async () => {
@@ -62,8 +63,7 @@ describe.each(databaseProviders)('text filters on %s', (provider) => {
   afterAll(() => open.close());
 
   async function found(condition: object): Promise<string[]> {
-    const where = toProviderFilter({ name: condition }, { provider });
-    const records = await open.client.category.findMany({ where, select: { name: true } });
+    const records = await open.client.category.findMany({ where: { name: condition }, select: { name: true } });
     return records.map(({ name }) => name).sort();
   }
 
@@ -94,7 +94,7 @@ describe.each(databaseProviders)('text filters on %s', (provider) => {
     const prices = [1, 2, 3];
     const data = prices.map((price) => ({ sku: `${price}`, name: '', description: '', price, categoryId: id }));
     await open.client.product.createMany({ data });
-    const where = toProviderFilter({ price: { [operator]: 2 } }, { provider });
+    const where = { price: { [operator]: 2 } };
     const records = await open.client.product.findMany({ where, orderBy: { price: 'asc' } });
     expect(records.map(({ price }) => price)).toEqual(prices.filter((price) => means(price, 2)));
     await open.client.product.deleteMany();
@@ -108,7 +108,7 @@ describe.each(databaseProviders)('text filters on %s', (provider) => {
   });
 
   it('keeps several conditions of one field and of its neighbours together', async () => {
-    const filter = {
+    const where: object = {
       OR: [
         { name: { contains: 'A', endsWith: 'n', mode: 'insensitive' } },
         { name: { in: ['%'], mode: 'insensitive' } },
@@ -116,7 +116,6 @@ describe.each(databaseProviders)('text filters on %s', (provider) => {
       NOT: { name: { equals: 'PLAIN' } },
       AND: [{ name: { not: 'x', mode: 'insensitive' } }],
     };
-    const where = toProviderFilter(filter, { provider });
     const records = await open.client.category.findMany({ where, select: { name: true }, orderBy: { name: 'asc' } });
     expect(records.map(({ name }) => name)).toEqual(['%', 'plain']);
   });
@@ -125,17 +124,11 @@ describe.each(databaseProviders)('text filters on %s', (provider) => {
     const { id } = await open.client.category.findUniqueOrThrow({ where: { name: '50%' } });
     const data = ['1%', '12'].map((sku) => ({ sku, name: sku, description: '', price: 1, categoryId: id }));
     await open.client.product.createMany({ data });
-    const where = toProviderFilter({ category: { name: { contains: '0%' } }, sku: { contains: '%' } }, { provider });
+    const where = { category: { name: { contains: '0%' } }, sku: { contains: '%' } };
     expect(await open.client.product.count({ where })).toBe(1);
-    const some = toProviderFilter(
-      { products: { some: { sku: { startsWith: '1%', mode: 'insensitive' } } } },
-      { provider },
-    );
+    const some: object = { products: { some: { sku: { startsWith: '1%', mode: 'insensitive' } } } };
     expect(await open.client.category.count({ where: some })).toBe(1);
-    const select = toProviderSelection(
-      { products: { where: { sku: { contains: '%' } }, select: { sku: true } } },
-      { provider },
-    );
+    const select = { products: { where: { sku: { contains: '%' } }, select: { sku: true } } };
     expect(await open.client.category.findUnique({ where: { id }, select })).toEqual({ products: [{ sku: '1%' }] });
     await open.client.product.deleteMany();
   });
@@ -154,8 +147,27 @@ describe.each(databaseProviders)('text filters on %s', (provider) => {
     );
   });
 
-  it('refuses a text with a NUL character, which neither database can hold', () => {
-    expect(() => toProviderFilter({ name: { contains: 'a\0b' } }, { provider })).toThrow('Invalid request data');
+  it('finds the records that a change is made to', async () => {
+    await open.client.category.deleteMany();
+    await open.client.category.createMany({ data: ['a', 'A', '%', 'x%'].map((name) => ({ name })) });
+    expect(await open.client.category.updateMany({ where: { name: { contains: 'A' } }, data: { name: 'B' } })).toEqual({
+      count: 1,
+    });
+    expect(await open.client.category.deleteMany({ where: { name: { startsWith: '%' } } })).toEqual({ count: 1 });
+    expect(await open.client.category.aggregate({ _count: true, where: { name: { endsWith: 'a' } } })).toEqual({
+      _count: 1,
+    });
+  });
+
+  it('refuses a text with a NUL character, which neither database can hold', async () => {
+    const asked = () => open.client.category.findMany({ where: { name: { contains: 'a\0b' } } });
+    expect(await raised(async () => await asked())).toMatchObject({ statusCode: 400, message: 'Invalid request data' });
+  });
+
+  it('takes what is no filter for a mistake, and not for all records', async () => {
+    const asked = () => open.client.category.deleteMany({ where: null as unknown as object });
+    expect((await raised(async () => await asked())).statusCode).toBe(500);
+    expect(await open.client.category.count()).toBeGreaterThan(0);
   });
 });
 
