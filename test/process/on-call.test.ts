@@ -1,48 +1,112 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { builtFixture } from '../support/built.ts';
+import { fakeCollector } from '../support/fake-collector.ts';
+import { failOverTime, onCallPictures } from '../support/on-call-pictures.ts';
+import { TestPrometheus, withoutPrometheus } from '../support/prometheus.ts';
 import { SentryIngest } from '../support/sentry-ingest.ts';
 import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
 
-const routes = 'test/fixtures/trouble/modules/trouble/trouble.routes.ts';
-const lines = readFileSync(join(import.meta.dirname, '../..', routes), 'utf8').split('\n');
-const planted = lines.findIndex((line) => line.includes('the planted bug')) + 1;
+const root = join(import.meta.dirname, '../..');
+const source = 'test/fixtures/observed/modules/shipments/shipment.service.ts';
+const planted =
+  readFileSync(join(root, source), 'utf8')
+    .split('\n')
+    .findIndex((line) => line.includes('the planted bug')) + 1;
+const route = '/api/v1/shipments/:id/label';
+/** Where the pictures of docs/on-call.md go: ON_CALL_PICTURES=docs/on-call npm test -- test/process/on-call */
+const pictures = process.env['ON_CALL_PICTURES'];
 
 afterAll(killSpawned);
 
-it('leads from one 500 of the built service to its line, log and trace, as docs/on-call.md says', async () => {
+/** What the first panel asks. */
+function failingRoutes(): string {
+  const { panels } = JSON.parse(readFileSync(join(root, 'helm/slipway/files/dashboards/service.json'), 'utf8'));
+  const { targets } = panels.find(({ title }: { title: string }) => title === 'Failing routes');
+  return targets[0].expr.replaceAll('$job', 'orders').replaceAll('$__rate_interval', '10s');
+}
+
+it(`leads from one 500 of the built service to its line, log and trace, as docs/on-call.md says${withoutPrometheus}`, {
+  timeout: 120_000,
+}, async () => {
   await using ingest = await SentryIngest.start();
+  const collector = await fakeCollector();
   const service = new SpawnedService({
-    program: ['dist-test/test/fixtures/trouble/main.js', 'trouble'],
-    env: { ENABLE_OPENAPI: 'false', SENTRY_DSN: ingest.dsn, SENTRY_RELEASE: 'slipway@1.2.3' },
+    program: [builtFixture('observed')],
+    env: {
+      ...{ ENABLE_OPENAPI: 'false', DATABASE_MIGRATE: 'true', CARRIER_URL: 'http://127.0.0.1:9' },
+      ...{ SENTRY_DSN: ingest.dsn, SENTRY_RELEASE: 'slipway@1.2.3' },
+      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+    },
   });
   const { url, internalUrl } = await service.ready();
-  const response = await fetch(`${url}/bug`);
+  const prometheus = withoutPrometheus ? undefined : await TestPrometheus.start(internalUrl);
+  if (pictures) await failOverTime(url, 30);
+  const response = await fetch(`${url}/api/v1/shipments/7/label`);
   expect(response.status).toBe(500);
   const requestId = response.headers.get('x-request-id');
 
+  // 1. Which route: the panel names it, the metrics the exception, the exemplar a trace.
   const metrics = await (await fetch(`${internalUrl}/metrics`)).text();
-  expect(metrics).toMatch(/http_request_duration_seconds_count\{method="GET",route="\/bug",status="500"\} 1/);
-  expect(metrics).toContain('exceptions_total{exception="InternalServerErrorException",status="500"} 1');
+  expect(metrics).toContain(`http_request_duration_seconds_count{method="GET",route="${route}",status="500"} `);
+  expect(metrics).toContain('exceptions_total{exception="InternalServerErrorException",status="500"} ');
+  if (prometheus) {
+    const shown = async () => {
+      // One more of it, between two scrapes.
+      await fetch(`${url}/api/v1/shipments/8/label`);
+      return (await prometheus.query(failingRoutes())).filter(({ value }) => value > 0).map(({ metric }) => metric);
+    };
+    await expect.poll(shown, { timeout: 60_000, interval: 300 }).toContainEqual({ method: 'GET', route });
+    const exemplars = await prometheus.exemplars(`http_request_duration_seconds_bucket{route="${route}"}`);
+    await collector.until(() =>
+      exemplars.every(({ traceId }) => collector.spans.some((span) => span.traceId === traceId)),
+    );
+    expect(exemplars.length).toBeGreaterThan(0);
+  }
 
-  const [event] = await ingest.received(1);
+  // 2. Which line.
+  await expect.poll(() => ingest.events.some(({ tags }) => tags['request_id'] === requestId)).toBe(true);
+  const event = ingest.events.find(({ tags }) => tags['request_id'] === requestId);
   const bug = event?.exception.values.at(-1);
   expect(`${bug?.type}: ${bug?.value}`).toBe("TypeError: Cannot read properties of undefined (reading 'name')");
+  expect(event).toMatchObject({
+    culprit: `${source}:${planted} in ShipmentService.label`,
+    release: 'slipway@1.2.3',
+    transaction: `GET ${route}`,
+  });
   expect(bug?.stacktrace?.frames.at(-1)).toMatchObject({
-    filename: expect.stringMatching(/src\/modules\/.*trouble\.routes\.ts$|trouble\.routes\.ts$/),
+    filename: expect.stringContaining(source),
     lineno: planted,
     in_app: true,
     context_line: expect.stringContaining('the planted bug'),
   });
-  expect(event).toMatchObject({ release: 'slipway@1.2.3', transaction: 'GET /bug', tags: { request_id: requestId } });
+  expect(new Set(ingest.events.map(({ fingerprint }) => fingerprint.join()))).toHaveProperty('size', 1);
 
+  // 3. What the log says, and 4. what it waited for.
+  const traceId = event?.contexts.trace.trace_id;
+  const spans = () => collector.spans.filter((span) => span.traceId === traceId);
+  await collector.until(() => spans().some(({ name }) => name === `GET ${route}`));
+  const span = spans().find(({ name }) => name === `GET ${route}`);
+  expect(span?.events[0]?.attributes).toMatchObject({ 'exception.message': bug?.value });
+  expect(spans().map(({ parentSpanId }) => parentSpanId)).toContain(span?.spanId);
   await service.end();
-  const ofRequest = service.lines.filter((line) => line['requestId'] === requestId);
-  expect(ofRequest.map(({ level, msg }) => [level, msg])).toEqual([
-    ['info', 'about to fail'],
+  const lines = service.lines.filter((line) => line['requestId'] === requestId);
+  expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
     ['error', "Cannot read properties of undefined (reading 'name')"],
     ['info', 'request completed'],
   ]);
-  expect(ofRequest[1]).toMatchObject({ error: { stack: expect.stringContaining(`trouble.routes.ts:${planted}:`) } });
-  expect(new Set(ofRequest.map((line) => line['traceId']))).toEqual(new Set([event?.contexts.trace.trace_id]));
+  expect(lines[0]).toMatchObject({ error: { stack: expect.stringContaining(`shipment.service.ts:${planted}:`) } });
+  expect(new Set(lines.map((line) => line['traceId']))).toEqual(new Set([traceId]));
+
+  if (event === undefined || prometheus === undefined) return;
+  const series = await prometheus.range(failingRoutes(), pictures ? 60 : 5);
+  const drawn = onCallPictures({ series, event, lines, spans: spans() });
+  expect(drawn['sentry-issue.svg']).toContain('the planted bug');
+  expect(drawn['trace.svg']).toContain(route);
+  for (const picture of Object.values(drawn)) expect(picture.length).toBeLessThan(20_000);
+  if (pictures === undefined) return;
+  mkdirSync(join(root, pictures), { recursive: true });
+  for (const [name, picture] of Object.entries(drawn)) writeFileSync(join(root, pictures, name), picture);
 });

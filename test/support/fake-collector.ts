@@ -14,6 +14,8 @@ export interface ExportedSpan {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
   status: { code: number; message?: string };
   attributes: Record<string, unknown>;
   events: { name: string; attributes: Record<string, unknown> }[];

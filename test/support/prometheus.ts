@@ -60,7 +60,10 @@ export class TestPrometheus {
   }
 
   /** What an expression gave in each of the last seconds, by series. */
-  async range(expression: string, seconds: number): Promise<{ metric: object; values: [number, string][] }[]> {
+  async range(
+    expression: string,
+    seconds: number,
+  ): Promise<{ metric: Record<string, string>; values: [number, string][] }[]> {
     const end = Date.now() / 1000;
     const window = { start: String(end - seconds), end: String(end), step: '1' };
     return (await this.#ask('query_range', { query: expression, ...window })).result as never;

@@ -11,6 +11,7 @@ export interface SentryEvent {
   environment: string;
   server_name: string;
   transaction: string;
+  culprit?: string;
   fingerprint: string[];
   tags: Record<string, string>;
   user?: Record<string, string>;
@@ -24,7 +25,17 @@ export interface SentryException {
   type: string;
   value: string;
   mechanism: Record<string, unknown>;
-  stacktrace?: { frames: { filename: string; function: string; in_app: boolean; context_line?: string }[] };
+  stacktrace?: {
+    frames: {
+      filename: string;
+      function: string;
+      in_app: boolean;
+      lineno?: number;
+      pre_context?: string[];
+      context_line?: string;
+      post_context?: string[];
+    }[];
+  };
 }
 
 /** A server that takes envelopes as Sentry does, and answers, refuses, or never answers. */

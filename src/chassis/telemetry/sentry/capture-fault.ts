@@ -2,7 +2,7 @@ import { captureException, getCurrentScope, type Scope, withIsolationScope } fro
 import type { RequestContext } from '../../context/request-context.ts';
 import { BaseException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import { type LogMasks, maskText, redact } from '../redact.ts';
-import { faultFingerprint } from './fault-fingerprint.ts';
+import { faultCulprit, faultFingerprint } from './fault-fingerprint.ts';
 
 const maximumThrownLength = 500;
 const maximumChainLength = 6;
@@ -34,6 +34,9 @@ export function captureFault(fault: Error, context: RequestContext | undefined, 
     scope.setTransactionName(route);
     const standIns = standInsOf(chain);
     scope.setFingerprint(faultFingerprint(standIns, route));
+    // Without it Sentry shows the route beside the title once more, which is the transaction.
+    const culprit = faultCulprit(standIns);
+    if (culprit !== undefined) scope.addEventProcessor((event) => Object.assign(event, { culprit }));
     scope.setLevel(options.crash ? 'fatal' : 'error');
     if (context !== undefined) addRequest(scope, context, options.sendAddress);
     addFault(scope, fault, chain, options.masks);

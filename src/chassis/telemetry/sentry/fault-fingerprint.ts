@@ -1,4 +1,9 @@
-import { defaultStackParser } from '@sentry/node';
+import { join } from 'node:path';
+import { defaultStackParser, type StackFrame } from '@sentry/node';
+import { sourcesDirectory } from '../../config/layout.ts';
+
+/** Files are named from here on. */
+const root = join(sourcesDirectory, '../');
 
 /**
  * What makes two faults the same issue: the classes of the exception and its causes, the place in the service's own
@@ -6,16 +11,25 @@ import { defaultStackParser } from '@sentry/node';
  * Messages take no part, because they hold values.
  */
 export function faultFingerprint(chain: readonly Error[], route: string): string[] {
-  return [chain.map(({ name }) => name).join(' < '), raisedAt(chain), route];
+  const frame = raisedAt(chain);
+  const place = frame ? `${frame.filename?.split('/').slice(-2).join('/')} ${frame.function}` : 'unknown place';
+  return [chain.map(({ name }) => name).join(' < '), place, route];
 }
 
-/** The innermost error may have been raised by a library with no frame of ours: then the one around it says more. */
-function raisedAt(chain: readonly Error[]): string {
-  for (const error of chain.toReversed()) {
-    const frame = parseOwnFrames(String(error.stack)).findLast(({ in_app }) => in_app);
-    if (frame) return `${frame.filename?.split('/').slice(-2).join('/')} ${frame.function}`;
-  }
-  return 'unknown place';
+/** Where a fault was raised, as people look for it: `src/modules/orders/order.service.ts:41 in OrderService.get`. */
+export function faultCulprit(chain: readonly Error[]): string | undefined {
+  const frame = raisedAt(chain);
+  return frame && `${frame.filename?.replace(root, '')}:${frame.lineno} in ${frame.function}`;
+}
+
+/**
+ * The innermost frame of the service's own code, and of a module's rather than of the chassis, which raises what modules
+ * asked for. The innermost error may have been raised by a library with no frame of ours: then the one around it says more.
+ */
+function raisedAt(chain: readonly Error[]): StackFrame | undefined {
+  const own = chain.toReversed().map((error) => parseOwnFrames(String(error.stack)).filter(({ in_app }) => in_app));
+  const ofModules = own.map((frames) => frames.findLast(({ filename }) => !filename?.includes('/chassis/')));
+  return ofModules.find(Boolean) ?? own.map((frames) => frames.at(-1)).find(Boolean);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { faultFingerprint } from '../../../../src/chassis/telemetry/sentry/fault-fingerprint.ts';
+import { faultCulprit, faultFingerprint } from '../../../../src/chassis/telemetry/sentry/fault-fingerprint.ts';
 
 function faultAt(line: number, message = 'no stock'): Error {
   const error = new RangeError(message);
@@ -31,5 +31,24 @@ describe('faultFingerprint', () => {
       of(faultAt(12), 'GET /orders'),
     ];
     expect(new Set(all)).toHaveProperty('size', 4);
+  });
+});
+
+describe('faultCulprit', () => {
+  it('is the line of the module that asked, where the chassis raised what a library did', () => {
+    const error = faultAt(12);
+    const stack = String(error.stack);
+    const raised = `    at convertErrors (/app/src/chassis/database/client/convert-orm-errors.ts:72:14)\n${stack.slice(stack.indexOf('    at'))}`;
+    error.stack = `RangeError: no stock\n    at Pool.query (/app/node_modules/pg-pool/index.js:45:11)\n${raised}`;
+    expect(faultCulprit([error])).toBe('/app/src/modules/orders/stock.service.ts:12 in StockService.take');
+    expect(faultFingerprint([error], 'GET /')[1]).toBe('orders/stock.service.ts StockService.take');
+  });
+
+  it('is a line of the chassis where no module has part in it, and nothing where nobody is known', () => {
+    const inChassis = Object.assign(new Error('no'), {
+      stack: 'Error: no\n    at open (/app/src/chassis/start.ts:3:1)',
+    });
+    expect(faultCulprit([inChassis])).toBe('/app/src/chassis/start.ts:3 in open');
+    expect(faultCulprit([Object.assign(new Error('no'), { stack: 'Error: no' })])).toBeUndefined();
   });
 });
