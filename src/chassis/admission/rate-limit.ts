@@ -141,6 +141,7 @@ class LimitedRequests {
     const seconds = secondsOf(left);
     return new TooManyRequestsException(`Too many requests; try again in ${seconds} s`, undefined, {
       headers: { 'Retry-After': String(seconds) },
+      stack: false,
     });
   }
 }

@@ -95,7 +95,7 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
     const isOwn = this.getById !== getById || this.findById !== findById;
     const stored = isOwn ? undefined : await this.stored(id, select);
     if (!stored) return this.getById(id, select);
-    if (stored.length === 0) throw new NotFoundException(notFoundMessage(this.modelName));
+    if (stored.length === 0) throw new NotFoundException(notFoundMessage(this.modelName), undefined, { stack: false });
     return stored.first;
   }
 

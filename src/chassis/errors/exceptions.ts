@@ -1,3 +1,5 @@
+import { LightError } from './light-error.ts';
+
 /** What every exception may carry besides its message and details. */
 export interface ExceptionOptions {
   /** The underlying error; its stack is chained into the exception's own. */
@@ -8,6 +10,8 @@ export interface ExceptionOptions {
   headers?: Readonly<Record<string, string>>;
   /** False marks an unexpected fault, which monitors report. Default true. */
   isOperational?: boolean;
+  /** False leaves the stack out, for a refusal that its message explains. Default true. */
+  stack?: boolean;
 }
 
 /** The serialized form of an exception (spec.md: Exception record). */
@@ -25,7 +29,7 @@ export interface SerializedException {
  * The root of all exceptions that answer a request (spec.md: Exception record).
  * `name` is the class name, `timestamp` the moment of creation, `isOperational` true unless said otherwise.
  */
-export class BaseException extends Error {
+export class BaseException extends LightError {
   readonly statusCode: number;
   readonly timestamp = new Date();
   readonly details?: unknown;
@@ -34,14 +38,14 @@ export class BaseException extends Error {
   context?: Record<string, unknown>;
 
   constructor(message: string, statusCode: number, details?: unknown, options: ExceptionOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, options);
     this.name = new.target.name;
     this.statusCode = statusCode;
     this.isOperational = options.isOperational ?? true;
     if (details !== undefined) this.details = details;
     if (options.context !== undefined) this.context = options.context;
     if (options.headers !== undefined) this.headers = options.headers;
-    if (options.cause instanceof Error) chainStack(this, options.cause);
+    if (options.cause instanceof Error && options.stack !== false) chainStack(this, options.cause);
   }
 
   /** The serialized form: `context` only when present, `isOperational` only when it is false. */

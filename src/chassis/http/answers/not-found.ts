@@ -19,9 +19,10 @@ export function notFound(routes: readonly KnownRoute[]): RequestHandler {
       if (error) return next(error);
       const path = req.originalUrl.split('?', 1)[0]?.slice(0, maximumPathLength);
       const allow = allowedMethods(res);
-      if (allow === undefined) return next(new NotFoundException(`No route ${req.method} ${path}`));
+      if (allow === undefined)
+        return next(new NotFoundException(`No route ${req.method} ${path}`, undefined, { stack: false }));
       const message = `${path} does not take ${req.method}, only ${allow}`;
-      next(new MethodNotAllowedException(message, undefined, { headers: { Allow: allow } }));
+      next(new MethodNotAllowedException(message, undefined, { headers: { Allow: allow }, stack: false }));
     });
   };
 }

@@ -14,11 +14,13 @@ const strictSchemas = new WeakMap<z.ZodType, z.ZodType>();
  */
 export function parseBody<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new ValidationException({ body: [`Expected a JSON object, found ${kindOf(body)}`] });
+    throw new ValidationException({ body: [`Expected a JSON object, found ${kindOf(body)}`] }, undefined, {
+      stack: false,
+    });
   }
   const result = strict(schema).safeParse(body);
   if (result.success) return result.data as z.output<S>;
-  throw new ValidationException(messagesByField(result.error.issues), undefined, { cause: result.error });
+  throw new ValidationException(messagesByField(result.error.issues), undefined, { cause: result.error, stack: false });
 }
 
 function kindOf(body: unknown): string {

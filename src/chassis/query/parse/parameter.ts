@@ -1,4 +1,5 @@
 import { BadRequestException } from '../../errors/exceptions.ts';
+import { LightError } from '../../errors/light-error.ts';
 import type { ComparisonCost } from '../operators.ts';
 import type { QueryLimits } from '../policy/query-limits.ts';
 
@@ -13,11 +14,11 @@ interface QueryIssue {
 export type Path = (string | number)[];
 
 /** Thrown inside the walks through a parameter; `inParameter` turns it into the exception that answers the request. */
-export class Refusal extends Error {
+export class Refusal extends LightError {
   readonly path: Path;
 
   constructor(path: Path, message: string) {
-    super(message);
+    super(message, { stack: false });
     this.path = path.map((step) => (typeof step === 'number' ? step : shorten(step)));
   }
 }
@@ -29,7 +30,7 @@ export class Refusal extends Error {
 export function badParameter(parameter: string, issues: QueryIssue[], cause?: unknown): BadRequestException {
   const name = shorten(parameter);
   const located = issues.map(({ path, message }) => ({ path: path ? `${name}.${path}` : name, message }));
-  return new BadRequestException('Invalid request data', { issues: located }, { cause });
+  return new BadRequestException('Invalid request data', { issues: located }, { cause, stack: false });
 }
 
 /** Runs a walk through a parameter; what it refuses becomes a BadRequestException that names the parameter. */

@@ -12,12 +12,13 @@ import { coerceValue } from './parse-where.ts';
  * @throws BadRequestException for a text that no database takes
  */
 export function readId({ model, idSort }: PolicyRules, text: string): unknown {
-  if (text.includes('\0')) throw new BadRequestException('Invalid request data');
+  if (text.includes('\0')) throw new BadRequestException('Invalid request data', undefined, { stack: false });
   const { field } = idSort;
   try {
     return coerceValue(field, readers[field.kind]?.(text) ?? text, ['id']);
   } catch (error) {
-    if (error instanceof Refusal) throw new NotFoundException(notFoundMessage(model), undefined, { cause: error });
+    if (error instanceof Refusal)
+      throw new NotFoundException(notFoundMessage(model), undefined, { cause: error, stack: false });
     throw error;
   }
 }
