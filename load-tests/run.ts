@@ -4,6 +4,7 @@ import process from 'node:process';
 import { readArguments } from './run/arguments.ts';
 import { compareReports } from './run/compare-reports.ts';
 import { helpText } from './run/help.ts';
+import { manifest } from './run/manifest.ts';
 import { runScenarios } from './run/run-scenarios.ts';
 
 let current: ChildProcess | undefined;
@@ -20,7 +21,7 @@ async function run(): Promise<boolean> {
   const asked = readArguments(process.argv.slice(2));
   if (asked.command === 'compare') return compareReports(asked);
   if (asked.command === 'run') return runScenarios(asked.run, stop.signal, (child) => (current = child));
-  console.log(helpText());
+  console.log(asked.command === 'manifest' ? manifest(asked.manifest) : helpText());
   return true;
 }
 

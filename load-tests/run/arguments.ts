@@ -2,6 +2,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { catalogue, type ScenarioName } from '../lib/catalogue.ts';
 import { type ProfileName, profiles } from '../lib/profiles.ts';
+import type { ManifestArguments } from './manifest.ts';
 
 /** A run of scenarios, as it was asked for. */
 export interface RunArguments {
@@ -26,6 +27,7 @@ export interface RunArguments {
 export type Asked =
   | { command: 'help' }
   | { command: 'compare'; before: string; after: string; tolerance: number }
+  | { command: 'manifest'; manifest: ManifestArguments }
   | { command: 'run'; run: RunArguments };
 
 const options = {
@@ -41,6 +43,7 @@ const options = {
   tolerance: { type: 'string' },
   out: { type: 'string' },
   prometheus: { type: 'string' },
+  kind: { type: 'string' },
 } as const;
 
 /** How much slower a run may be than what it is compared with: 1.3 is 30 %. */
@@ -56,6 +59,7 @@ export function readArguments(args: string[], env: NodeJS.ProcessEnv = process.e
   const [first, second, ...rest] = positionals;
   if (values.help || first === undefined || first === 'help') return { command: 'help' };
   const tolerance = Number(values.tolerance ?? defaultTolerance);
+  if (first === 'manifest') return { command: 'manifest', manifest: readManifest(positionals.slice(1), values) };
   const problems = [
     ...(tolerance > 1 ? [] : [`Expected --tolerance to be a number above 1, such as 1.3; got "${values.tolerance}".`]),
     ...(first === 'compare'
@@ -80,6 +84,28 @@ export function readArguments(args: string[], env: NodeJS.ProcessEnv = process.e
     prometheus: values.prometheus,
   };
   return { command: 'run', run };
+}
+
+type Values = Partial<Record<'resource' | 'target' | 'rate' | 'duration' | 'kind', string | string[]>>;
+
+function readManifest([scenario = '', profile, ...rest]: string[], values: Values): ManifestArguments {
+  const { target, kind = 'testrun', rate, duration } = values as Record<string, string | undefined>;
+  const problems = [
+    ...(Object.hasOwn(catalogue, scenario) ? [] : [`Expected one scenario behind manifest; got "${scenario}".`]),
+    ...runProblems('all', profile, rest),
+    ...(target && URL.canParse(target)
+      ? []
+      : [
+          `Expected --target to be the address of the service in the cluster, such as http://slipway; got "${target ?? ''}".`,
+        ]),
+    ...(kind === 'job' || kind === 'testrun' ? [] : [`Expected --kind to be testrun or job; got "${kind}".`]),
+  ];
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const [resource] = [values.resource ?? []].flat();
+  return {
+    ...{ scenario, profile: profile ?? 'smoke', target: target ?? '', resource, rate, duration },
+    kind: kind as ManifestArguments['kind'],
+  };
 }
 
 /** The names of all scenarios. */

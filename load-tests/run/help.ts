@@ -7,6 +7,7 @@ export function helpText(): string {
 
   npm run load -- <scenario|all> [profile] [options]
   npm run load -- compare <run> <run> [--tolerance 1.3]
+  npm run load -- manifest <scenario> [profile] --target URL [--kind job]
 
 Paths, fields and includes come from the OpenAPI document of the service, so every list of it has these scenarios.
 Without --target the service starts here as in production, on a database of its own with sample data, and ends with
@@ -36,6 +37,7 @@ ${rows([
   ['--base FILE', 'where the base is kept (default: .cache/load/base.json)'],
   ['--tolerance 1.3', 'how many times as slow a run may be as its base'],
   ['--out FOLDER', 'where report.json, report.html and junit.xml go (default: .cache/load/runs/<time>)'],
+  ['--kind job', 'a manifest without the k6 operator (default: testrun)'],
   ['--prometheus URL', 'sends the metrics of k6 there by remote write, e.g. http://localhost:9090/api/v1/write'],
 ])}
 
@@ -47,7 +49,7 @@ ${rows([
   ['STEADY=false', 'others write meanwhile: totals and neighbouring pages may change'],
 ])}
 
-A run to compare is a folder, its report.json, "last", "previous" or "base".`;
+A run to compare is a folder, its report.json, "last", "previous" or "base". A manifest is for kubectl apply -f -`;
 }
 
 function rows(entries: [name: string, says: string][]): string {

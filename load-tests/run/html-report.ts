@@ -63,7 +63,7 @@ function section(run: MeasuredRun, differences: readonly Difference[]): string {
   const own = differences.filter(({ scenario, resource }) => scenario === run.scenario && resource === run.resource);
   return `<section id="${anchor(run)}"><h2>${text(run.scenario)} <small>${text(run.resource)}, ${run.records} records, ${text(run.profile)}</small></h2>
 <div class="charts">${charts(run.series)}</div>
-${partTable(run)}${checkTable(run)}${differenceRows(own)}</section>`;
+${usage(run)}${partTable(run)}${checkTable(run)}${differenceRows(own)}</section>`;
 }
 
 function charts(series: readonly Second[]): string {
@@ -89,6 +89,12 @@ function charts(series: readonly Second[]): string {
     ]),
     chart('Users', 'at work', [line('users', '#7b4fc9', ({ users }) => users)]),
   ].join('');
+}
+
+function usage({ used }: MeasuredRun): string {
+  if (!used) return '';
+  const core = used.service > 0 ? `, so one core takes ${Math.round(1000 / used.service)} of them a second` : '';
+  return `<p>A request took ${used.service} ms of CPU of the service${core}, and ${used.database} ms of PostgreSQL; the service had ${used.memory} MiB after the run.</p>`;
 }
 
 function partTable({ parts }: MeasuredRun): string {

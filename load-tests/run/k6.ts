@@ -30,6 +30,15 @@ export interface K6Run {
 /** What a run measured, as a whole and second by second. */
 export interface MeasuredRun extends RunSummary {
   series: Second[];
+  /** What a service that was started for the run used; on Linux. */
+  used?: Usage;
+}
+
+/** CPU of one request in milliseconds, of the service and of its database, and the memory of the service in MiB. */
+export interface Usage {
+  readonly service: number;
+  readonly database: number;
+  readonly memory: number;
 }
 
 /** Finds k6: on PATH, where scripts/tools.sh puts it, or beside a local cluster. Raises an error that says how to get it. */

@@ -5,14 +5,16 @@ import process from 'node:process';
 import { summaryTable } from '../lib/summary-table.ts';
 import type { RunArguments } from './arguments.ts';
 import { compareWithBase, saveBase } from './base.ts';
+import { type CpuTime, readCpuTime } from './cpu-time.ts';
 import { differenceTable } from './difference-table.ts';
 import { htmlReport } from './html-report.ts';
 import { junitReport } from './junit.ts';
-import { findK6, type MeasuredRun, refuseUnfitRun, runK6 } from './k6.ts';
+import { findK6, type MeasuredRun, refuseUnfitRun, runK6, type Usage } from './k6.ts';
 import { thisMachine } from './machine.ts';
 import { type Plan, planRuns } from './plan.ts';
 import type { LoadReport } from './report.ts';
 import { startService } from './service.ts';
+import { usageTable } from './usage-table.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -39,16 +41,19 @@ export async function runScenarios(
   const hasCredentials = service?.account !== undefined || !!(process.env.TOKEN || process.env.LOAD_EMAIL);
   const plan = await planRuns(target, asked, hasCredentials);
   for (const line of plan.skipped) console.error(`left out: ${line}`);
-  const runs = await runAll(plan, stopped, (scenario, resource) => {
+  const runs = await runAll(plan, stopped, async (scenario, resource) => {
     console.error(`${scenario}, ${asked.profile}${resource ? `, ${resource}` : ''}, against ${target}`);
-    return runK6(k6, { ...asked, scenario, resource, target, variables }, running);
+    const before = service && readCpuTime(service.pid);
+    const run = await runK6(k6, { ...asked, scenario, resource, target, variables }, running);
+    const after = service && readCpuTime(service.pid);
+    return before && after ? { ...run, used: usageOf(before, after, run.requests) } : run;
   });
   const database = process.env.DATABASE_URL ? 'the database of DATABASE_URL' : `${asked.database}, ${asked.size}`;
   const measured: LoadReport = {
     ...{ version: 1, started: started.toISOString(), target, machine: thisMachine(), runs, skipped: plan.skipped },
     ...(service && { database }),
   };
-  console.log(summaryTable(runs));
+  console.log(`${summaryTable(runs)}${usageTable(runs)}`);
   const report = judge(measured, asked);
   writeReports(report, asked.out ?? join(root, '.cache/load/runs', folderName(started)));
   return (
@@ -56,6 +61,16 @@ export async function runScenarios(
     runs.every(({ crossed, profile }) => crossed.length === 0 || profile === 'breakpoint') &&
     (report.differences ?? []).every(({ verdict }) => verdict !== 'regression')
   );
+}
+
+/** Requests of the setup are few, and are left out of the number of requests. */
+function usageOf(before: CpuTime, after: CpuTime, requests: number): Usage {
+  const each = (one: number, other: number) => Math.round((100 * (other - one)) / Math.max(1, requests)) / 100;
+  return {
+    service: each(before.service, after.service),
+    database: each(before.database, after.database),
+    memory: after.memory,
+  };
 }
 
 async function runAll(

@@ -14,6 +14,7 @@ const logFile = join(root, '.cache/load/service.log');
 /** A service that was started for a run. */
 export interface StartedService {
   readonly url: string;
+  readonly pid: number;
   /** A login with every right, of a database that was made for the run. */
   readonly account: { readonly LOAD_EMAIL: string; readonly LOAD_PASSWORD: string } | undefined;
 }
@@ -52,7 +53,7 @@ export async function startService(
   const service = main(env);
   opened.defer(() => end(service));
   await untilReady(service, `http://127.0.0.1:${internalPort}/readyz`);
-  return { url: `http://127.0.0.1:${port}`, account: given ? undefined : demoAccount };
+  return { url: `http://127.0.0.1:${port}`, pid: service.pid ?? 0, account: given ? undefined : demoAccount };
 }
 
 const demoAccount = { LOAD_EMAIL: 'admin@example.com', LOAD_PASSWORD: 'slipway-demo-password' };

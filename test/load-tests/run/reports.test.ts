@@ -1,14 +1,17 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { chromium } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { readCpuTime } from '../../../load-tests/run/cpu-time.ts';
 import { htmlReport } from '../../../load-tests/run/html-report.ts';
 import { junitReport } from '../../../load-tests/run/junit.ts';
 import type { MeasuredRun } from '../../../load-tests/run/k6.ts';
 import { thisMachine } from '../../../load-tests/run/machine.ts';
 import type { LoadReport } from '../../../load-tests/run/report.ts';
 import { readSeries } from '../../../load-tests/run/series.ts';
+import { usageTable } from '../../../load-tests/run/usage-table.ts';
 
 const run: MeasuredRun = {
   ...{ scenario: 'list-shallow', resource: '/api/v1/products', records: 1_000, profile: 'load' },
@@ -19,6 +22,7 @@ const run: MeasuredRun = {
     { name: 'status is 200', passes: 10, fails: 0 },
   ],
   thresholds: [{ name: 'checks rate==1', ok: false }],
+  used: { service: 0.5, database: 1.5, memory: 180 },
   parts: [{ name: 'shallow page', requests: 30, median: 4, p95: 10, p99: 20 }],
   series: [1, 2, 3].map((at) => ({
     at,
@@ -58,6 +62,27 @@ describe('the report as JUnit', () => {
     expect(xml).toContain('name="status is 200"/>');
     expect(xml).toContain('name="median ms beside the base"><failure message="was 2, is 4"/>');
   });
+});
+
+describe('what a run used', () => {
+  it('is printed for each, with what one core could do', () => {
+    expect(usageTable([run])).toMatch(/list-shallow +products +0.5 +1.5 +2000 +180/);
+    expect(usageTable([{ ...run, used: undefined } as never])).toBe('');
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'is read of a process, in milliseconds of its CPU (skipped: no /proc)',
+    () => {
+      const before = readCpuTime(process.pid);
+      const until = performance.now() + 100;
+      while (performance.now() < until);
+      const after = readCpuTime(process.pid);
+      // The process may wait for the core meanwhile; it cannot use more than passes on all of its threads.
+      expect((after?.service ?? 0) - (before?.service ?? 0)).toBeGreaterThan(10);
+      expect(after?.memory).toBeGreaterThan(20);
+      expect(readCpuTime(2 ** 30)).toBeUndefined();
+    },
+  );
 });
 
 describe.skipIf(reason)(`the report in a browser${reason}`, () => {
