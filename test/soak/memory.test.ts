@@ -32,7 +32,7 @@ const widest = `/api/v1/categories/paginated?pageSize=100&include=${encodeURICom
 // With the limit of a container it lives too, measured in a control group of 256 MiB. Without one the process gives less
 // memory back, and what it takes counts the pages that it shares with others, so the bound is wider here.
 describe.skipIf(!existsSync('/proc/self/status'))('a service with the heap of a pod of 256 MiB (needs /proc)', () => {
-  it('outlives 9,000 unfinished POSTs, 60 clients that read no answers and 5,000 idle connections', {
+  it('outlives 9,000 unfinished POSTs, 60 clients that read no answers, 300 that want them compressed and 5,000 idle connections', {
     timeout: 180_000,
   }, async () => {
     const { settings, remove } = await emptyDatabase(anyProvider);
@@ -46,6 +46,8 @@ describe.skipIf(!existsSync('/proc/self/status'))('a service with the heap of a 
     const head = 'POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
     await open(port, 9000, `${head}Content-Length: 900000\r\n\r\n"${'x'.repeat(20_000)}`, true);
     await open(port, 60, `GET ${widest} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(7), false);
+    const compressed = `GET ${widest} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n`;
+    await open(port, 300, compressed, true);
     await open(port, 5000, '', true);
     const asked = Date.now();
     await expect.poll(() => memory(service, 'VmRSS') > 0 && Date.now() - asked > 5000, { timeout: 30_000 }).toBe(true);

@@ -6,8 +6,8 @@ import { budgetIn, memoryLimit } from '../config/settings/memory-limit.ts';
 import { currentService } from '../context/current-service.ts';
 import { toDatabaseException } from '../database/client/database-errors.ts';
 import { answerHeaders, answerPreflights, useAnswerHeaders } from '../http/answers/answer-headers.ts';
+import { compressResponses } from '../http/answers/compress-responses.ts';
 import { ensureErrorHandling } from '../http/answers/mount-error-handling.ts';
-import { compressResponses } from '../http/answers/responses.ts';
 import { bodyParser } from '../http/bodies/body-parser.ts';
 import { rawRouteOf } from '../http/bodies/raw-bodies.ts';
 import { logRequests, requestLoggers } from '../http/pipeline/log-requests.ts';
@@ -41,7 +41,7 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
     requestPipeline({ service, observers, masks, headers }),
     onlyAt(probePath, healthRoutes(health)),
     (config.enableCors ?? true) && answerPreflights(settings.CORS_ORIGINS),
-    (config.enableCompression ?? true) && compressResponses(),
+    (config.enableCompression ?? true) && compressResponses({ budgetBytes: budgetIn(memoryLimit()) }),
     settings.RATE_LIMIT_ENABLED && clientLimit(settings),
     bodyParser({
       limitBytes: settings.BODY_LIMIT_BYTES,

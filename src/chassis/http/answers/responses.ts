@@ -1,7 +1,5 @@
-import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import compression from 'compression';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { paginationLinks, StoredJson, unreadData } from '../../query/paging/paging.ts';
 import type { PageResult } from '../../query/query-types.ts';
 
@@ -59,61 +57,4 @@ function toJson(body: object): string {
     if (!(error instanceof TypeError)) throw error;
     return JSON.stringify(body, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
   }
-}
-
-/** The least time between two flushes of a stream, so that one that writes much still compresses well. */
-const flushMs = 50;
-
-/**
- * Compresses responses of 1 KB and more (spec.md: Loaders, HTTP configuration). A request without Accept-Encoding
- * passes untouched, because the wrapping of a response costs as much as a small request. What a handler writes before it
- * ends its answer is sent on at once, not when the compressor has enough of it.
- */
-export function compressResponses(): RequestHandler {
-  const compress = compression();
-  return function compressResponse(req, res, next) {
-    if (req.headers['accept-encoding'] === undefined) {
-      next();
-      return;
-    }
-    compress(req, res, () => {
-      flushWrites(res);
-      keepDrainListeners(res);
-      next();
-    });
-  };
-}
-
-/** The first piece goes out at once, later ones after `flushMs` at most. */
-function flushWrites(res: Response): void {
-  const write = res.write;
-  let timer: NodeJS.Timeout | undefined;
-  let flushedAt = Number.NEGATIVE_INFINITY;
-  function flush(): void {
-    timer = undefined;
-    flushedAt = performance.now();
-    if (!res.writableEnded && !res.destroyed) res.flush();
-  }
-  res.write = function writeAndFlush(...chunk: unknown[]) {
-    if (timer === undefined) timer = setTimeout(flush, Math.max(0, flushedAt + flushMs - performance.now())).unref();
-    return Reflect.apply(write, res, chunk);
-  } as typeof write;
-}
-
-/** `compression` hands listeners of `drain` to its compressor, where they could not be removed. */
-function keepDrainListeners(res: Response): void {
-  const on = res.on;
-  const removeListener = res.removeListener;
-  let compressor: EventEmitter | undefined;
-  res.on = function addListener(event: string, listener: (...values: unknown[]) => void) {
-    // The compressor, once there is one.
-    const target: EventEmitter = Reflect.apply(on, res, [event, listener]);
-    if (event === 'drain' && target !== res) compressor = target;
-    return res;
-  } as typeof on;
-  res.removeListener = function removeFromAll(event: string, listener: (...values: unknown[]) => void) {
-    if (event === 'drain') compressor?.removeListener(event, listener);
-    return Reflect.apply(removeListener, res, [event, listener]);
-  } as typeof removeListener;
-  res.off = res.removeListener;
 }

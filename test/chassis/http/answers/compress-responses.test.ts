@@ -8,7 +8,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BaseException } from '../../../../src/chassis/errors/exceptions.ts';
-import { compressResponses, sendData } from '../../../../src/chassis/http/answers/responses.ts';
+import { compressResponses } from '../../../../src/chassis/http/answers/compress-responses.ts';
+import { sendData } from '../../../../src/chassis/http/answers/responses.ts';
 import { bareApp } from '../bare-app.ts';
 import { listening } from '../listening.ts';
 
@@ -120,6 +121,31 @@ describe('compressResponses', () => {
     const { headers, body } = await request(app).get('/?length=5000').unset('accept-encoding');
     expect(body.data).toHaveLength(5_000);
     expect(headers).not.toHaveProperty('content-encoding');
+  });
+});
+
+describe('compression that takes more than its budget', () => {
+  it('is left out, for as long as responses that are being compressed hold it, and whatever their length one is', async () => {
+    const open = Promise.withResolvers<Response>();
+    const steps: RequestHandler = (req, res) => {
+      if (req.path !== '/open') return sendData(res, 200, 'x'.repeat(200_000));
+      open.resolve(res.type('text/plain'));
+      res.write('first');
+    };
+    const server = await listening(createServer(bareApp([compressResponses({ budgetBytes: 500_000 }), steps])));
+    onTestFinished(() => server[Symbol.asyncDispose]());
+    const encodingOf = async (path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${server.port}${path}`);
+      const { headers } = answer;
+      if (path !== '/open') expect(((await answer.json()) as { data: string }).data).toHaveLength(200_000);
+      return [headers.get('content-encoding'), headers.get('vary')];
+    };
+    expect(await encodingOf('/long')).toEqual(['gzip', 'Accept-Encoding']);
+    expect(await encodingOf('/open')).toEqual(['gzip', 'Accept-Encoding']);
+    expect(await encodingOf('/long')).toEqual([null, 'Accept-Encoding']);
+    const response = await open.promise;
+    response.destroy();
+    await expect.poll(() => encodingOf('/long')).toEqual(['gzip', 'Accept-Encoding']);
   });
 });
 

@@ -9,8 +9,8 @@ import {
   ServiceUnavailableException,
 } from '../../../../src/chassis/errors/exceptions.ts';
 import type { Reporter } from '../../../../src/chassis/errors/reporters/reporter.ts';
+import { compressResponses } from '../../../../src/chassis/http/answers/compress-responses.ts';
 import { errorHandler } from '../../../../src/chassis/http/answers/error-handler.ts';
-import { compressResponses } from '../../../../src/chassis/http/answers/responses.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, memoryLog, throwing } from '../bare-app.ts';
 import { listening } from '../listening.ts';

@@ -1,0 +1,90 @@
+import type { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import compression from 'compression';
+import type { RequestHandler, Response } from 'express';
+import { CompressionBudget } from './compression-budget.ts';
+
+/** The least time between two flushes of a stream, so that one that writes much still compresses well. */
+const flushMs = 50;
+
+/** Bodies of this length and more are compressed, in bytes. */
+const threshold = 1024;
+
+/** How much memory compression may take. */
+interface CompressionOptions {
+  /** Of all responses that are being compressed, in bytes. Default 64 MB. */
+  budgetBytes?: number;
+}
+
+/**
+ * Compresses responses of 1 KB and more (spec.md: Loaders, HTTP configuration). A request without Accept-Encoding
+ * passes untouched, because the wrapping of a response costs as much as a small request. What a handler writes before it
+ * ends its answer is sent on at once, not when the compressor has enough of it.
+ *
+ * A compressor holds the whole body until its client has taken it, which no limit on unsent bytes sees. Responses beyond
+ * `budgetBytes` are therefore sent as they are.
+ */
+export function compressResponses({ budgetBytes = 67_108_864 }: CompressionOptions = {}): RequestHandler {
+  const budget = new CompressionBudget(budgetBytes);
+  const compress = compression({
+    threshold,
+    filter: (req, res) => compression.filter(req, res) && (isShort(res) || hasRoom(budget, res)),
+  });
+  return function compressResponse(req, res, next) {
+    if (req.headers['accept-encoding'] === undefined) {
+      next();
+      return;
+    }
+    compress(req, res, () => {
+      flushWrites(res);
+      keepDrainListeners(res);
+      next();
+    });
+  };
+}
+
+/** Whether `compression` leaves a response alone because of its length. */
+function isShort(res: ServerResponse): boolean {
+  return Number(res.getHeader('content-length') ?? threshold) < threshold;
+}
+
+function hasRoom(budget: CompressionBudget, res: Response): boolean {
+  if (budget.hold(res, Number(res.getHeader('content-length') ?? 0))) return true;
+  // Caches must not take it for the only form of the response.
+  res.vary('Accept-Encoding');
+  return false;
+}
+
+/** The first piece goes out at once, later ones after `flushMs` at most. */
+function flushWrites(res: Response): void {
+  const write = res.write;
+  let timer: NodeJS.Timeout | undefined;
+  let flushedAt = Number.NEGATIVE_INFINITY;
+  function flush(): void {
+    timer = undefined;
+    flushedAt = performance.now();
+    if (!res.writableEnded && !res.destroyed) res.flush();
+  }
+  res.write = function writeAndFlush(...chunk: unknown[]) {
+    if (timer === undefined) timer = setTimeout(flush, Math.max(0, flushedAt + flushMs - performance.now())).unref();
+    return Reflect.apply(write, res, chunk);
+  } as typeof write;
+}
+
+/** `compression` hands listeners of `drain` to its compressor, where they could not be removed. */
+function keepDrainListeners(res: Response): void {
+  const on = res.on;
+  const removeListener = res.removeListener;
+  let compressor: EventEmitter | undefined;
+  res.on = function addListener(event: string, listener: (...values: unknown[]) => void) {
+    // The compressor, once there is one.
+    const target: EventEmitter = Reflect.apply(on, res, [event, listener]);
+    if (event === 'drain' && target !== res) compressor = target;
+    return res;
+  } as typeof on;
+  res.removeListener = function removeFromAll(event: string, listener: (...values: unknown[]) => void) {
+    if (event === 'drain') compressor?.removeListener(event, listener);
+    return Reflect.apply(removeListener, res, [event, listener]);
+  } as typeof removeListener;
+  res.off = res.removeListener;
+}
