@@ -16,7 +16,8 @@ const chassis = {
   http: { from: ['errors', 'context', 'query', 'telemetry'], types: ['config'] },
   database: { from: ['errors', 'context', 'query', 'telemetry', 'config'] },
   admission: { from: ['errors', 'config', 'context', 'telemetry', 'http'] },
-  idempotency: { from: ['errors', 'context', 'http', 'database', 'openapi'] },
+  // Its quota is counted as rate limits are.
+  idempotency: { from: ['errors', 'context', 'http', 'database', 'openapi'], types: ['admission'] },
   webhooks: { from: ['errors', 'context', 'http', 'idempotency', 'openapi'], types: ['database'] },
   outbound: { from: ['errors', 'context', 'config', 'telemetry'] },
   identity: { from: ['errors', 'context', 'config', 'telemetry', 'outbound', 'openapi'] },

@@ -40,6 +40,7 @@ const violations: Record<string, [file: string, source: string]> = {
   'chassis-uploads-types': ['src/chassis/uploads/side.ts', "import '../config/plain.ts';"],
   'chassis-uploads': ['src/chassis/uploads/up.ts', "import '../database/plain.ts';"],
   'chassis-idempotency': ['src/chassis/idempotency/up.ts', "import '../loaders/plain.ts';"],
+  'chassis-idempotency-types': ['src/chassis/idempotency/side.ts', "import '../admission/plain.ts';"],
   'chassis-webhooks': ['src/chassis/webhooks/up.ts', "import '../loaders/plain.ts';"],
   'chassis-webhooks-types': ['src/chassis/webhooks/side.ts', "import '../database/plain.ts';"],
   'chassis-outbound': ['src/chassis/outbound/up.ts', "import '../http/plain.ts';"],

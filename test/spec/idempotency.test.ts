@@ -13,7 +13,7 @@ const app = await boot();
 afterAll(killSpawned);
 
 let made = 0;
-const newKey = () => `key-${process.pid}-${++made}`;
+const newKey = () => `key-of-the-test-${process.pid}-${++made}`;
 
 /** Sends a request with a key. */
 function send(
@@ -46,6 +46,35 @@ describe('a request with an Idempotency-Key', () => {
     expect([first.headers['idempotent-replayed'], again.headers['idempotent-replayed']]).toEqual([undefined, 'true']);
     expect([first.headers['set-cookie'], again.headers['set-cookie']]).toEqual([['session=secret'], undefined]);
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+  });
+
+  it('is one of the same route, however its path is written', async () => {
+    const key = newKey();
+    await send('/entries', key, { name: key }).expectData();
+    await send('/Entries/', key, { name: key }).expectError(422, /used for another request/);
+  });
+
+  it('needs a key that nobody guesses where the caller is known by its address only', async () => {
+    await send('/entries', 'order-1', { name: 'order-1' }).expectError(400, /at least 16 characters, such as a UUID/);
+    expect((await send('/entries', 'order-1', { name: newKey() }, { 'x-user': newKey() })).status).toBe(201);
+  });
+
+  it('keeps a user whose identifier looks like an address apart from callers of that address', async () => {
+    const key = newKey();
+    const body = { name: key };
+    const nobody = await send('/entries', key, body);
+    const user = await send('/entries', key, body, { 'x-user': '127.0.0.1' });
+    expect([nobody.body.data.by, user.body.data.by]).toEqual([null, '127.0.0.1']);
+  });
+
+  it('is answered 429 once its caller has stored too much, while others go on and what is stored is given again', async () => {
+    const [user, key] = [newKey(), newKey()];
+    const large = (it: string, of = user) => send('/large', it, {}, { 'x-user': of });
+    expect((await large(key)).status).toBe(200);
+    const { headers } = await large(newKey()).expectError(429, /Too many requests with an Idempotency-Key/);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    expect((await large(key)).headers['idempotent-replayed']).toBe('true');
+    expect((await large(newKey(), newKey())).status).toBe(200);
   });
 
   it('runs once however many come at the same time, and all get its answer', async () => {

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { currentService } from '../context/current-service.ts';
-import { clientKey } from '../context/request-context.ts';
+import { callerKey, clientKey } from '../context/request-context.ts';
 import { TooManyRequestsException } from '../errors/exceptions.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import type { RateLimitStore, RateLimitStoreOptions } from './rate-limit-store.ts';
@@ -72,7 +72,7 @@ export function rateLimit(
 
 function keyFunction(by: NonNullable<RateLimitPolicy['by']>): (request: Request) => string | undefined {
   if (typeof by === 'function') return by;
-  if (by === 'user') return (req) => requestContextOf(req).userId ?? addressOf(req);
+  if (by === 'user') return (req) => callerKey(requestContextOf(req));
   return addressOf;
 }
 
@@ -158,9 +158,15 @@ export interface Left {
   resetMs: number;
 }
 
+/** Keys that are kept at most; some 200 bytes each. Clients choose some of them, such as addresses of accounts. */
+const mostKeys = 20_000;
+/** Where there is no room, the one of this many oldest that has used the least is forgotten. */
+const candidates = 8;
+
 /**
  * Counts points by key in this process's memory, in a window that begins with a key's first request. Answers at once: no
- * promise is made for a request. What has ended makes room when the next key comes.
+ * promise is made for a request. What has ended makes room when the next key comes; beyond a number of keys those make room
+ * that have used little, so that who brings many keys does not have the count of another forgotten.
  */
 export class WindowCounts {
   readonly #windowMs: number;
@@ -187,6 +193,7 @@ export class WindowCounts {
     }
     this.#windows.delete(key);
     this.#dropEnded(now);
+    if (this.#windows.size >= mostKeys) this.#makeRoom();
     this.#windows.set(key, { used: points, endsAt: now + this.#windowMs });
     return { used: points, resetMs: this.#windowMs };
   }
@@ -197,6 +204,17 @@ export class WindowCounts {
     const window = this.#windows.get(key);
     if (window === undefined || window.endsAt <= now) return { used: 0, resetMs: this.#windowMs };
     return { used: window.used, resetMs: window.endsAt - now };
+  }
+
+  #makeRoom(): void {
+    let least: [key: string, used: number] | undefined;
+    let seen = 0;
+    for (const [key, { used }] of this.#windows) {
+      if (least === undefined || used < least[1]) least = [key, used];
+      seen += 1;
+      if (seen === candidates) break;
+    }
+    if (least !== undefined) this.#windows.delete(least[0]);
   }
 
   #dropEnded(now: number): void {

@@ -109,9 +109,13 @@ export function clientKey(address: string | undefined): string {
 /** The caller of work outside of requests, such as health checks and jobs. */
 export const serviceKey = 'service';
 
-/** The caller that the work of a request is charged to: the authenticated user, else the address. Work outside of requests is one client. */
+/**
+ * The caller that the work of a request is charged to: the authenticated user, else the address; no identifier of a user is
+ * taken for an address. Work outside of requests is one client.
+ */
 export function callerKey(context: RequestContext | undefined): string {
-  return context ? (context.userId ?? clientKey(context.ipAddress)) : serviceKey;
+  if (context === undefined) return serviceKey;
+  return context.userId === undefined ? clientKey(context.ipAddress) : `user ${context.userId}`;
 }
 
 /** The IPv4 address that the last two groups are. */

@@ -37,6 +37,8 @@ export interface KeyedRequest {
   id: string;
   /** Names path, query and body. */
   fingerprint: string;
+  /** Whose quota it counts for. */
+  caller: string;
 }
 
 /** A key that this request has taken: it alone runs. */

@@ -8,10 +8,12 @@ import { type UnitOfWorkOptions, unitOfWork } from '../database/work/unit-of-wor
 import { BadRequestException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';
 import { hasBody, mediaType, readingOf } from '../http/bodies/request-body.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
+import { routeTemplate } from '../http/pipeline/request-pipeline.ts';
 import { handlersBehind } from '../http/pipeline/routes-of.ts';
 import { documented } from '../openapi/documented.ts';
 import { captureAnswer, sendCaptured, storedForm } from './captured-answer.ts';
 import { IdempotencyKeys, type KeyedRequest, type TakenKey } from './idempotency-keys.ts';
+import { StorageQuota } from './storage-quota.ts';
 
 /** How long keys and answers count. */
 export interface IdempotencyOptions {
@@ -28,10 +30,17 @@ export interface IdempotencyOptions {
    * `false` for handlers that call other services, which must hold no transaction: the answer is then stored after them.
    */
   unitOfWork?: UnitOfWorkOptions | false;
+  /**
+   * What the keys and answers of one caller may take in an hour, in kilobytes; each key takes one at least. Beyond it new
+   * keys are a 429. Default 10,000. Counted as rate limits are, and not at all without them.
+   */
+  hourlyKilobytes?: number;
 }
 
 const header = 'Idempotency-Key';
 const validKey = /^[\x21-\x7e]{1,255}$/;
+/** Callers of one address share their keys where nobody says who they are: theirs must not be guessed by each other. */
+const leastAnonymousLength = 16;
 const mostBytes = 1_048_576;
 const mark = Symbol('idempotent step');
 
@@ -41,14 +50,16 @@ const mark = Symbol('idempotent step');
  * when it succeeds; the same request of the same caller gets that answer again, with `Idempotent-Replayed: true`. One that
  * failed has stored nothing and may be sent again. To be called where routes are defined, not at import.
  *
- * Requests with the key answer 422 where path or body are others, and 409 while the first one is still in progress.
+ * Requests with the key answer 422 where path or body are others, 409 while the first one is still in progress, and 429
+ * beyond the caller's quota.
  *
  * @throws Error without a database, or when prisma/models.prisma lacks the model `IdempotencyKey`
  */
 export function idempotent(options: IdempotencyOptions = {}): RequestHandler {
-  const { required = false, unitOfWork: unit = {} } = options;
+  const { required = false, unitOfWork: unit = {}, hourlyKilobytes = 10_000 } = options;
   const keys = openKeys(options);
   const { logger } = currentService();
+  const quota = new StorageQuota(hourlyKilobytes, currentService().rateLimits);
 
   async function runOnce(req: Request, res: Response, next: NextFunction): Promise<void> {
     const request = keyedRequest(req, required);
@@ -58,7 +69,7 @@ export function idempotent(options: IdempotencyOptions = {}): RequestHandler {
       res.setHeader('Idempotent-Replayed', 'true');
       return sendCaptured(res, JSON.parse(taken));
     }
-    const answer = await answerOnce(taken, req, res).catch(async (error: unknown) => {
+    const answer = await answerOnce(taken, request.caller, req, res).catch(async (error: unknown) => {
       await keys.release(taken).catch((failure: unknown) => warn('releasing an idempotency key failed', failure));
       throw error;
     });
@@ -68,14 +79,20 @@ export function idempotent(options: IdempotencyOptions = {}): RequestHandler {
     await keys.removeExpired().catch((failure: unknown) => warn('removing expired idempotency keys failed', failure));
   }
 
-  async function answerOnce(taken: TakenKey, req: Request, res: Response) {
+  async function answerOnce(taken: TakenKey, caller: string, req: Request, res: Response) {
+    await quota.begin(caller);
     const handlers = handlersBehind(req, (handler) => (handler as { [mark]?: unknown })[mark] === step);
     const work = async () => {
       const answer = await captureAnswer(res, { context: requestContextOf(req), mostBytes }, (next) =>
         handlers(req, res, next),
       );
-      if (answer && answer.status < 400) await keys.complete(taken, storedForm(answer));
-      else await keys.release(taken);
+      if (!answer || answer.status >= 400) {
+        await keys.release(taken);
+        return answer;
+      }
+      const stored = storedForm(answer);
+      await keys.complete(taken, stored);
+      await quota.stored(caller, stored.length);
       return answer;
     };
     return unit === false ? work() : unitOfWork(work, unit);
@@ -85,7 +102,7 @@ export function idempotent(options: IdempotencyOptions = {}): RequestHandler {
     logger.warn({ err }, message);
   }
 
-  const step = documented(runOnce as RequestHandler, { statuses: [409, 422] });
+  const step = documented(runOnce as RequestHandler, { statuses: [409, 422, 429] });
   return Object.assign(step, { [mark]: step });
 }
 
@@ -113,16 +130,25 @@ function keyedRequest(req: Request, required: boolean): KeyedRequest | undefined
     if (required) throw new BadRequestException(`Expected the header ${header}, found none`);
     return undefined;
   }
-  if (!validKey.test(key)) throw new BadRequestException(`Expected of ${header} 1 to 255 printable characters`);
+  refuseInvalid(key);
   if (hasBody(req) && readingOf(mediaType(req)) === undefined) {
     throw new UnsupportedMediaTypeException(`Expected with ${header} a body of JSON or a form, found another type`);
   }
-  const caller = currentPrincipal()?.tenantId ?? '';
-  const route = `${req.method} ${req.baseUrl}${req.route?.path}`;
+  const context = requestContextOf(req);
+  const caller = JSON.stringify([currentPrincipal()?.tenantId ?? '', callerKey(context)]);
   return {
-    id: hash(caller, callerKey(requestContextOf(req)), route, key),
+    id: hash(caller, `${req.method} ${routeTemplate(req)}`, key),
     fingerprint: hash(req.originalUrl, JSON.stringify(req.body ?? null)),
+    caller,
   };
+}
+
+function refuseInvalid(key: string): void {
+  if (!validKey.test(key)) throw new BadRequestException(`Expected of ${header} 1 to 255 printable characters`);
+  if (currentPrincipal() !== undefined || key.length >= leastAnonymousLength) return;
+  throw new BadRequestException(
+    `Expected of ${header} without a login at least ${leastAnonymousLength} characters, such as a UUID`,
+  );
 }
 
 function hash(...parts: readonly string[]): string {

@@ -46,11 +46,15 @@ export function limitConnections(
     else byClient.set(client, count);
   }
 
-  server.maxConnections = total;
-  server.on('drop', (dropped) => refused('total', dropped?.remoteAddress));
   // Before Node makes a parser for it.
   server.prependListener('connection', (socket: CountedSocket) => {
     const address = socket.remoteAddress ?? '';
+    // Not by maxConnections, which each of the sockets that listen would have for itself.
+    if (sockets.size >= total) {
+      refused('total', address);
+      socket.destroy();
+      return;
+    }
     if (!watch.isProxy(address)) {
       const client = clientKey(address);
       const count = (byClient.get(client) ?? 0) + 1;

@@ -6,6 +6,7 @@ import { getRequestContext } from '../context/request-context.ts';
 import { answerClientErrors, type RefusalOptions, refuseTunnels } from '../http/answers/client-error.ts';
 import { closeUnreadConnections, continueWhenRead } from '../http/bodies/request-body.ts';
 import { refuseExpectations } from '../http/pipeline/request-pipeline.ts';
+import { canShare, expectFree, listenOptions, shareAccepting } from './accept-sockets.ts';
 import { type ConnectionLimits, type ConnectionWatch, limitConnections } from './connection-limits.ts';
 import { type AnswerWatch, cutStalledAnswers, type SendLimits } from './stalled-answers.ts';
 import { StartUpError } from './start-up-report.ts';
@@ -62,21 +63,30 @@ export function limitClients(server: Server, limits: ServerLimits, watch: Connec
   cutStalledAnswers(server, limitConnections(server, limits, watch), limits, watch);
 }
 
+/** The settings that host and port come from, for the error's message. */
+interface ListenSettings {
+  host: string;
+  port: string;
+  /** Whether strangers connect, so that nobody who opens many connections may keep others from being accepted. */
+  isPublic?: boolean;
+}
+
 /**
  * Listens and answers with the real address.
  *
  * @throws StartUpError when the address cannot be taken
- *
- * @param settings where host and port come from, for the error's message
  */
 export async function listen(
   server: Server,
   { host, port }: { host: string; port: number },
-  settings = { host: 'HOST', port: 'PORT' },
+  settings: ListenSettings = { host: 'HOST', port: 'PORT', isPublic: true },
 ): Promise<ListenAddress> {
+  const shares = settings.isPublic === true && canShare;
   try {
-    server.listen(port, host);
+    if (shares && port !== 0) await expectFree(host, port);
+    server.listen(shares ? listenOptions(host, port) : { host, port });
     await once(server, 'listening');
+    if (shares) await shareAccepting(server, host, (server.address() as AddressInfo).port);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new StartUpError(

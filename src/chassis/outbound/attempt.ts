@@ -23,6 +23,9 @@ interface AttemptTimes {
   leftMs: number;
 }
 
+/** Node fires a timer at once that is set for longer. */
+const longestTimerMs = 2_147_483_647;
+
 /** What a path is sent with; undici refuses the rest. */
 const sendablePath = /^[\x21-\xff]+$/;
 
@@ -66,8 +69,7 @@ export class Attempt {
       controller.abort(reason);
       reject(reason);
     };
-    // Node fires a timer at once that is set for longer than 2^31 - 1 ms.
-    const ms = Math.min(timeoutMs, leftMs, 2_147_483_647);
+    const ms = Math.min(timeoutMs, leftMs, longestTimerMs);
     // Clients choose deadlines: a short one must not open the circuit breaker for all others.
     const reason = leftMs < timeoutMs / 2 ? 'deadline' : 'timeout';
     const timer = setTimeout(() => end(new PeerFailure({ reason })), ms);
@@ -75,11 +77,24 @@ export class Attempt {
     const leave = () => end(new RequestAbandonedException(waiter?.abortReason));
     waiter?.signal?.addEventListener('abort', leave);
     try {
-      const send = () => this.#send(transport, controller.signal, accept);
+      const send = (decides: boolean) =>
+        decides ? this.#sendAnyhow(transport, timeoutMs, accept) : this.#send(transport, controller.signal, accept);
       return await Promise.race([transport.guard(send, controller.signal), ended]);
     } finally {
       clearTimeout(timer);
       waiter?.signal?.removeEventListener('abort', leave);
+    }
+  }
+
+  /** Sends what decides about the circuit breaker: a client that leaves in time would keep it open for all others. */
+  async #sendAnyhow(transport: Transport, timeoutMs: number, accept: readonly number[]): Promise<RawAnswer> {
+    const controller = new AbortController();
+    const end = () => controller.abort(new PeerFailure({ reason: 'timeout' }));
+    const timer = setTimeout(end, Math.min(timeoutMs, longestTimerMs));
+    try {
+      return await this.#send(transport, controller.signal, accept);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

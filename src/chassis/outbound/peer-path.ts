@@ -1,3 +1,5 @@
+import { BadRequestException } from '../errors/exceptions.ts';
+
 /** What fills a path: the parameters in braces, and the query. */
 export interface PathParameters {
   path?: Readonly<Record<string, unknown>> | undefined;
@@ -9,7 +11,8 @@ export interface PathParameters {
  * by default; what is undefined is left out.
  *
  * @param template e.g. `/charges/{id}`
- * @throws TypeError for a parameter that is missing, empty, or would lead to another path, such as `..`
+ * @throws TypeError for a parameter that is missing
+ * @throws BadRequestException for one that is empty, holds half of a character, or would lead to another path, such as `..`
  */
 export function peerPath(template: string, { path = {}, query = {} }: PathParameters): string {
   const filled = template.replace(/\{([^{}]+)\}/g, (_, name: string) => segmentOf(template, name, path[name]));
@@ -20,9 +23,15 @@ export function peerPath(template: string, { path = {}, query = {} }: PathParame
 }
 
 function segmentOf(template: string, name: string, value: unknown): string {
-  const text = value === undefined || value === null ? '' : textOf(value);
-  if (text !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
-  throw new TypeError(`Expected a value for {${name}} of ${template}, found ${JSON.stringify(value ?? null)}.`);
+  if (value === undefined || value === null) {
+    throw new TypeError(`Expected a value for {${name}} of ${template}, found ${value}.`);
+  }
+  const text = textOf(value);
+  if (text !== '' && text !== '.' && text !== '..' && text.isWellFormed()) return encodeURIComponent(text);
+  // It mostly comes from the request under way, whose client learns nothing of the peer.
+  throw new BadRequestException('Invalid request data', undefined, {
+    context: { template, parameter: name, found: text },
+  });
 }
 
 function textOf(value: unknown): string {

@@ -23,9 +23,11 @@ export interface Transport {
   /**
    * Runs an attempt, once one of the connections is free.
    *
+   * @param attempt is told whether it decides if the circuit breaker closes or opens again: then it has to go on until the
+   * peer has answered or its time has passed, whatever its client does
    * @throws PeerFailure when the circuit breaker is open, or too many wait
    */
-  guard<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  guard<T>(attempt: (decides: boolean) => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
 const states: readonly BreakerState[] = ['closed', 'open', 'half open', 'open'];
@@ -44,8 +46,7 @@ export async function openTransport({
   ]);
   const { circuitBreaker, CircuitState, CountBreaker, handleWhen } = cockatiel;
   const circuit: CircuitBreakerPolicy = circuitBreaker(
-    // While one call decides, one that ends without an answer decides against the peer.
-    handleWhen((error) => circuit.state === CircuitState.HalfOpen || (error instanceof PeerFailure && error.isOfPeer)),
+    handleWhen((error) => error instanceof PeerFailure && error.isOfPeer),
     {
       halfOpenAfter: breaker.openMs,
       breaker: new CountBreaker({
@@ -58,11 +59,12 @@ export async function openTransport({
   circuit.onStateChange((state) => onState(states[state] ?? 'closed'));
   const room: BulkheadPolicy = bulkhead(connections, queue);
   const pool = new Pool(new URL(url).origin, { connections, pipelining: 1, allowH2: false });
-  const guard = async <T>(attempt: () => Promise<T>, signal: AbortSignal) => {
+  const guard = async <T>(attempt: (decides: boolean) => Promise<T>, signal: AbortSignal) => {
     try {
       // One that waited is begun by the end of another's call, in whose request it must not run.
       const bound = AsyncResource.bind(attempt);
-      return await room.execute(() => circuit.execute(bound, signal), signal);
+      const decide = () => bound(circuit.state === CircuitState.HalfOpen);
+      return await room.execute(() => circuit.execute(decide, signal), signal);
     } catch (error) {
       if (error instanceof BulkheadRejectedError) throw new PeerFailure({ reason: 'too many calls', cause: error });
       if (!(error instanceof BrokenCircuitError)) throw error;

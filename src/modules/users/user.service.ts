@@ -1,5 +1,5 @@
 import { ForbiddenException, ResourceService, type Selection } from 'slipway';
-import { isAdmin } from './caller.access.ts';
+import { callerId, isAdmin } from './caller.access.ts';
 import type { UserRepository } from './user.repository.ts';
 import type { CreateUser, UpdateUser } from './user.schema.ts';
 
@@ -44,13 +44,14 @@ export class UserService extends ResourceService<UserRepository> {
   /**
    * Changes a user; a new password ends its sessions.
    *
-   * @throws ForbiddenException when a user changes more than its name
+   * @throws ForbiddenException when a user changes more than its name, or an administrator takes the role from itself
    * @throws ValidationException for a password that is easy to guess, and what `AdministrationService.change` throws
    */
   override async update(id: string, { password, ...changes }: UpdateUser, select?: Selection) {
     const { name: _own, ...reserved } = changes;
     if (password === undefined && Object.keys(reserved).length === 0) return super.update(id, changes, select);
     if (!isAdmin()) throw new ForbiddenException('A user changes its own name; the rest is for administrators');
+    if (changes.role !== undefined && changes.role !== 'admin') refuseOwn(id);
     const before = await this.repository.getById(id, { email: true, name: true, role: true, organizationId: true });
     const passwordHash = password === undefined ? undefined : await this.#newHash(password, before, changes);
     const details = [
@@ -65,9 +66,10 @@ export class UserService extends ResourceService<UserRepository> {
     );
   }
 
-  /** Removes a user with its profile, sessions and avatar. ForbiddenException for everybody but administrators. */
+  /** Removes a user with its profile, sessions and avatar. ForbiddenException for everybody but other administrators. */
   override async delete(id: string) {
     if (!isAdmin()) throw new ForbiddenException('Users are deleted by administrators');
+    refuseOwn(id);
     const removed = await this.#administration.change({ action: 'account.deleted', subjectId: id }, async () => ({
       avatarUrl: await this.repository.remove(id),
     }));
@@ -85,4 +87,11 @@ export class UserService extends ResourceService<UserRepository> {
     const personal = [before.email, before.name, changes.email ?? '', changes.name ?? ''];
     return this.#passwords.hash(password, { personal });
   }
+}
+
+/** Who makes such a change is an administrator and remains one, so the service never loses its last. */
+function refuseOwn(id: string): void {
+  // A database of UUIDs takes capitals too.
+  if (id.toLowerCase() !== callerId()) return;
+  throw new ForbiddenException('Another administrator takes the role from you or deletes you, so that one remains');
 }

@@ -151,6 +151,14 @@ describe('WindowCounts', () => {
     expect(counts.consume('b', 1).used).toBe(1);
   });
 
+  it('keeps a bounded number of keys, and of those beyond it who has used the most', () => {
+    const counts = new WindowCounts(3_600);
+    counts.consume('guessed', 100);
+    for (let made = 0; made < 50_000; made += 1) counts.consume(`account-${made}@example.com`, 1);
+    expect(counts.size).toBeLessThanOrEqual(20_000);
+    expect(counts.consume('guessed', 1).used).toBe(101);
+  });
+
   it('lets go of keys whose window has ended, and of no others', () => {
     const counts = new WindowCounts(10);
     for (let index = 0; index < 1000; index += 1) counts.consume(`old ${index}`, 1);

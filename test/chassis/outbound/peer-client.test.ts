@@ -80,6 +80,24 @@ describe('a client of a service that is not well', () => {
     await call('post', {}, {}, 'fragile').expectData();
   });
 
+  it('is found well again by the first call of a client that leaves before the peer has answered', async () => {
+    anything.becomes(json({}, 500));
+    const state = () => metric('http_client_circuit_breaker_state{client="fragile"}');
+    while ((await state()) !== 2) await call('post', {}, {}, 'fragile');
+    // It answers later than the hurried wait: who comes at the right moment must not decide for all others.
+    anything.becomes();
+    const hurry = async () => {
+      await call('post', {}, { 'x-request-deadline': String(Date.now() + 300) }, 'fragile');
+      return anything.held;
+    };
+    await expect.poll(hurry, { timeout: 15_000 }).toBe(1);
+    expect(await state()).toBe(1);
+    anything.release();
+    await expect.poll(state).toBe(0);
+    anything.becomes(json({ well: true }));
+    await call('post', {}, {}, 'fragile').expectData();
+  });
+
   it('is asked on by all others while clients bring what no header can hold', async () => {
     const state = () => metric('http_client_circuit_breaker_state{client="fragile"}');
     const broken = [{ idempotencyKey: 'a\r\nb: c' }, { headers: { 'x-name': '\u{1f600}' } }];

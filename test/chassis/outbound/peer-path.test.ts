@@ -14,9 +14,15 @@ describe('the path of a call', () => {
     expect(peerPath(template, parameters)).toBe(path);
   });
 
-  it.each(['', '.', '..', undefined, null])('is refused with %j in it, which would lead to another one', (id) => {
+  it.each([undefined, null])('is a fault of the caller with %j in it', (id) => {
     expect(() => peerPath('/charges/{id}', { path: { id } })).toThrow(
       /^Expected a value for \{id\} of \/charges\/\{id\}/,
     );
+  });
+
+  it.each(['', '.', '..', '\ud800', 'a\udc00b'])('is a 400 with %j in it, which tells nothing of the path', (id) => {
+    const filled = () => peerPath('/charges/{id}', { path: { id } });
+    expect(filled).toThrow(expect.objectContaining({ statusCode: 400, message: 'Invalid request data' }));
+    expect(filled).toThrow(expect.objectContaining({ details: undefined }));
   });
 });

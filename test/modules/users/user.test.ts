@@ -145,6 +145,25 @@ describe('PUT /users/:id', () => {
   });
 });
 
+describe('an administrator', () => {
+  it('neither demotes nor deletes itself, however it writes its identifier, so that one always remains', async () => {
+    const { id } = await app.orm.user.findUniqueOrThrow({ where: { email: 'admin@example.com' } });
+    for (const own of [id, id.toUpperCase()]) {
+      const path = `/api/v1/users/${own}`;
+      await app
+        .as('admin')
+        .put(path, { role: 'user' })
+        .expectError(403, /Another administrator/);
+      await app
+        .as('admin')
+        .delete(path)
+        .expectError(403, /Another administrator/);
+    }
+    expect(await app.count('user', { id, role: 'admin' })).toBe(1);
+    await app.as('admin').put(`/api/v1/users/${id}`, { role: 'admin' }).expectData();
+  });
+});
+
 describe('DELETE /users/:id', () => {
   it('lets an administrator delete a user with its profile', async () => {
     const { id, path, client } = await registerAccount(app, { name: 'Gone' });

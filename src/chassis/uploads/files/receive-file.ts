@@ -12,6 +12,7 @@ import {
   PayloadTooLargeException,
   UnsupportedMediaTypeException,
 } from '../../errors/exceptions.ts';
+import { withoutBidi } from '../../http/answers/content-disposition.ts';
 import { onRequestFailure } from '../../http/answers/request-failure.ts';
 import { requestContextOf } from '../../http/pipeline/request-context-of.ts';
 import { imageExtensions, imageHeadLength, imageType } from '../image-type.ts';
@@ -55,7 +56,8 @@ export function receiveFile({
   let receive: RequestHandler | undefined;
   async function open(): Promise<RequestHandler> {
     const { default: multer } = await import('multer');
-    return multer({ storage: incomingStorage({ files, field, types }), limits }).single(field);
+    // Browsers write file names in UTF-8.
+    return multer({ storage: incomingStorage({ files, field, types }), limits, defParamCharset: 'utf8' }).single(field);
   }
   return async function receiveAnyFile(req, res, next) {
     let reservation: Reservation | undefined;
@@ -150,11 +152,12 @@ function otherType(found: string, types: readonly string[], field: string): Unsu
   return new UnsupportedMediaTypeException(`Expected ${types.join(', ')} in field "${field}", found ${text}`);
 }
 
-/** The last part of what the client calls it, without control characters. */
+/** The last part of what the client calls it, without control characters and what would have it read from right to left. */
 function safeName(name: string): string {
-  return basename(name.replaceAll('\\', '/'))
+  return withoutBidi(basename(name.replaceAll('\\', '/')))
     .replaceAll(/\p{Cc}/gu, '')
-    .slice(0, 255);
+    .slice(0, 255)
+    .toWellFormed();
 }
 
 function readForm(receive: RequestHandler, req: Request, res: Response): Promise<void> {

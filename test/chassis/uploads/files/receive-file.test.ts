@@ -41,6 +41,18 @@ describe('a file of any type', () => {
     });
   });
 
+  it.each([
+    ['Größe – план.txt', 'Größe – план.txt'],
+    ['invoice\u202Efdp.exe', 'invoicefdp.exe'],
+    ['\u2066a\u2069\u200F\u061C.txt', 'a.txt'],
+    [`${'a'.repeat(254)}\u{1F600}`, `${'a'.repeat(254)}\uFFFD`],
+  ])('keeps the name %j as people read it', async (filename, kept) => {
+    const { name, originalName } = await upload('/private', 'x', filename, 'text/plain').expectData(201);
+    expect(originalName).toBe(kept);
+    const { headers } = await fetch(`${app.url}/private/${name}`);
+    expect(headers.get('content-disposition')).toContain(`filename*=UTF-8''${encodeURIComponent(kept)}`);
+  });
+
   it('is private unless the route says otherwise: /uploads does not serve it', async () => {
     const { name } = await upload('/private', 'secret', 'a.txt', 'text/plain').expectData(201);
     expect(stored()).toContain(join('.private', name));
