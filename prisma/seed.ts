@@ -2,9 +2,18 @@
  * Sample data, always the same. `npm run db:seed -- --size small|full` stores it, and a start in development.
  */
 import { argon2Sync } from 'node:crypto';
+import { unscoped } from 'slipway';
 import { progressBar } from './progress-bar.ts';
 import { sampleExamples } from './seed/examples.ts';
-import { categoryRecords, productRecords, profileRecords, userRecords } from './seed/records.ts';
+import {
+  categoryRecords,
+  orderLineRecords,
+  orderRecords,
+  productRecords,
+  profileRecords,
+  stockRecords,
+  userRecords,
+} from './seed/records.ts';
 
 /** Password of every seeded account, among them admin@example.com and user@example.com. Public knowledge. */
 export const demoPassword = 'slipway-demo-password';
@@ -68,6 +77,7 @@ async function storeSampleData(orm: Orm, options: SeedOptions): Promise<void> {
   for (let from = 0; from < products; from += portion) {
     report(await storeMissing(orm.product, 'sku', [...productRecords(from, Math.min(from + portion, products))]));
   }
+  if (accounts) await unscoped('sample data of all tenants', () => seedOrders(orm));
 }
 
 async function isEmpty(orm: Orm): Promise<boolean> {
@@ -93,6 +103,13 @@ async function seedAccounts(orm: Orm): Promise<number> {
     profiles.filter(({ userId }) => ids.has(userId)),
   );
   return users.length + profiles.length;
+}
+
+/** What belongs to the organizations of the sample accounts. */
+async function seedOrders(orm: Orm): Promise<void> {
+  await storeMissing(orm.stock, 'id', stockRecords());
+  await storeMissing(orm.order, 'id', orderRecords());
+  await storeMissing(orm.orderLine, 'id', orderLineRecords());
 }
 
 interface Delegate {

@@ -36,6 +36,47 @@ export function* productRecords(from: number, to: number) {
   }
 }
 
+/** How much each organization has of the first 100 products, some of it less than it wants. */
+export function stockRecords() {
+  return organizationIds.flatMap((tenantId, organization) =>
+    Array.from({ length: 100 }, (_, number) => {
+      const random = randomNumbers(4_000_000 + 100 * organization + number);
+      return {
+        ...{ id: stableId('stock', 100 * organization + number), tenantId, productId: stableId('product', number) },
+        ...{ available: Math.floor(random() * 1000), reorderBelow: 50, ...times(random()) },
+      };
+    }),
+  );
+}
+
+const orderCount = 40;
+
+/** Drafts and placed orders of the demo accounts and some others, by turns of each organization. */
+export function orderRecords() {
+  return Array.from({ length: orderCount }, (_, number) => {
+    const owner = number % 4;
+    const moment = times(randomNumbers(5_000_000 + number)());
+    const isPlaced = number % 8 > 3;
+    return {
+      ...{ id: stableId('order', number), tenantId: organizationIds[owner < 2 ? 0 : owner % 2] as string },
+      ...{ ownerId: stableId('user', owner), number: `SAMPLE-${String(number + 1).padStart(4, '0')}`, note: null },
+      ...{ status: isPlaced ? ('expired' as const) : ('draft' as const), placedAt: isPlaced ? moment.createdAt : null },
+      ...moment,
+    };
+  });
+}
+
+/** Two lines for each order. */
+export function orderLineRecords() {
+  return Array.from({ length: 2 * orderCount }, (_, number) => {
+    const [product] = productRecords(number, number + 1);
+    return {
+      ...{ id: stableId('order-line', number), orderId: stableId('order', Math.floor(number / 2)) },
+      ...{ productId: stableId('product', number), quantity: 1 + (number % 5), price: product?.price ?? 0 },
+    };
+  });
+}
+
 /** The demo accounts, then as many others as are asked for. All have the same password. */
 export function userRecords(count: number, passwordHash: string) {
   const demo = [

@@ -8,7 +8,7 @@ const sources = repositoryFiles(/^src\/.*\.ts$/);
 const tests = repositoryFiles(/^test\/.*\.test\.ts$/);
 
 /** Files that are lists by nature: of types, of settings, of exceptions, or what the door gives. */
-const lists = /(types|settings|exceptions|schemas?|index|main|config|layout)$|^di$/;
+const lists = /(types|settings|exceptions|schemas?|index|main|config|layout|\.api)$|^di$/;
 
 describe('sources', () => {
   it('leave the process to chassis/lifecycle and to programs of their own', () => {

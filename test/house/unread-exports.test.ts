@@ -14,8 +14,8 @@ const imported = new Set(
   ),
 );
 
-/** Loaders and the API page read all exports of these. */
-const readAsAWhole = /\.(schema|config)\.ts$|\/di\.ts$/;
+/** Loaders and the API page read all exports of these; openapi-typescript writes `*.api.ts`. */
+const readAsAWhole = /\.(schema|config|api)\.ts$|\/di\.ts$/;
 
 /** These hold the texts of files that are written for a service. */
 const writers = /^src\/chassis\/cli\/(module|service)\/\w+-files\.ts$/;

@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bootTestApp } from '../support/boot-test-app.ts';
 import { linkedConfig, linkedModules } from '../support/linked-modules.ts';
+import { ordersEnv } from '../support/order-shop.ts';
 import { type ReadableList, readableLists } from '../support/readable-lists.ts';
 import { routesOn } from '../support/routes-on.ts';
 import { leakProbes, type Probe } from './leak-probes.ts';
 
 const madeUp = 'zzMadeUpName';
 
-const app = await bootTestApp();
+const app = await bootTestApp({ env: ordersEnv() });
 const lists = await readableLists(app);
 const fixture = await bootTestApp({
   configure: (config) => ({ ...config, modules: [{ name: 'shelf', enabled: true, routesPrefix: '/api/v2' }] }),

@@ -40,7 +40,13 @@ async function fill(client: Client): Promise<void> {
     },
   }));
   const rows: Record<(typeof tables)[number], object[]> = {
-    ...{ users, profiles: profileRecords(20), refresh_tokens: tokens, categories, products },
+    ...{
+      users: users.map(({ organizationId: _later, ...user }) => user),
+      profiles: profileRecords(20),
+      refresh_tokens: tokens,
+      categories,
+      products,
+    },
   };
   for (const table of tables) for (const row of rows[table]) await insert(client, table, row);
 }

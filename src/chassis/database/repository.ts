@@ -4,7 +4,16 @@ import { NotFoundException } from '../errors/exceptions.ts';
 import type { StoredJson } from '../query/paging/paging.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 import { currentUnit, isSurrounded } from './client/current-work.ts';
-import type { CreateInput, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, UpdateInput } from './client/orm-types.ts';
+import type {
+  CreateInput,
+  DelegateName,
+  IdOf,
+  ModelOf,
+  OrmClient,
+  RecordOf,
+  ScopeFilter,
+  UpdateInput,
+} from './client/orm-types.ts';
 import { Coalescer, freezeRecords, raiseOwn, readKey } from './reads/coalesce.ts';
 import { readPage, StoredRecords, TotalHints } from './reads/page.ts';
 import { toOrmQuery, toProviderQuery } from './reads/provider-filter.ts';
@@ -130,6 +139,31 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
       const changed = { ...one, where: this.versionFilter(id, versions), data: this.withLaterMoment(data, versions) };
       const [record] = await this.delegate.updateManyAndReturn(changed);
       return record ?? this.refuseVersion(id);
+    };
+    return this.audited('update', id, () => this.staysInScope(write, id));
+  }
+
+  /**
+   * Changes a record on condition that it fits a filter, which the statement itself checks: of many who ask at once, one
+   * gets what there is only once. For states and stock: `updateIf(id, { status: 'draft' }, { status: 'placed' })`.
+   *
+   * @returns null when the record does not fit
+   * @throws NotFoundException when there is none, and what `update` raises
+   */
+  async updateIf(
+    id: IdOf<D>,
+    condition: ScopeFilter<D>,
+    data: UpdateInput<D>,
+    select?: Selection,
+  ): Promise<RecordOf<D> | null> {
+    const versions = this.expectedVersions(id, undefined);
+    const expected = versions ? this.versionFilter(id, versions) : { id };
+    const changed = { ...this.selection(select), data: versions ? this.withLaterMoment(data, versions) : data };
+    const write = async () => {
+      const query = toOrmQuery({ where: { AND: [expected, condition as Filter] } }, this.kind);
+      const [record] = await this.delegate.updateManyAndReturn({ ...changed, ...query });
+      if (!record && (await this.delegate.count({ where: expected })) === 0) await this.refuseVersion(id);
+      return record ?? null;
     };
     return this.audited('update', id, () => this.staysInScope(write, id));
   }

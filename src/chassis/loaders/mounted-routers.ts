@@ -54,12 +54,13 @@ export function registeredPolicies(app: Express): RegisteredPolicy[] {
 export function policiesOf({ module, prefix, router: outer }: MountedRouter): RegisteredPolicy[] {
   return routersOf(outer, prefix).flatMap(({ router, path: above }) => {
     const resource = describeRouter(router);
-    if (!resource?.access.read) return [];
+    const { list, get, read } = resource?.access ?? {};
+    if (!resource || !(list ?? get ?? read)) return [];
     const path = `${above.replace(/\/$/, '')}${resource.path}`;
-    const { list, otherLists = [] } = resource.schemas;
+    const { schemas } = resource;
     return [
-      { module, path, policy: list, own: true },
-      ...otherLists.map((policy) => ({ module, path, policy, own: false })),
+      { module, path, policy: schemas.list, own: true },
+      ...(schemas.otherLists ?? []).map((policy) => ({ module, path, policy, own: false })),
     ];
   });
 }

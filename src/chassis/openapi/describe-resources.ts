@@ -76,8 +76,8 @@ function namedSchemas({ module, file }: RouteSource, { schemas }: ResourceDescri
   const { model } = schemas.list;
   return [
     { id: model, schema: schemas.record, usedBy },
-    { id: `Create${model}`, schema: schemas.create, usedBy },
-    { id: `Update${model}`, schema: schemas.update, usedBy },
+    ...(schemas.create ? [{ id: `Create${model}`, schema: schemas.create, usedBy }] : []),
+    ...(schemas.update ? [{ id: `Update${model}`, schema: schemas.update, usedBy }] : []),
   ];
 }
 
@@ -86,7 +86,7 @@ function describeResource(
   { idOf, output }: SchemaComponents,
 ): DescribedResource {
   const { rules } = schemas.list;
-  const name = (schema: z.ZodType): string => idOf(schema) ?? rules.model;
+  const name = (schema: z.ZodType | undefined): string => (schema && idOf(schema)) ?? rules.model;
   const record = name(schemas.record);
   const properties = output[record]?.['properties'] as Record<string, Json> | undefined;
   return {

@@ -23,10 +23,10 @@ type ColumnOf<S extends ResourceService> = keyof Awaited<ReturnType<S['get']>> &
 /** The shapes of a resource: what leaves, what comes in, and what may be asked of it. */
 export interface ResourceSchemas<S extends ResourceService = ResourceService> {
   record: z.ZodObject;
-  /** Gives what the service's `create` takes. */
-  create: z.ZodObject & Gives<Parameters<S['create']>[0]>;
-  /** Gives what the service's `update` takes. */
-  update: z.ZodObject & Gives<Parameters<S['update']>[1]>;
+  /** Gives what the service's `create` takes. Left out of a resource that is never created by a request. */
+  create?: z.ZodObject & Gives<Parameters<S['create']>[0]>;
+  /** Gives what the service's `update` takes. Left out of a resource that is never changed by a request. */
+  update?: z.ZodObject & Gives<Parameters<S['update']>[1]>;
   list: AnyListPolicy;
   /** The policies beside `list` that `policyFor` may choose. Default: none. */
   otherLists?: readonly AnyListPolicy[];
@@ -92,7 +92,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
 
   /** POST /<resources>: 201 with the new record and its `Location`. */
   async create(request: Request, response: Response): Promise<void> {
-    const input = parseBody(this.schemas.create, request.body);
+    const input = parseBody(this.#schema('create'), request.body);
     const policy = this.#policyFor(request);
     const created = await this.service.create(input, this.#withVersion(policy.select));
     const record = readable(created, policy);
@@ -103,17 +103,32 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
 
   /** PUT /<resources>/:id: 200 with the changed record. */
   async update(request: Request, response: Response): Promise<void> {
-    const input = parseBody(this.schemas.update, request.body);
-    const policy = this.#policyFor(request);
-    const select = this.#withVersion(policy.select);
-    const record = await this.#ifMatch(request, () => this.service.update(this.idOf(request), input, select));
-    this.#tag(response, record);
-    sendData(response, 200, readable(record, policy));
+    const input = parseBody(this.#schema('update'), request.body);
+    await this.act(request, response, (id, select) => this.service.update(id, input, select));
   }
 
   /** PATCH /<resources>/:id: the same, as `update` changes the fields that it names (RFC 7396). */
   patch(request: Request, response: Response): Promise<void> {
     return this.update(request, response);
+  }
+
+  /**
+   * An operation of your own on the record that the path names, answered as `update` is: 200 with the record, of which only
+   * what this caller may see. If-Match is checked where records have versions.
+   *
+   * @param operate changes the record and gives it with what `select` selects
+   * @example place = (request, response) => this.act(request, response, (id, select) => this.service.place(id, select))
+   */
+  protected async act(
+    request: Request,
+    response: Response,
+    operate: (id: Parameters<S['get']>[0], select: Selection) => Promise<object>,
+  ): Promise<void> {
+    const policy = this.#policyFor(request);
+    const select = this.#withVersion(policy.select);
+    const record = await this.#ifMatch(request, () => operate(this.idOf(request), select));
+    this.#tag(response, record);
+    sendData(response, 200, readable(record, policy));
   }
 
   /** DELETE /<resources>/:id: 204. */
@@ -144,6 +159,12 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   #policyFor(request: Request): AnyListPolicy {
     const policy = this.policyFor(request);
     return this.#resolved.get(policy) ?? this.#checkDeclared(policy);
+  }
+
+  #schema(name: 'create' | 'update'): z.ZodObject {
+    const schema = this.schemas[name];
+    if (schema) return schema;
+    throw new Error(`Expected schemas.${name} of ${this.constructor.name}, found none; it says what a body may be.`);
   }
 
   #withVersion(select: Selection): Selection {

@@ -71,7 +71,7 @@ export function handle<C extends object>(controller: C, method: HandlerName<C>):
  *
  * @param path the resource's segment as it stands below the module's prefix, e.g. `/products`
  * @param access who may read and who may write, or who may do each operation; what is left out has no routes
- * @throws Error when it requires versions that the repository does not have
+ * @throws Error when it requires versions that the repository does not have, or lets in what no schema describes
  */
 export function resourceRouter(path: string, controller: ResourceController, access: ResourceAccess): Router {
   if (access.requireVersion && !controller.versioned) {
@@ -81,6 +81,8 @@ export function resourceRouter(path: string, controller: ResourceController, acc
   }
   const router = Router();
   const { read, write } = access;
+  if (access.create ?? write) expectSchema(path, controller, 'create');
+  if (access.update ?? write) expectSchema(path, controller, 'update');
   const list = guards(access.list ?? read);
   const get = guards(access.get ?? read);
   const create = guards(access.create ?? write, access.idempotent);
@@ -103,6 +105,14 @@ export function resourceRouter(path: string, controller: ResourceController, acc
   const { schemas, versioned } = controller;
   descriptions.set(router, { path, schemas, access, versioned, routes, readBy });
   return router;
+}
+
+function expectSchema(path: string, { schemas }: ResourceController, name: 'create' | 'update'): void {
+  if (schemas[name]) return;
+  throw new Error(
+    `Expected \`${name}\` in the schemas of ${path}, whose guard lets callers ${name} records, found none; ` +
+      `add the schema, or name guards of other operations only.`,
+  );
 }
 
 /** The steps before the handler of an operation, without a guard where everybody is let in; undefined where nobody is. */

@@ -15,12 +15,6 @@ export const auditEvent = z
   })
   .meta({ id: 'AuditEvent' });
 
-/** What an event is stored with. No route takes it. */
-export const createAuditEvent = auditEvent.omit({ id: true, createdAt: true });
-
-/** Nothing changes an event. */
-export const updateAuditEvent = z.object({});
-
 /** What administrators may ask of the audit trail. */
 export const auditEventList = listPolicy('AuditEvent', {
   record: auditEvent,

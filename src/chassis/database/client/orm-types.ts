@@ -43,8 +43,13 @@ type WritableData<D extends DelegateName> = {
 /** Optional properties may also be given as undefined, as zod's optional fields are. */
 type UndefinedAllowed<T> = { [K in keyof T]: T extends Record<K, T[K]> ? T[K] : T[K] | undefined };
 
-/** The fields that a create takes: those without a default are required. */
-export type CreateInput<D extends DelegateName> = UndefinedAllowed<WritableData<D>>;
+/** The scope of a model with this column fills it in, so that a service need not. */
+type FilledByScope = 'tenantId';
+
+/** The fields that a create takes: those without a default are required, but for the tenant, which the scope fills in. */
+export type CreateInput<D extends DelegateName> = FilledByScope extends keyof WritableData<D>
+  ? UndefinedAllowed<Omit<WritableData<D>, FilledByScope> & Partial<Pick<WritableData<D>, FilledByScope>>>
+  : UndefinedAllowed<WritableData<D>>;
 
 /** The fields that an update takes: any of them; undefined leaves a field as it is. */
 export type UpdateInput<D extends DelegateName> = { [K in keyof WritableData<D>]?: WritableData<D>[K] | undefined };

@@ -99,7 +99,8 @@ export class ScopedData {
       const values = own.map((field) => written(row[field]));
       if (values.some((value) => value === undefined || value === null)) continue;
       const key = Object.fromEntries(references.map((reference, index) => [reference, values[index]]));
-      this.references.push({ from: model, fields: own, model: type, key });
+      const isKnown = this.references.some((known) => known.model === type && sameKey(known.key, key));
+      if (!isKnown) this.references.push({ from: model, fields: own, model: type, key });
     }
   }
 
@@ -155,6 +156,11 @@ export class ScopedData {
       }),
     );
   }
+}
+
+/** Rows that are stored together often refer to the same record, which is looked up once. */
+function sameKey(one: Filter, other: Filter): boolean {
+  return Object.entries(one).every(([name, value]) => same(value, other[name]));
 }
 
 /** The columns that a scope compares with one value each: those that a new row gets. */

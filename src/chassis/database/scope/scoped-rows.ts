@@ -66,12 +66,16 @@ export abstract class ScopedRows<D extends DelegateName> {
   }
 
   /** A write, undone where the record is out of the caller's scope after it. Columns that are compared cannot leave it. */
-  protected async staysInScope(write: () => Promise<object>, id?: IdOf<D>): Promise<RecordOf<D>> {
+  protected async staysInScope<W extends object | null>(
+    write: () => Promise<W>,
+    id?: IdOf<D>,
+  ): Promise<RecordOf<D> | Extract<W, null>> {
     const { rules } = this.kind;
     const filter = rules.isEmpty ? undefined : rules.filterOf(this.modelName);
-    if (!filter || isFixed(filter)) return (await write()) as RecordOf<D>;
+    if (!filter || isFixed(filter)) return (await write()) as RecordOf<D> | Extract<W, null>;
     return this.unitOfWork(async () => {
-      const record = (await write()) as RecordOf<D> & { id?: IdOf<D> };
+      const record = (await write()) as (RecordOf<D> & { id?: IdOf<D> }) | Extract<W, null>;
+      if (record === null) return record;
       const where = { id: id ?? record.id };
       if (where.id === undefined)
         throw new Error(`Expected id in what create() of ${this.modelName} selects, found none.`);

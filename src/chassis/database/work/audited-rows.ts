@@ -40,6 +40,8 @@ export abstract class AuditedRows<D extends DelegateName> extends VersionedRows<
     const work = async () => {
       const before = id === undefined ? null : await this.#row(id);
       const result = await change();
+      // A change that did not fit its condition.
+      if (result === null) return result;
       const changed = id ?? (result as { id?: IdOf<D> }).id;
       if (changed === undefined)
         throw new Error(`Expected id in what create() of ${this.modelName} selects, found none.`);

@@ -1,0 +1,26 @@
+import { type Principal, Repository } from 'slipway';
+import { ownOrders } from './order.repository.ts';
+
+/** A line of an order: so many of a product, each at the price of the moment it was put into the order. */
+export interface PricedLine {
+  productId: string;
+  quantity: number;
+  price: number;
+}
+
+export class OrderLineRepository extends Repository<'orderLine'> {
+  protected readonly model = 'orderLine';
+  protected override readonly scope = (caller: Principal) => ({ order: ownOrders(caller) });
+
+  /** The lines of an order, by product: who locks their stock in this order never waits in a circle. */
+  of(orderId: string): Promise<PricedLine[]> {
+    const select = { productId: true, quantity: true, price: true };
+    return this.orm.orderLine.findMany({ where: { orderId }, select, orderBy: { productId: 'asc' } });
+  }
+
+  /** Puts these lines in the place of those that an order has. */
+  async replace(orderId: string, lines: readonly PricedLine[]): Promise<void> {
+    await this.orm.orderLine.deleteMany({ where: { orderId } });
+    await this.orm.orderLine.createMany({ data: lines.map((line) => ({ ...line, orderId })) });
+  }
+}

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  ConflictException,
+  currentPrincipal,
+  eachRecord,
+  ResourceService,
+  type Selection,
+  type ServerEvent,
+  unscoped,
+  ValidationException,
+} from 'slipway';
+import type { OrderRepository } from './order.repository.ts';
+import type { CreateOrder, NewLine, OrderStatus, UpdateOrder } from './orders.schema.ts';
+
+type Dependencies = { repository: OrderRepository } & Pick<
+  Slipway.Cradle,
+  'orderLineRepository' | 'stockRepository' | 'productService' | 'events' | 'settings'
+>;
+
+/** Who waited for a lock goes on with what is stored now, and what another transaction was in the way of is tried again. */
+export const locking = { isolation: 'read-committed', retries: 3 } as const;
+
+const ended: ReadonlySet<OrderStatus> = new Set(['paid', 'cancelled', 'expired']);
+const second = 1000;
+
+export class OrderService extends ResourceService<OrderRepository, CreateOrder, UpdateOrder> {
+  readonly #lines: Dependencies['orderLineRepository'];
+  readonly #stock: Dependencies['stockRepository'];
+  readonly #products: Dependencies['productService'];
+  readonly #events: Dependencies['events'];
+  readonly #unpaidMs: number;
+
+  constructor(dependencies: Dependencies) {
+    super(dependencies);
+    this.#lines = dependencies.orderLineRepository;
+    this.#stock = dependencies.stockRepository;
+    this.#products = dependencies.productService;
+    this.#events = dependencies.events;
+    this.#unpaidMs = dependencies.settings.ORDERS_UNPAID_MINUTES * 60 * second;
+  }
+
+  /** Stores a draft of the caller. @throws ValidationException for a product that there is not */
+  override create({ lines, ...order }: CreateOrder, select?: Selection) {
+    const ownerId = currentPrincipal()?.userId as string;
+    const number = randomBytes(6).toString('hex').toUpperCase();
+    return this.unitOfWork(async () => {
+      const { id } = await this.repository.create({ ...order, ownerId, number }, { id: true });
+      await this.#lines.replace(id, await this.#priced(lines));
+      return this.repository.getById(id, select);
+    });
+  }
+
+  /** Changes a draft. @throws ConflictException once it is placed */
+  override update(id: string, { lines, ...order }: UpdateOrder, select?: Selection) {
+    return this.unitOfWork(async () => {
+      await this.repository.move(id, 'draft', order);
+      if (lines) await this.#lines.replace(id, await this.#priced(lines));
+      return this.repository.getById(id, select);
+    }, locking);
+  }
+
+  /** Cancels an order, and hides it. @throws ConflictException once its payment has begun */
+  override delete(id: string) {
+    return this.unitOfWork(async () => {
+      const { status } = await this.repository.getById(id, { status: true });
+      if (status !== 'cancelled' && status !== 'expired') await this.#giveUp(id, 'cancelled');
+      await this.repository.delete(id);
+    }, locking);
+  }
+
+  /** Takes the stock of a draft, or places nothing. @throws ConflictException where there is not enough, or it is no draft */
+  place(id: string, select: Selection) {
+    return this.unitOfWork(async () => {
+      const { tenantId } = await this.repository.move(id, 'placed', { placedAt: new Date() }, { tenantId: true });
+      const lines = await this.#lines.of(id);
+      for (const { productId, quantity } of lines) {
+        if (await this.#stock.take(productId, quantity)) continue;
+        throw new ConflictException('There is not enough in stock', { productId, quantity });
+      }
+      const productIds = lines.map(({ productId }) => productId);
+      await this.#events.emit('order.placed', { orderId: id, tenantId, productIds });
+      return this.repository.getById(id, select);
+    }, locking);
+  }
+
+  /** Cancels an order and gives back its stock. @throws ConflictException once its payment has begun */
+  cancel(id: string, select: Selection) {
+    return this.unitOfWork(async () => {
+      await this.#giveUp(id, 'cancelled');
+      return this.repository.getById(id, select);
+    }, locking);
+  }
+
+  /** Expires what was placed too long ago and is not paid. Done again, it finds nothing to do. */
+  expireUnpaid(signal: AbortSignal): Promise<void> {
+    const placedAt = { lt: new Date(Date.now() - this.#unpaidMs) };
+    const where = { status: { in: ['placed', 'declined'] }, placedAt };
+    return unscoped('orders of all tenants expire', async () => {
+      for await (const { id } of eachRecord(this.repository, { where, select: {} })) {
+        if (signal.aborted) return;
+        await this.#giveUp(id, 'expired').catch(ignoreConflict);
+      }
+    });
+  }
+
+  /** Notes what the tenant of a placed order is short of now. */
+  noteShortage({ tenantId, productIds }: Slipway.Events['order.placed']): Promise<void> {
+    return unscoped('stock of a placed order', () => this.#stock.noteShortage(tenantId, productIds));
+  }
+
+  /** All orders of the caller, for an export. */
+  each(select: Selection) {
+    return eachRecord(this.repository, { select });
+  }
+
+  /** The states of an order as it gets into them, to the last one. @param since the version that is known already */
+  async *changes(id: string, since: string | undefined): AsyncGenerator<ServerEvent> {
+    for (let known = since; ; await wait(second, undefined, { ref: false })) {
+      const { status, version } = await this.repository.getById(id, { status: true, version: true });
+      if (String(version) !== known) yield { id: String(version), event: 'status', data: { status } };
+      if (ended.has(status)) return;
+      known = String(version);
+    }
+  }
+
+  #giveUp(id: string, to: 'cancelled' | 'expired') {
+    return this.unitOfWork(async () => {
+      const { placedAt, tenantId } = await this.repository.move(id, to, {}, { placedAt: true, tenantId: true });
+      if (placedAt === null) return;
+      for (const line of await this.#lines.of(id)) {
+        await this.#stock.giveBack(tenantId, line.productId, line.quantity);
+      }
+    }, locking);
+  }
+
+  async #priced(lines: readonly NewLine[]) {
+    const prices = await this.#products.pricesOf(lines.map(({ productId }) => productId));
+    return lines.map((line, index) => {
+      const price = prices.get(line.productId);
+      if (price !== undefined) return { ...line, price };
+      throw new ValidationException({ [`lines.${index}.productId`]: ['There is no such product'] });
+    });
+  }
+}
+
+/** Another replica, or the customer, was faster. */
+function ignoreConflict(error: unknown): void {
+  if (!(error instanceof ConflictException)) throw error;
+}

@@ -1,0 +1,125 @@
+import { listPolicy, many, policyOf, z } from 'slipway';
+
+export const orderStatus = z.enum(['draft', 'placed', 'paying', 'declined', 'paid', 'cancelled', 'expired']);
+export const paymentStatus = z.enum(['pending', 'succeeded', 'failed']);
+
+const cents = z.int32().nonnegative().describe('in cents');
+const moments = { createdAt: z.date(), updatedAt: z.date() };
+
+export const orderLine = z
+  .object({
+    id: z.uuid(),
+    orderId: z.uuid(),
+    productId: z.uuid(),
+    quantity: z.int32().min(1).max(10_000),
+    price: cents,
+  })
+  .meta({ id: 'OrderLine' });
+
+const newLines = z
+  .array(orderLine.pick({ productId: true, quantity: true }))
+  .min(1)
+  .max(100)
+  .refine(
+    (lines) => new Set(lines.map(({ productId }) => productId)).size === lines.length,
+    'Expected each product once',
+  );
+
+export const order = z
+  .object({
+    id: z.uuid(),
+    number: z.string(),
+    status: orderStatus,
+    ownerId: z.uuid(),
+    note: z.string().max(1000).nullable(),
+    placedAt: z.date().nullable(),
+    paidAt: z.date().nullable(),
+    version: z.int32(),
+    ...moments,
+  })
+  .meta({ id: 'Order' });
+
+export const createOrder = z.object({ note: order.shape.note.optional(), lines: newLines }).meta({ id: 'CreateOrder' });
+export const updateOrder = createOrder.partial().meta({ id: 'UpdateOrder' });
+
+export const stock = z
+  .object({
+    id: z.uuid(),
+    productId: z.uuid(),
+    available: z.int32().nonnegative(),
+    reorderBelow: z.int32().nonnegative(),
+    lowSince: z.date().nullable().describe('Since when there is less than reorderBelow'),
+    version: z.int32(),
+    ...moments,
+  })
+  .meta({ id: 'Stock' });
+
+export const createStock = stock
+  .pick({ productId: true, available: true, reorderBelow: true })
+  .partial({ reorderBelow: true })
+  .meta({ id: 'CreateStock' });
+export const updateStock = createStock.omit({ productId: true }).partial().meta({ id: 'UpdateStock' });
+
+export const payment = z
+  .object({
+    id: z.uuid(),
+    orderId: z.uuid(),
+    amount: cents,
+    status: paymentStatus,
+    reason: z.string().nullable().describe('Why it was declined'),
+    ...moments,
+  })
+  .meta({ id: 'Payment' });
+
+/** What the payment provider tells of a charge; `reference` is the payment. */
+export const paymentNotice = z
+  .object({ reference: z.uuid(), status: paymentStatus.exclude(['pending']), reason: z.string().max(500).nullish() })
+  .meta({ id: 'PaymentNotice' });
+
+export type OrderStatus = z.infer<typeof orderStatus>;
+export type CreateOrder = z.infer<typeof createOrder>;
+export type UpdateOrder = z.infer<typeof updateOrder>;
+export type NewLine = CreateOrder['lines'][number];
+export type PaymentNotice = z.infer<typeof paymentNotice>;
+
+const orderLineList = listPolicy('OrderLine', {
+  record: orderLine,
+  filter: { productId: ['equals', 'in'], quantity: ['gte', 'lte'], product: policyOf('catalog', 'Product') },
+  sort: ['quantity'],
+  include: { product: policyOf('catalog', 'Product') },
+});
+
+export const orderList = listPolicy('Order', {
+  record: order,
+  filter: {
+    id: ['equals', 'in'],
+    number: ['equals', 'in'],
+    status: ['equals', 'in'],
+    ownerId: ['equals', 'in'],
+    placedAt: ['gte', 'lte'],
+    createdAt: ['gte', 'lte'],
+    lines: many(() => orderLineList),
+  },
+  sort: ['createdAt', 'placedAt', 'status', 'number'],
+  include: { lines: many(() => orderLineList), payments: many(() => paymentList) },
+});
+
+export const stockList = listPolicy('Stock', {
+  record: stock,
+  filter: {
+    id: ['equals', 'in'],
+    productId: ['equals', 'in'],
+    available: ['equals', 'gte', 'lte'],
+    lowSince: ['equals', 'gte', 'lte'],
+    product: policyOf('catalog', 'Product'),
+  },
+  sort: ['available', 'lowSince', 'createdAt', 'product.name'],
+  include: { product: policyOf('catalog', 'Product') },
+});
+
+export const paymentList = listPolicy('Payment', {
+  record: payment,
+  filter: { id: ['equals', 'in'], orderId: ['equals', 'in'], status: ['equals', 'in'], order: () => orderList },
+  sort: ['createdAt', 'status', 'order.number'],
+  include: { order: () => orderList },
+});

@@ -1,0 +1,9 @@
+import { httpClient } from 'slipway';
+import type { paths as PaymentsApi } from './payments.api.ts';
+
+/** The payment provider. */
+export const paymentProvider = httpClient<PaymentsApi>('payments', {
+  url: 'PAYMENTS_URL',
+  timeoutMs: 2000,
+  retries: 2,
+});

@@ -1,0 +1,18 @@
+import type { Request, Response } from 'express';
+import { parseBody, ResourceController, sendData, sendNoContent, unscoped } from 'slipway';
+import { orderList, payment, paymentList, paymentNotice } from './orders.schema.ts';
+import type { PaymentService } from './payment.service.ts';
+
+export class PaymentController extends ResourceController<PaymentService> {
+  readonly schemas = { record: payment, list: paymentList };
+
+  async pay(request: Request, response: Response): Promise<void> {
+    sendData(response, 200, await this.service.pay(this.idOf(request), orderList.select));
+  }
+
+  async settled(request: Request, response: Response): Promise<void> {
+    const notice = parseBody(paymentNotice, request.body);
+    await unscoped('webhook of the payment provider', () => this.service.settle(notice));
+    sendNoContent(response);
+  }
+}

@@ -1,0 +1,16 @@
+import { type Principal, Repository } from 'slipway';
+import { ownOrders } from './order.repository.ts';
+
+export class PaymentRepository extends Repository<'payment'> {
+  protected readonly model = 'payment';
+  protected override readonly scope = (caller: Principal) => ({
+    tenantId: caller.tenantId as string,
+    order: ownOrders(caller),
+  });
+  protected override readonly audit = { into: 'change' } as const;
+
+  /** The payment of an order that is under way. */
+  pendingOf(orderId: string) {
+    return this.orm.payment.findFirst({ where: { orderId, status: 'pending' }, select: { id: true, amount: true } });
+  }
+}

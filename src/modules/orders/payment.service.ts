@@ -1,0 +1,93 @@
+import { ConflictException, eachRecord, ResourceService, type Selection, unscoped } from 'slipway';
+import { locking } from './order.service.ts';
+import type { PaymentNotice } from './orders.schema.ts';
+import type { PaymentRepository } from './payment.repository.ts';
+
+type Dependencies = { repository: PaymentRepository } & Pick<
+  Slipway.Cradle,
+  'orderRepository' | 'orderLineRepository' | 'paymentProvider' | 'events'
+>;
+
+/** After this time no request that began a payment is under way any more, in milliseconds. */
+const abandonedMs = 5 * 60_000;
+
+export class PaymentService extends ResourceService<PaymentRepository> {
+  readonly #orders: Dependencies['orderRepository'];
+  readonly #lines: Dependencies['orderLineRepository'];
+  readonly #provider: Dependencies['paymentProvider'];
+  readonly #events: Dependencies['events'];
+
+  constructor(dependencies: Dependencies) {
+    super(dependencies);
+    this.#orders = dependencies.orderRepository;
+    this.#lines = dependencies.orderLineRepository;
+    this.#provider = dependencies.paymentProvider;
+    this.#events = dependencies.events;
+  }
+
+  /**
+   * Has the provider charge for an order. However often it is asked, an order has one payment under way, and its id is the
+   * key under which the provider charges once.
+   *
+   * @throws ConflictException for an order that cannot be paid, or where the provider declines
+   */
+  async pay(orderId: string, select: Selection): Promise<object> {
+    const { id: reference, amount } = await this.#begin(orderId);
+    const charge = await this.#provider.post('/charges', {
+      body: { reference, amount },
+      idempotencyKey: reference,
+      accept: [402],
+    });
+    if (charge.status === 402) {
+      const { reason } = charge.data;
+      await this.settle({ reference, status: 'failed', reason });
+      throw new ConflictException('The payment was declined', { reason });
+    }
+    if (charge.data.status === 'succeeded') await this.settle({ reference, status: 'succeeded' });
+    return this.#orders.getById(orderId, select);
+  }
+
+  /** Takes what the provider says of a payment; said again, it changes nothing. @throws ConflictException where it said something else before */
+  settle({ reference, status, reason = null }: PaymentNotice): Promise<void> {
+    const known = { orderId: true, amount: true };
+    return this.unitOfWork(async () => {
+      const settled = await this.repository.updateIf(reference, { status: 'pending' }, { status, reason }, known);
+      if (settled) return this.#orderSettled(settled.orderId, status);
+      const payment = await this.repository.getById(reference, { status: true });
+      if (payment.status !== status) throw new ConflictException(`This payment has ${payment.status}`);
+    }, locking);
+  }
+
+  /** Asks the provider for payments whose outcome nobody told. */
+  settleAbandoned(signal: AbortSignal): Promise<void> {
+    const where = { status: 'pending', createdAt: { lt: new Date(Date.now() - abandonedMs) } };
+    return unscoped('payments of all tenants are settled', async () => {
+      for await (const { id: reference } of eachRecord(this.repository, { where, select: {} })) {
+        if (signal.aborted) return;
+        const { status, data } = await this.#provider.get('/charges/{reference}', {
+          path: { reference },
+          accept: [404],
+        });
+        if (status === 404) await this.settle({ reference, status: 'failed', reason: 'It never began' });
+        else if (data.status !== 'pending') await this.settle({ reference, status: data.status });
+      }
+    });
+  }
+
+  #begin(orderId: string): Promise<{ id: string; amount: number }> {
+    return this.unitOfWork(async () => {
+      const { tenantId } = await this.#orders.move(orderId, 'paying', {}, { tenantId: true });
+      const pending = await this.repository.pendingOf(orderId);
+      if (pending) return pending;
+      const lines = await this.#lines.of(orderId);
+      const amount = lines.reduce((total, { quantity, price }) => total + quantity * price, 0);
+      return this.repository.create({ tenantId, orderId, amount }, { id: true, amount: true });
+    }, locking);
+  }
+
+  async #orderSettled(orderId: string, status: PaymentNotice['status']): Promise<void> {
+    if (status === 'failed') return void (await this.#orders.move(orderId, 'declined'));
+    await this.#orders.move(orderId, 'paid', { paidAt: new Date() });
+    await this.#events.emit('order.paid', { orderId });
+  }
+}

@@ -1,0 +1,4 @@
+import { ResourceService } from 'slipway';
+import type { StockRepository } from './stock.repository.ts';
+
+export class StockService extends ResourceService<StockRepository> {}
