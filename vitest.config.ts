@@ -24,6 +24,9 @@ const postgresqlOnly = {
   test: { name: 'postgresql-only', include: ['test/postgresql-only/**/*.test.ts'] },
 };
 
+/** The package as a service gets it, made, installed and run: npm run test:package. */
+const ofPackage = { extends: true as const, test: { name: 'package', include: ['test/package/**/*.test.ts'] } };
+
 /** The tests of the API, on one database; test/support reads which from TEST_PROVIDER. */
 function onDatabase(provider: 'sqlite' | 'postgresql') {
   return {
@@ -59,6 +62,7 @@ export default defineConfig({
             ...ofSqlite,
             'test/soak/**',
             'test/postgresql-only/**',
+            'test/package/**',
             'test/support/**',
             'test/**/fixtures/**',
           ],
@@ -69,6 +73,7 @@ export default defineConfig({
       ...providers.map(onDatabase),
       ...(process.env['TEST_SOAK'] ? [soak] : []),
       ...(process.env['TEST_POSTGRESQL_ONLY'] ? [postgresqlOnly] : []),
+      ...(process.env['TEST_PACKAGE'] ? [ofPackage] : []),
     ],
   },
 });

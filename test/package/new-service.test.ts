@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../src/chassis/testing/free-port.ts';
+import { type Packed, pack, run } from './pack.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'slipway-package-'));
+const shop = join(directory, 'shop');
+const read = (file: string) => readFileSync(join(shop, file), 'utf8');
+let packed: Packed;
+
+beforeAll(async () => {
+  packed = await pack(directory);
+}, 120_000);
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+describe('the package', () => {
+  it('holds the chassis with its types, its program and the chart, and nothing else', () => {
+    const own =
+      /^(lib\/chassis\/.*\.(js|d\.ts)|lib\/tsconfig\.json|helm\/slipway\/.*|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+    expect(packed.files.filter((file) => !own.test(file))).toEqual([]);
+    expect(packed.files).toEqual(
+      expect.arrayContaining([
+        'lib/chassis/index.js',
+        'lib/chassis/index.d.ts',
+        'lib/chassis/cli/main.js',
+        'lib/chassis/testing/index.js',
+        'helm/slipway/Chart.yaml',
+      ]),
+    );
+  });
+
+  it('is below 1 MB, and below 3 MB unpacked', () => {
+    expect(packed.size).toBeLessThan(1_000_000);
+    expect(packed.unpackedSize).toBeLessThan(3_000_000);
+  });
+});
+
+describe('a service that is made of the package alone', () => {
+  const slipway = (...args: string[]) => run('npx', ['slipway', ...args], shop);
+
+  it('is made by one command, which asks nothing', async () => {
+    const spec = `--package=${packed.tarball}`;
+    await run('npx', ['--yes', spec, 'slipway', 'new', 'shop', '--yes'], directory);
+    expect(readdirSync(directory).toSorted()).toEqual(['shop', 'slipway-1.0.0.tgz']);
+    expect(JSON.parse(read('package.json')).dependencies.slipway).toBe('file:vendor/slipway-1.0.0.tgz');
+    expect(read('.env')).toMatch(/^AUTH_TOKEN=\S{43}\n$/);
+  }, 300_000);
+
+  it('shares one Express, one zod and one Prisma with the chassis', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, unknown> };
+    for (const name of ['express', 'zod', '@prisma/client']) {
+      const copies = Object.keys(packages).filter((path) => path.endsWith(`node_modules/${name}`));
+      expect(copies).toEqual([`node_modules/${name}`]);
+    }
+  });
+
+  it('gets a module by one command, which is in its models, migrations, configuration, tests and load tests', async () => {
+    await slipway('module', 'product', 'name:string', 'price:int', 'category:ref');
+    expect(read('prisma/models.prisma')).toMatch(/model Product \{[^}]*categoryId +String +@db\.Uuid/);
+    expect(read('src/app.config.ts')).toContain("{ name: 'product', enabled: true, routesPrefix: '/api/v1' }");
+    for (const provider of ['postgresql', 'sqlite']) {
+      expect(readdirSync(join(shop, 'prisma/migrations', provider))).toEqual(
+        [/_init$/, /_add_products$/].map((name) => expect.stringMatching(name)),
+      );
+    }
+  }, 60_000);
+
+  it('is as it was where a module cannot be made', async () => {
+    const before = filesOf(shop);
+    for (const [args, said] of [
+      [['order', 'shop:ref'], 'Expected a model Shop'],
+      [['product', 'name:string'], 'found Product in prisma/models.prisma'],
+      [['order', 'class:nonsense'], 'Expected one of the types'],
+      // The models allow it and Prisma does not.
+      [['order', 'model_:enum(true)'], ''],
+    ] as [string[], string][]) {
+      await expect(slipway('module', ...args), args.join(' ')).rejects.toThrow(said);
+      expect(filesOf(shop), args.join(' ')).toEqual(before);
+    }
+  }, 60_000);
+
+  it('has fields of every type', async () => {
+    const fields = ['number:string!', 'note:text?', 'amount:decimal', 'weight:float?', 'count:bigint', 'paid:boolean'];
+    const more = [
+      'dueAt:datetime',
+      'extra:json?',
+      'trace:uuid?',
+      'status:enum(draft|placed)',
+      'product:ref',
+      'gift:ref(Product)?',
+    ];
+    await slipway('module', 'order', ...fields, ...more, '--access', 'guarded');
+  }, 60_000);
+
+  it('compiles, a misspelt field does not', async () => {
+    await run('npx', ['tsc'], shop);
+    const schema = join(shop, 'src/modules/product/product.schema.ts');
+    const text = readFileSync(schema, 'utf8');
+    writeFileSync(schema, text.replace("sort: ['name'", "sort: ['nam'"));
+    await expect(run('npx', ['tsc'], shop)).rejects.toThrow(/product\.schema\.ts.*'"nam"'|nam/);
+    writeFileSync(schema, text);
+  }, 120_000);
+
+  it('passes its tests on both databases', async () => {
+    const { stdout } = await run('npm', ['test'], shop);
+    expect(stdout).toMatch(/Test Files +\d+ passed/);
+    for (const provider of ['postgresql', 'sqlite']) expect(stdout).toContain(provider);
+  }, 180_000);
+
+  it('starts, answers what it was given, and ends with code 0', async () => {
+    const [port, internalPort] = [String(await freePort()), String(await freePort())];
+    const child = spawn('npm', ['start'], {
+      cwd: shop,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, NODE_ENV: 'development', LOG_LEVEL: 'info', PORT: port, INTERNAL_PORT: internalPort },
+    });
+    const url = `http://127.0.0.1:${port}`;
+    try {
+      for await (const text of child.stdout.setEncoding('utf8')) if (text.includes('ready at')) break;
+      const headers = {
+        authorization: `Bearer ${read('.env').trim().split('=')[1]}`,
+        'content-type': 'application/json',
+      };
+      const created = await fetch(`${url}/api/v1/categories`, { method: 'POST', headers, body: '{"name":"Books"}' });
+      expect(created.status).toBe(201);
+      const { paths } = (await (await fetch(`${url}/api-docs.json`)).json()) as { paths: Record<string, unknown> };
+      expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/api/v1/products', '/api/v1/orders/{id}']));
+    } finally {
+      child.stdout.resume();
+      // npm and the service are of one group.
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+    }
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(0);
+  }, 60_000);
+});
+
+/** Every file of a service with its content, without packages and what is made of the rest. */
+function filesOf(service: string): [string, string][] {
+  const files = readdirSync(service, { recursive: true }) as string[];
+  const own = files.filter((file) => !/^(node_modules|src\/generated|vendor|\.cache|data)/.test(file));
+  return own
+    .filter((file) => statSync(join(service, file)).isFile())
+    .map((file) => [file, readFileSync(join(service, file), 'utf8')]);
+}
