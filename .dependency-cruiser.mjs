@@ -28,7 +28,9 @@ const chassis = {
   openapi: { from: ['errors', 'config', 'query', 'http', 'resource'] },
   internal: { from: ['errors', 'config', 'telemetry', 'database', 'http', 'lifecycle'] },
   lifecycle: { from: ['errors', 'config', 'context', 'telemetry', 'database', 'http'] },
-  cli: { from: ['errors', 'config', 'database', 'jobs', 'lifecycle'] },
+  cli: {
+    from: ['errors', 'config', 'context', 'database', 'http', 'jobs', 'lifecycle', 'loaders', 'openapi', 'query', 'telemetry'],
+  },
   testing: { from: ['config', 'context', 'database', 'jobs'] },
 };
 
@@ -159,13 +161,13 @@ export default {
     forbid(
       'service',
       'the rooms of the chassis take what they need as parameters; context, loaders and start.ts name the type Service',
-      { path: '^src/chassis/', pathNot: '^src/chassis/(index[.]ts$|run[.]ts$|start[.]ts$|context/|loaders/|testing/)' },
+      { path: '^src/chassis/', pathNot: '^src/chassis/(index[.]ts$|run[.]ts$|start[.]ts$|context/|loaders/|cli/|testing/)' },
       '^src/chassis/service[.]ts$',
     ),
     forbid(
       'service-type',
       'context, loaders and start.ts import the type Service, not its value',
-      { path: '^src/chassis/', pathNot: '^src/chassis/(index|run|testing/boot-test-service)[.]ts$' },
+      { path: '^src/chassis/', pathNot: '^src/chassis/(index|run|cli/loaded-service|testing/boot-test-service)[.]ts$' },
       {
         path: '^src/chassis/service[.]ts$',
         dependencyTypesNot: typeOnly,

@@ -95,4 +95,55 @@ Examples:
       return seed;
     },
   },
+  {
+    name: 'routes',
+    parameters: '',
+    summary: 'list the routes: method, path, who may call, list policy',
+    help: `Options:
+  --json   for programs`,
+    load: async () => {
+      const { routes } = await import('./commands/routes.ts');
+      return routes;
+    },
+  },
+  {
+    name: 'config',
+    parameters: '',
+    summary: 'show every setting: value, where from; secrets are masked',
+    help: `Options:
+  --changed   only those that are set
+  --json      for programs`,
+    load: async () => {
+      const { config } = await import('./commands/config.ts');
+      return config;
+    },
+  },
+  {
+    name: 'openapi',
+    parameters: '',
+    summary: 'write the API document, or say what a change of it breaks',
+    help: `Options:
+  --file <name>   where it is; default: openapi.json
+  --check         write nothing, and fail where clients of the document that is there would break
+  --json          with --check: the differences, for programs
+
+Examples:
+  slipway openapi
+  slipway openapi --check`,
+    load: async () => {
+      const { openapi } = await import('./commands/openapi.ts');
+      return openapi;
+    },
+  },
+  {
+    name: 'doctor',
+    parameters: '',
+    summary: 'look for what keeps the service from running well, and say how to mend it',
+    help: `Options:
+  --json   for programs`,
+    load: async () => {
+      const { doctor } = await import('./commands/doctor.ts');
+      return doctor;
+    },
+  },
 ];

@@ -1,10 +1,12 @@
 import { pathToFileURL } from 'node:url';
 import type { Express, RequestHandler } from 'express';
+import type { Environment } from '../config/environment.ts';
 import { databaseProgram } from '../config/layout.ts';
 import { currentService } from '../context/current-service.ts';
 import { unscoped } from '../context/run-as.ts';
 import { addKnownRoute } from '../http/pipeline/request-pipeline.ts';
 import type { Json } from '../openapi/deep-merge.ts';
+import type { ApiInfo } from '../openapi/describe-api.ts';
 import type { OperationExample } from '../openapi/with-examples.ts';
 import { routersOn } from './mounted-routers.ts';
 
@@ -24,12 +26,7 @@ export async function loadOpenApi(app: Express): Promise<void> {
     import('../openapi/serve-document.ts'),
   ]);
   const { logger, settings, startUpReport } = currentService();
-  const info = {
-    title: settings.OPENAPI_TITLE,
-    version: settings.OPENAPI_VERSION,
-    description: settings.OPENAPI_DESCRIPTION,
-    serverUrl: settings.OPENAPI_SERVER_URL,
-  };
+  const info = apiInfo(settings);
   const { document, problems } = describeApi(routersOn(app), info);
   for (const problem of problems) logger.warn({ loader: 'loadOpenApi' }, problem);
   const account = settings.NODE_ENV === 'development' ? startUpReport.notes.demoAccount : undefined;
@@ -39,6 +36,16 @@ export async function loadOpenApi(app: Express): Promise<void> {
   app.get('/api-docs.json', examples ? await serveWithExamples(described, examples) : serveDocument(described));
   for (const path of ['/api-docs', '/api-docs.json']) addKnownRoute(app, { method: 'GET', path });
   app.use(apiPage(info, './api-docs.json'));
+}
+
+/** What the settings say of the API as a whole. */
+export function apiInfo(settings: Environment): ApiInfo {
+  return {
+    title: settings.OPENAPI_TITLE,
+    version: settings.OPENAPI_VERSION,
+    description: settings.OPENAPI_DESCRIPTION,
+    serverUrl: settings.OPENAPI_SERVER_URL,
+  };
 }
 
 type Examples = () => Promise<Record<string, OperationExample>>;

@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util';
+import type { Variables } from '../../config/environment.ts';
+import { handlersOf, routesOf } from '../../http/pipeline/routes-of.ts';
+import { registeredPolicies, routersOn } from '../../loaders/mounted-routers.ts';
+import { docsOf } from '../../openapi/documented.ts';
+import type { Service } from '../../service.ts';
+import { withLoadedService } from '../loaded-service.ts';
+import { table } from '../table.ts';
+
+/** A route as the list shows it. */
+interface ListedRoute {
+  method: string;
+  path: string;
+  module: string;
+  /** Schemes of which a caller needs one, with the scopes that they need; empty where everybody may call. */
+  callers: string[];
+  /** Whether some callers with valid credentials are refused (403). */
+  restricted: boolean;
+  /** The model of the list policy by which it is read; undefined for others. */
+  list: string | undefined;
+}
+
+/**
+ * Lists the routes of the service in the order of their paths, with who may call them; `--json` for programs.
+ *
+ * @throws Error where a module cannot be loaded
+ */
+export async function routes(args: string[], env: Variables): Promise<void> {
+  const { values } = parseArgs({ options: { json: { type: 'boolean' } }, args });
+  const listed = await withLoadedService(env, listRoutes);
+  if (values.json) return console.log(JSON.stringify(listed, undefined, 2));
+  const rows = listed.map(({ method, path, module, callers, restricted, list }) => {
+    const who = callers.length === 0 ? 'everybody' : callers.join(' or ');
+    return [method, path, restricted ? `${who}, not all` : who, list ?? '', module];
+  });
+  console.log(table(['method', 'path', 'callers', 'list', 'module'], rows));
+}
+
+function listRoutes({ app }: Service): ListedRoute[] {
+  const lists = new Map(registeredPolicies(app).map(({ path, policy }) => [path, policy.model]));
+  const found = routersOn(app).flatMap(({ module, prefix, router }) =>
+    routesOf(router, prefix).map((route) => {
+      const { before, own } = handlersOf(route);
+      const { security, scopes, statuses } = docsOf([...before, ...own]);
+      const callers = security.map((scheme) => [scheme, ...scopes].join(' '));
+      const list = route.method === 'GET' ? lists.get(route.path.replace(/\/(paginated|:id)$/, '')) : undefined;
+      return { method: route.method, path: route.path, module, callers, restricted: statuses.includes(403), list };
+    }),
+  );
+  return found.sort((a, b) => a.path.localeCompare(b.path) || a.method.localeCompare(b.method));
+}

@@ -1,0 +1,21 @@
+import { modelsLackMigration } from '../../database/migrations/migration-files.ts';
+import { areClientsFresh } from '../generate-clients.ts';
+import type { Finding } from './finding.ts';
+
+/** Whether clients and migrations fit the models. */
+export function modelFindings(): Finding[] {
+  const fresh = areClientsFresh();
+  const lacking = modelsLackMigration();
+  return [
+    {
+      what: 'database clients',
+      found: fresh ? 'newer than prisma/models.prisma' : 'missing, or older than prisma/models.prisma',
+      ...(!fresh && { mend: 'Run: slipway generate' }),
+    },
+    {
+      what: 'migrations',
+      found: lacking ? 'prisma/models.prisma has changes that none makes' : 'lead to prisma/models.prisma',
+      ...(lacking && { mend: 'Run: slipway migrate --create <name>' }),
+    },
+  ];
+}
