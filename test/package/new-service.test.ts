@@ -114,12 +114,13 @@ describe('a service that is made of the package alone', () => {
 
   it('starts, answers what it was given, and ends with code 0', async () => {
     const [port, internalPort] = [String(await freePort()), String(await freePort())];
-    const child = spawn('npm', ['start'], {
+    // What `npm start` runs: npm itself ends by the signal that it gets.
+    const child = spawn('node_modules/.bin/node', ['src/main.ts'], {
       cwd: shop,
-      detached: true,
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, NODE_ENV: 'development', LOG_LEVEL: 'info', PORT: port, INTERNAL_PORT: internalPort },
     });
+    const exit = once(child, 'exit');
     const url = `http://127.0.0.1:${port}`;
     try {
       for await (const text of child.stdout.setEncoding('utf8')) if (text.includes('ready at')) break;
@@ -133,10 +134,9 @@ describe('a service that is made of the package alone', () => {
       expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/api/v1/products', '/api/v1/orders/{id}']));
     } finally {
       child.stdout.resume();
-      // npm and the service are of one group.
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+      child.kill('SIGTERM');
     }
-    const [code] = await once(child, 'exit');
+    const [code] = await exit;
     expect(code).toBe(0);
   }, 60_000);
 });
