@@ -69,7 +69,7 @@ export function readArguments(args: string[], env: NodeJS.ProcessEnv = process.e
   if (problems.length > 0) throw new Error(problems.join('\n'));
   if (first === 'compare') return { command: 'compare', before: second ?? '', after: rest[0] ?? '', tolerance };
   const run: RunArguments = {
-    scenarios: first === 'all' ? scenarioNames : [first as ScenarioName],
+    scenarios: first === 'all' ? scenarioNames : (first.split(',') as ScenarioName[]),
     profile: (second ?? 'smoke') as ProfileName,
     resources: (values.resource ?? []).flatMap((names) => names.split(',')),
     target: values.target ?? env.BASE_URL,
@@ -117,10 +117,11 @@ function compareProblems({ length }: string[]): string[] {
     : ['Expected compare to be followed by two runs: folders, report.json files, last, previous or base.'];
 }
 
+/** Of scenarios with commas between them, or `all`. */
 function runProblems(scenario: string, profile: string | undefined, rest: string[]): string[] {
-  const isKnown = scenario === 'all' || Object.hasOwn(catalogue, scenario);
+  const unknown = scenario === 'all' ? [] : scenario.split(',').filter((name) => !Object.hasOwn(catalogue, name));
   return [
-    ...(isKnown ? [] : [`Expected a scenario, one of all, ${scenarioNames.join(', ')}; got "${scenario}".`]),
+    ...unknown.map((name) => `Expected a scenario, one of all, ${scenarioNames.join(', ')}; got "${name}".`),
     ...(profile === undefined || Object.hasOwn(profiles, profile)
       ? []
       : [`Expected a profile, one of ${Object.keys(profiles).join(', ')}; got "${profile}".`]),

@@ -5,7 +5,7 @@ import { profiles } from '../lib/profiles.ts';
 export function helpText(): string {
   return `Puts a service under load with k6 and says what came of it.
 
-  npm run load -- <scenario|all> [profile] [options]
+  npm run load -- <scenario[,scenario…]|all> [profile] [options]
   npm run load -- compare <run> <run> [--tolerance 1.3]
   npm run load -- manifest <scenario> [profile] --target URL [--kind job]
 

@@ -26,6 +26,11 @@ describe('readArguments', () => {
     });
   });
 
+  it('takes some scenarios, with commas between', () => {
+    expect(readArguments(['read-one,day'], none)).toMatchObject({ run: { scenarios: ['read-one', 'day'] } });
+    expect(() => readArguments(['read-one,dusk'], none)).toThrow('got "dusk"');
+  });
+
   it('names every problem at once, with what was expected', () => {
     const wrong = [
       'reed-one',

@@ -110,8 +110,12 @@ export function connectPostgresql(target: PostgresTarget, limits: PoolConfig): P
     keepAlive: true,
     ...limits,
     ...(options !== '' && { options }),
-    // A pooler of transactions takes no options of a session; it remembers the zone for its clients.
-    ...(target.pgbouncer && { onConnect: async (client: ClientBase) => void (await client.query(inUtc)) }),
+    // A pooler of transactions takes no options of a session, and refuses a client that sends a time-out of statements:
+    // the role has that (docs/scale.md). It remembers the zone for its clients.
+    ...(target.pgbouncer && {
+      statement_timeout: false,
+      onConnect: async (client: ClientBase) => void (await client.query(inUtc)),
+    }),
   });
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
