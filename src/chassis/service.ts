@@ -12,6 +12,7 @@ import { type Container, createContainer } from './di/container.ts';
 import { ErrorReports, faultOf } from './errors/reporters/error-reports.ts';
 import { logReporter } from './errors/reporters/log-reporter.ts';
 import type { Reporter } from './errors/reporters/reporter.ts';
+import { StreamShares } from './http/streams/stream-shares.ts';
 import { Closers } from './lifecycle/closers.ts';
 import { Health } from './lifecycle/health.ts';
 import type { ShutdownReport } from './lifecycle/shutdown.ts';
@@ -63,6 +64,8 @@ export class Service {
   readonly database: Database;
   readonly container: Container = createContainer();
   readonly rateLimits: RateLimitStore;
+  /** The streams of rows under way, by caller. */
+  readonly streams = new StreamShares();
   /** See every request; one that is added later sees those that come after. */
   readonly observers: RequestObserver[] = [];
   readonly startUpReport: StartUpReport;

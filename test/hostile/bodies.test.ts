@@ -18,10 +18,10 @@ const post = (path: string, body: string | Buffer, headers: Record<string, strin
 
 describe('a body', () => {
   it.each([
-    ['a million brackets', '['.repeat(90_000)],
+    ['very many brackets', '['.repeat(49_000)],
     ['objects in objects', '{"a":'.repeat(15_000)],
     ['an array of 45,000 numbers', `[${'1,'.repeat(45_000)}1]`],
-    ['45,000 empty arrays', `{"email":[${'[],'.repeat(30_000)}[]]}`],
+    ['20,000 empty arrays', `{"email":[${'[],'.repeat(20_000)}[]]}`],
     ['10,000 fields', `{${Array.from({ length: 8_000 }, (_, index) => `"f${index}":1`).join()}}`],
     ['a number of 90,000 digits', `{"email":${'9'.repeat(90_000)}}`],
     ['a text of 90,000 characters', `{"email":"${'a@'.repeat(45_000)}","password":"x","name":"x"}`],

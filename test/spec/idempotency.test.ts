@@ -50,7 +50,7 @@ describe('a request with an Idempotency-Key', () => {
 
   it('is one of the same route, however its path is written', async () => {
     const key = newKey();
-    await send('/entries', key, { name: key }).expectData();
+    await send('/entries', key, { name: key }).expectData(201);
     await send('/Entries/', key, { name: key }).expectError(422, /used for another request/);
   });
 

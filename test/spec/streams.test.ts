@@ -67,6 +67,19 @@ describe('a stream of rows', () => {
     await expect.poll(async () => (await state()).ended).toBe(before.ended + 1);
     expect((await state()).read - before.read).toBeLessThan(100_000);
   });
+
+  it('is one of as many of a caller as the route takes, who gets the next once one has ended', async () => {
+    const { ended } = await state();
+    const streams = await Promise.all([open('/slow.ndjson'), open('/slow.ndjson')]);
+    expect(streams.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+    await app.get('/slow.ndjson').expectError(429, /^2 streams of yours are under way/);
+    for (const stream of streams) stream.destroy();
+    await expect.poll(async () => (await state()).ended).toBe(ended + 2);
+    const next = await open('/slow.ndjson');
+    expect(next.statusCode).toBe(200);
+    next.destroy();
+    await expect.poll(async () => (await state()).ended).toBe(ended + 3);
+  });
 });
 
 describe('a stream of events', () => {

@@ -1,13 +1,20 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { chargeRequest } from '../../context/request-context.ts';
 import { BadRequestException, UnsupportedMediaTypeException } from '../../errors/exceptions.ts';
 import { onlyIf } from '../pipeline/middleware.ts';
 import { parseUrlEncoded } from '../pipeline/query-parameters.ts';
 import { BodyBudget } from './body-budget.ts';
+import { countJsonValues } from './count-json-values.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
 import { leaveRawBody } from './raw-bodies.ts';
 import { readBody } from './read-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
 import { deferBody, hasBody, mediaType, methodsWithBody, readingOf, waitsForContinue } from './request-body.ts';
+
+/** A shorter one costs next to nothing, whatever it holds; in characters. */
+const longText = 4_096;
+const valuesOfUnit = 1_000;
+const charactersOfUnit = 100_000;
 
 /** How much of a body the service reads. */
 interface BodyParserOptions {
@@ -29,7 +36,7 @@ interface BodyParserOptions {
  * that take uploads.
  *
  * @throws BadRequestException for a body that is not valid JSON or UTF-8, nests too deep or holds a key such as `__proto__`
- * @throws PayloadTooLargeException for a body beyond the limit
+ * @throws PayloadTooLargeException for a body beyond the limit, or of more than 50,000 values
  * @throws UnsupportedMediaTypeException for POST, PUT and PATCH with a type, character set or encoding that is not read
  * @throws ServiceUnavailableException for the oldest incoming bodies while all together hold more than the budget
  */
@@ -37,7 +44,8 @@ export function bodyParser(options: BodyParserOptions): RequestHandler {
   const { limitBytes, budgetBytes = 67_108_864, deferExpected = false, isRaw = () => false } = options;
   const limits = { limitBytes, budget: new BodyBudget(budgetBytes) };
   async function read(req: Request, parse: (text: string) => unknown, charset: string): Promise<void> {
-    req.body = parse(decodeText(await readBody(req, limits), charset));
+    const bytes = await readBody(req, limits);
+    req.body = parse(decodeText(bytes, charset));
   }
   function leaveRaw(req: Request): void {
     const bytes = leaveRawBody(req, () => readBody(req, limits));
@@ -70,9 +78,15 @@ export function bodyParser(options: BodyParserOptions): RequestHandler {
   return onlyIf(hasBody, parseBody);
 }
 
+/** What a long body costs beside being received, in units of `chargeRequest`: so its client pays for it at overload. */
+function chargeForJson(text: string): void {
+  chargeRequest(countJsonValues(text) / valuesOfUnit + text.length / charactersOfUnit);
+}
+
 function parseJson(text: string): unknown {
   // Clients that send no body in chunks mean none.
   if (text === '') return {};
+  if (text.length > longText) chargeForJson(text);
   const value = parseText(text);
   refuseUnsafeJson(value);
   return value;

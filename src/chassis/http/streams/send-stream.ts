@@ -1,4 +1,6 @@
 import type { Response } from 'express';
+import { currentService } from '../../context/current-service.ts';
+import { callerKey, getRequestContext } from '../../context/request-context.ts';
 import { contentDisposition } from '../answers/content-disposition.ts';
 import { type Columns, CsvLines } from './csv-lines.ts';
 import { pipeAnswer } from './pipe-answer.ts';
@@ -11,6 +13,8 @@ export interface StreamOptions<Row> {
   columns?: Columns<Row>;
   /** Has a browser store the answer under this name; without it it is shown. */
   filename?: string;
+  /** Streams that one caller may have under way at once; the next is a 429. Default 20. */
+  perCaller?: number;
 }
 
 /** How much text is handed to the connection at once, in characters. */
@@ -26,12 +30,29 @@ const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' }
  * The source ends (its `finally` runs) when the client goes away, and when a drain reaches its deadline.
  *
  * @param rows such as `eachRecord(repository, …)`, or a generator of one's own
- * @throws what `rows` raises
+ * @throws what `rows` raises; TooManyRequestsException for a caller with `perCaller` streams under way
  */
 export async function sendStream<Row extends object>(
   res: Response,
   rows: AsyncIterable<Row> | Iterable<Row>,
-  { format, columns, filename }: StreamOptions<Row>,
+  { format, columns, filename, perCaller = 20 }: StreamOptions<Row>,
+): Promise<void> {
+  const leave = currentService().streams.enter(callerKey(getRequestContext()), perCaller);
+  try {
+    await sendRows(res, rows, { format, columns, filename });
+  } finally {
+    leave();
+  }
+}
+
+async function sendRows<Row extends object>(
+  res: Response,
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  {
+    format,
+    columns,
+    filename,
+  }: Pick<StreamOptions<Row>, 'format'> & { columns: Columns<Row> | undefined; filename: string | undefined },
 ): Promise<void> {
   const pieces = piecesOf(linesOf(rows, format, columns));
   const first = await pieces.next();

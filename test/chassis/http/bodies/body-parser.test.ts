@@ -64,6 +64,31 @@ describe('bodyParser', () => {
     expect(response.body.message).toMatch(/refused|nests deeper/);
   });
 
+  it.each([
+    ['nested lists', `{"a":[${'[[[[]]]],'.repeat(12_000)}1]}`],
+    ['fields', `{${Array.from({ length: 30_000 }, (_, index) => `"f${index}":1`).join()}}`],
+    ['numbers that never end', `[${'1,'.repeat(60_000)}`],
+  ])('refuses JSON of more than 50,000 values before it is parsed: %s', async (_what, body) => {
+    const wide = bareApp([bodyParser({ limitBytes: 1_000_000 }), echoBody]);
+    const { status, body: answer } = await request(wide)
+      .post('/')
+      .set({ 'content-type': 'application/json', 'content-encoding': 'gzip' })
+      .serialize((sent) => sent)
+      .send(gzipSync(body) as unknown as string);
+    expect([status, answer.message]).toEqual([
+      413,
+      'The request body holds more than 50000 values; send several requests',
+    ]);
+  });
+
+  it('takes as many commas and brackets as it likes inside of texts, and a thousand records', async () => {
+    const wide = bareApp([bodyParser({ limitBytes: 1_000_000 }), (req, res) => void res.json(Object.keys(req.body))]);
+    const record = Object.fromEntries(Array.from({ length: 24 }, (_, index) => [`f${index}`, index]));
+    for (const body of [{ text: '",[{\\'.repeat(60_000) }, { list: Array.from({ length: 1_000 }, () => record) }]) {
+      expect((await request(wide).post('/').send(body)).body).toEqual(Object.keys(body));
+    }
+  });
+
   it('takes a field that is called constructor', async () => {
     expect((await post('application/json', '{"constructor":"x"}')).status).toBe(200);
   });
