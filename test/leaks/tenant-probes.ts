@@ -55,6 +55,7 @@ export function tenantProbes(list: AnyListPolicy, mark: string): TenantProbe[] {
     { include },
     ...Object.entries(include).map(([name, part]) => ({ include: { [name]: part } as object })),
     ...orders.map((orderBy) => ({ orderBy, include })),
+    ...(policy.search ? [{ q: mark }] : []),
     ...filters(policy, mark, 1).flatMap((where) => [{ where }, { where: { NOT: where } }]),
   ];
   const paged = [...asked, ...orders.map((orderBy) => ({ orderBy, cursor: '', pageSize: 1 }))];

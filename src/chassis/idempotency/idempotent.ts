@@ -102,8 +102,19 @@ export function idempotent(options: IdempotencyOptions = {}): RequestHandler {
     logger.warn({ err }, message);
   }
 
-  const step = documented(runOnce as RequestHandler, { statuses: [409, 422, 429] });
+  const step = documented(runOnce as RequestHandler, {
+    statuses: [409, 422, 429],
+    parameters: [keyParameter(required)],
+  });
   return Object.assign(step, { [mark]: step });
+}
+
+/** The header in the description of the API. */
+function keyParameter(required: boolean) {
+  return {
+    ...{ name: header, in: 'header', required, schema: { type: 'string', maxLength: 255 } },
+    description: 'The same request with the same key gets the answer of the first one, and has its effect once',
+  };
 }
 
 function openKeys({ keepHours = 24, waitMs = 5_000, lockSeconds }: IdempotencyOptions): IdempotencyKeys {

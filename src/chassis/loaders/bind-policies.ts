@@ -73,6 +73,7 @@ function check(from: RegisteredPolicy, found: Found): void {
       if (reference === undefined) visit(relation.target);
     }
     rules.sorts.keys();
+    rules.search.keys();
   };
   visit(found.policies.of(from.policy).rules);
 }

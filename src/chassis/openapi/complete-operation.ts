@@ -30,7 +30,7 @@ export function completeOperation(written: Json, facts: RouteFacts): Json {
     tags: [facts.module.charAt(0).toUpperCase() + facts.module.slice(1)],
     operationId: operationId(facts),
     ...(security.length > 0 && { security: security.map((scheme) => ({ [scheme]: [] })) }),
-    parameters: pathParameters(facts),
+    parameters: [...pathParameters(facts), ...facts.guards.parameters],
     ...(typeof body === 'string' && { requestBody: { required: true, ...jsonContent(schemaReference(body)) } }),
   };
   const { parameters, ...operation } = deepMerge(known, own) as Json & { parameters: Json[] };

@@ -23,6 +23,8 @@ export interface DescribedResource {
   id: Json | undefined;
   /** Whether records have versions, and a change has to name one. */
   versions: 'none' | 'optional' | 'required';
+  /** How many records one request creates at most; undefined where there is no route for several. */
+  bulk: number | undefined;
 }
 
 interface FoundResource {
@@ -93,6 +95,7 @@ function describeResource(
     ...{ router, path, rules, record, create: name(schemas.create), update: name(schemas.update) },
     result: rules.includes.size > 0 ? `${record}WithIncludes` : record,
     id: properties?.['id'],
+    bulk: access.bulk,
     versions: versioned ? (access.requireVersion ? 'required' : 'optional') : 'none',
   };
 }

@@ -21,6 +21,8 @@ export interface HandlerDocs {
   scopes?: readonly string[];
   /** Failure statuses that the handler answers with, e.g. `[401, 403]`. */
   statuses?: readonly number[];
+  /** Parameters that the handler reads, as OpenAPI has them, e.g. a header. */
+  parameters?: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** A handler that carries its own OpenAPI information. */
@@ -35,7 +37,7 @@ export function documented(handler: RequestHandler, openapi: HandlerDocs): Docum
   return Object.assign(handler, { openapi });
 }
 
-/** What several handlers say together: any of the security schemes, all of the scopes and statuses. */
+/** What several handlers say together: any of the security schemes, all of the scopes, statuses and parameters. */
 export function docsOf(handlers: readonly unknown[]): Required<HandlerDocs> {
   const docs = handlers.map((handler) => (handler as Partial<DocumentedHandler>).openapi ?? {});
   return {
@@ -43,6 +45,7 @@ export function docsOf(handlers: readonly unknown[]): Required<HandlerDocs> {
     schemes: Object.assign({}, ...docs.map(({ schemes }) => schemes)),
     scopes: [...new Set(docs.flatMap(({ scopes }) => scopes ?? []))],
     statuses: [...new Set(docs.flatMap(({ statuses }) => statuses ?? []))],
+    parameters: docs.flatMap(({ parameters }) => parameters ?? []),
   };
 }
 

@@ -29,6 +29,7 @@ export function findParameters(rules: PolicyRules, components: QueryComponents):
     ...includeParameter(rules, components),
     ...orderParameter(rules, components),
     ...whereParameter(rules, components),
+    ...searchBoxParameter(rules),
   ];
 }
 
@@ -89,6 +90,13 @@ function whereParameter(rules: PolicyRules, components: QueryComponents): Json[]
       description: `Filter. What it may name, beside \`AND\`, \`OR\` and \`NOT\`:\n${lines.join('\n')}`,
     }),
   ];
+}
+
+function searchBoxParameter({ search, limits }: PolicyRules): Json[] {
+  if (search.length === 0) return [];
+  const fields = code(search.map((path) => path.join('.')));
+  const schema = { type: 'string', maxLength: limits.searchText };
+  return [query('q', schema, `A text that one of ${fields} contains, whatever the case of its letters.`)];
 }
 
 /** A filter that is likely to match something: text that contains a letter, a number or date from an early one on. */

@@ -13,6 +13,7 @@ const standardRoutes: Record<string, Describe> = {
   'GET /paginated': paginated,
   'GET /:id': get,
   'POST ': create,
+  'POST /bulk': createBulk,
   'PUT /:id': update,
   'PATCH /:id': patch,
   'DELETE /:id': remove,
@@ -101,6 +102,34 @@ function create(resource: DescribedResource): Json {
         Location: 'Where the new record is found',
         ...tagOf(resource),
       }),
+      409: {},
+    },
+  };
+}
+
+function createBulk(resource: DescribedResource): Json {
+  const items = { type: 'array', minItems: 1, maxItems: resource.bulk, items: schemaReference(resource.create) };
+  const mode = {
+    ...{ type: 'string', enum: ['each', 'all'], default: 'each' },
+    description: '`each` creates what can be created, `all` everything or nothing',
+  };
+  const body = { type: 'object', required: ['items'], properties: { items, mode }, additionalProperties: false };
+  const record = schemaReference(resource.record);
+  const created = successBody(record, { statusCode: { type: 'integer', enum: [201] } });
+  const result = { anyOf: [created, schemaReference('ErrorBody')] };
+  const some = 'What became of each item, in their order, where some could not be created';
+  return {
+    operationId: `create${plural(resource)}InBulk`,
+    summary: `Create several ${words(resource)}`,
+    description:
+      'All in one unit of work. With `mode: all` the answer is the records, or the failure of one item, whose number is `details.item`.',
+    requestBody: { required: true, ...jsonContent(body) },
+    responses: {
+      201: jsonResponse(
+        'All were created: with `mode: all` the records, else what became of each item',
+        successBody({ type: 'array', items: { anyOf: [record, created] } }),
+      ),
+      207: jsonResponse(some, successBody({ type: 'array', items: result })),
       409: {},
     },
   };

@@ -105,8 +105,10 @@ function filterCost(rules: PolicyRules, filter: Filter): FilterCost {
 }
 
 function conditionCost(rules: PolicyRules, name: string, condition: unknown): FilterCost {
-  const rule = rules.filters.get(name);
+  // A search box also looks through relations and texts that no filter may name.
+  const rule = rules.filters.get(name) ?? rules.includes.get(name);
   if (rule && !('many' in rule)) return comparisonsCost(condition);
+  if (!rule && rules.fields.has(name)) return comparisonsCost(condition);
   if (rule) {
     const inner = relationForms(rule.many, condition as Filter).map(([, part]) => filterCost(rule.target, part));
     return { cost: units.relation * Math.max(1, inner.length) + sumOf(inner), narrow: false };

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { chargeRequest } from '../context/request-context.ts';
+import { PreconditionFailedException } from '../errors/exceptions.ts';
 import { entityTag, namesTag, readEntityTags } from '../http/answers/entity-tags.ts';
 import { sendData, sendNoContent, sendNotModified, sendPage } from '../http/answers/responses.ts';
 import { parseBody } from '../http/bodies/parse-body.ts';
@@ -10,6 +11,7 @@ import { readId } from '../query/parse/read-id.ts';
 import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import type { ServicePolicies } from '../query/policy/service-policies.ts';
 import type { Selection } from '../query/query-types.ts';
+import { createAll, createEach, readBulk } from './bulk-create.ts';
 import type { ResourceService } from './resource-service.ts';
 
 /** A schema by what it gives, so that the compiler's message names the field that does not fit. */
@@ -101,6 +103,30 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
     sendData(response, 201, record);
   }
 
+  /**
+   * POST /<resources>/bulk: 201 with all records, or 207 with what became of each item where some cannot be created.
+   *
+   * @param most how many items one request may bring
+   */
+  async createBulk(request: Request, response: Response, most: number): Promise<void> {
+    const { items, mode } = readBulk(request.body, most);
+    const schema = this.#schema('create');
+    const policy = this.#policyFor(request);
+    const service = this.service as unknown as Parameters<typeof createAll>[0];
+    if (mode === 'all') {
+      const created = await createAll(service, schema, items, policy.select);
+      return sendData(
+        response,
+        201,
+        created.map((record) => readable(record, policy)),
+      );
+    }
+    const results = (await createEach(service, schema, items, policy.select)).map((result) =>
+      result.success ? { ...result, data: readable(result.data, policy) } : result,
+    );
+    sendData(response, results.every(({ success }) => success) ? 201 : 207, results);
+  }
+
   /** PUT /<resources>/:id: 200 with the changed record. */
   async update(request: Request, response: Response): Promise<void> {
     const input = parseBody(this.#schema('update'), request.body);
@@ -184,7 +210,8 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   /** Makes a change to the version that If-Match names, or without it to any. */
   #ifMatch<T>(request: Request, change: () => Promise<T>): Promise<T> {
     const tags = readEntityTags(request.headers['if-match']);
-    if (this.service.versionColumn === undefined || tags === undefined || tags === '*') return change();
+    if (tags === undefined || tags === '*') return change();
+    if (this.service.versionColumn === undefined) throw noVersions();
     return this.service.ifVersion(this.idOf(request), tags, change);
   }
 
@@ -222,6 +249,10 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   protected idOf(request: Request): Parameters<S['get']>[0] {
     return readId(this.schemas.list.declared, request.params.id as string) as Parameters<S['get']>[0];
   }
+}
+
+function noVersions(): PreconditionFailedException {
+  return new PreconditionFailedException('Expected no If-Match, because these records have no versions; leave it out');
 }
 
 function pathOf(request: Request): string {

@@ -36,6 +36,8 @@ export interface ResourceAccess {
   delete?: RequestHandler;
   /** `idempotent()`, so that a create that is sent again with its Idempotency-Key has its effect once; the others have it anyway. */
   idempotent?: RequestHandler;
+  /** How many records `POST <path>/bulk` creates at most, for who may create one. Default: none, there is no such route. */
+  bulk?: number;
   /** Whether PATCH stands beside PUT. Default: false. */
   patch?: boolean;
   /** Whether a change needs If-Match, which its repository checks by its `version`. Default: false, then it may. */
@@ -95,6 +97,11 @@ export function resourceRouter(path: string, controller: ResourceController, acc
   }
   if (get) router.get(`${path}/:id`, ...get, handle(controller, 'get'));
   if (create) router.post(path, ...create, handle(controller, 'create'));
+  const { bulk } = access;
+  if (create && bulk) {
+    const createBulk: RequestHandler = (request, response) => controller.createBulk(request, response, bulk);
+    router.post(`${path}/bulk`, ...create, asyncHandler(createBulk));
+  }
   if (update) {
     router.put(`${path}/:id`, ...update, handle(controller, 'update'));
     if (access.patch) router.patch(`${path}/:id`, ...update, handle(controller, 'patch'));

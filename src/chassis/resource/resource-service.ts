@@ -123,6 +123,11 @@ export class ResourceService<
     await this.repository.delete(id);
   }
 
+  /** Runs `work` in one unit of work, for who calls several methods; one inside another is a savepoint. */
+  together<T>(work: () => Promise<T>): Promise<T> {
+    return this.unitOfWork(work, { retries: 3 });
+  }
+
   /** Runs `work` so that all it writes is stored or nothing; all repositories on the same database join. See `unitOfWork`. */
   protected unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T> {
     return this.repository.unitOfWork(work, options);

@@ -101,6 +101,7 @@ export const orderList = listPolicy('Order', {
     lines: many(() => orderLineList),
   },
   sort: ['createdAt', 'placedAt', 'status', 'number'],
+  search: ['number', 'note'],
   include: { lines: many(() => orderLineList), payments: many(() => paymentList) },
 });
 
@@ -114,6 +115,7 @@ export const stockList = listPolicy('Stock', {
     product: policyOf('catalog', 'Product'),
   },
   sort: ['available', 'lowSince', 'createdAt', 'product.name'],
+  search: ['product.name', 'product.sku'],
   include: { product: policyOf('catalog', 'Product') },
 });
 

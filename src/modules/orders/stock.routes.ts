@@ -5,5 +5,10 @@ import { defineRoutes, resourceRouter } from 'slipway';
  * /stock: { x-resource: Stock }
  */
 export default defineRoutes(({ stockController, auth }) =>
-  resourceRouter('/stock', stockController, { read: auth.user(), write: auth.role('admin'), requireVersion: true }),
+  resourceRouter('/stock', stockController, {
+    read: auth.user(),
+    write: auth.role('admin'),
+    bulk: 100,
+    requireVersion: true,
+  }),
 );

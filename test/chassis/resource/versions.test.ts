@@ -69,6 +69,12 @@ describe.each(databaseProviders)('versions of records on %s', (provider) => {
       expect((await change(`/orders/${id}`, { 'if-match': '"1"' }, { number: 'x' })).status).toBe(404);
   });
 
+  it('are not there where a repository declares none, so a change with If-Match is refused', async () => {
+    const late = await put!('/customers/101', { 'if-match': '"1"' }, { name: 'lost' });
+    expect([late.status, late.body.message]).toEqual([412, expect.stringContaining('have no versions')]);
+    expect((await put!('/customers/101', { 'if-match': '*' }, { name: 'any' })).status).toBe(200);
+  });
+
   it('keep a record from being deleted by who has not seen it as it is', async () => {
     await put!('/orders/101', {}, { number: 'changed' });
     expect((await remove!('/orders/101', { 'if-match': '"1"' })).status).toBe(412);

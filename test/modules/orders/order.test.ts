@@ -67,6 +67,28 @@ describe('placing', () => {
     ]);
   });
 
+  it('of two tenants with the same Idempotency-Key is done for each', async () => {
+    const other = await aTenant(app, 3);
+    const body = { lines: [{ ...lamp, quantity: 1 }] };
+    const create = (client: typeof tenant.user) =>
+      client
+        .send((server) => server.post('/api/v1/orders').set('Idempotency-Key', 'the-same').send(body))
+        .expectData(201);
+    const [mine, again, theirs] = [await create(tenant.user), await create(tenant.user), await create(other.user)];
+    expect(again.id).toBe(mine.id);
+    expect(theirs.id).not.toBe(mine.id);
+    expect(await other.user.get('/api/v1/orders').expectData()).toMatchObject([{ id: theirs.id }]);
+  });
+
+  it('is described with its header on the API page', async () => {
+    const { paths } = (await app.get('/api-docs.json')).body;
+    const { parameters } = paths['/api/v1/orders/{id}/place'].post;
+    expect(parameters).toContainEqual(expect.objectContaining({ name: 'Idempotency-Key', in: 'header' }));
+    expect(paths['/api/v1/stock/bulk'].post.responses).toHaveProperty('207');
+    const { parameters: ofStock } = paths['/api/v1/stock'].get;
+    expect(ofStock).toContainEqual(expect.objectContaining({ name: 'q', in: 'query' }));
+  });
+
   it('answers 409 to who places again, and takes nothing', async () => {
     const order = await aDraft(tenant.user, tenant.products, 1);
     await act(tenant.user, 'place', order.id).expectData();

@@ -2,6 +2,7 @@
 export type Columns<Row> = readonly (keyof Row & string)[] | Readonly<Record<string, (row: Row) => unknown>>;
 
 const needsQuotes = /[",\r\n]/;
+const numeric = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 /** What a spreadsheet takes for a formula (OWASP: CSV injection). */
 const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 
@@ -33,12 +34,15 @@ function fieldOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
   const text = textOf(value);
-  const safe = formula.test(text) ? `'${text}` : text;
+  // A decimal writes itself as text.
+  const isNumber = typeof value !== 'string' && numeric.test(text);
+  const safe = formula.test(text) && !isNumber ? `'${text}` : text;
   return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value instanceof Date) return value.toISOString();
-  return JSON.stringify(value);
+  const written = (value as { toJSON?(): unknown }).toJSON?.() ?? value;
+  return typeof written === 'string' ? written : JSON.stringify(written);
 }

@@ -143,6 +143,19 @@ type RecordProblem<M extends ModelName, S> = {
 /** A type that nothing has but what has no problem. */
 type Without<Problem> = [Problem] extends [never] ? unknown : Problem;
 
+type TextField<M extends ModelName> = {
+  [K in FieldName<M>]: [NonNullable<Scalars<M>[K]>] extends [string]
+    ? string extends NonNullable<Scalars<M>[K]>
+      ? K
+      : never
+    : never;
+}[FieldName<M>];
+
+/** A text of the record, or `<relation>.<field>` through a relation to one. */
+type SearchKey<M extends ModelName, S> =
+  | (keyof S & TextField<M>)
+  | { [R in ToOneRelation<M>]: `${R}.${TextField<RelatedModel<M, R>>}` }[ToOneRelation<M>];
+
 /** What a list policy is made of. A part that is left out allows nothing. */
 export interface ListDefinition<M extends ModelName, S extends z.core.$ZodShape> {
   /** The fields that may leave; its types say how filter values are read. */
@@ -151,6 +164,12 @@ export interface ListDefinition<M extends ModelName, S extends z.core.$ZodShape>
   readonly filter?: FieldFilters<M, S> & Relations<M>;
   /** Keys of `orderBy`. A dotted key needs its relation in `filter` or `include`, whose policy must have the field. */
   readonly sort?: readonly SortKey<M, S>[];
+  /**
+   * Texts that the parameter `q` looks through, whatever the case of letters: `search: ['number', 'customer.name']`. Each
+   * costs as a search does, so name few, and give PostgreSQL an index of trigrams on each. A dotted one needs its relation
+   * as a dotted `sort` key does.
+   */
+  readonly search?: readonly SearchKey<M, S>[];
   /** Relations that may be returned, each with its own policy. */
   readonly include?: Relations<M>;
   /** Bounds that differ from `defaultQueryLimits`. */

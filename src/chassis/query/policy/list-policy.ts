@@ -14,6 +14,7 @@ import {
 } from '../parse/parameter.ts';
 import { checkRelated, isToMany, parseInclude } from '../parse/parse-include.ts';
 import { type OrderTerm, parseOrder, toOrder } from '../parse/parse-order.ts';
+import { parseSearchBox } from '../parse/parse-search-box.ts';
 import { parseWhere } from '../parse/parse-where.ts';
 import { queryCost, recordCost } from '../query-cost.ts';
 import type { Filter, FindQuery, GetQuery, SearchQuery, Selection } from '../query-types.ts';
@@ -26,6 +27,7 @@ import { type FollowRelation, type LooseDefinition, PolicyRules, type RelationTa
 
 const getParameters: ReadonlySet<string> = new Set(['include']);
 const findParameters: ReadonlySet<string> = new Set(['include', 'orderBy', 'where']);
+const searchBox: ReadonlySet<string> = new Set(['q']);
 const searchParameters: ReadonlySet<string> = new Set([
   'page',
   'pageSize',
@@ -90,8 +92,8 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
 
   /** Reads the parameters of a find request: include, orderBy, where. @throws BadRequestException when they ask for what is not allowed */
   parseFind(query: QueryInput): FindQuery {
-    refuseUnknown(query, findParameters);
     const { rules } = this;
+    refuseUnknown(query, withSearchBox(rules, findParameters));
     const { findLimit, parents } = rules.limits;
     const parts = readParts(rules, query, Math.min(findLimit, parents), 'request');
     const { where, terms, select } = parts;
@@ -107,8 +109,8 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
    * @throws BadRequestException when they ask for what is not allowed
    */
   parseSearch(query: QueryInput, cursors: CursorCodec): SearchQuery {
-    refuseUnknown(query, searchParameters);
     const { rules } = this;
+    refuseUnknown(query, withSearchBox(rules, searchParameters));
     const { page, pageSize, cursor } = query;
     const defaults = {
       page: defaultPaging.page,
@@ -212,7 +214,9 @@ type Source = 'request' | 'program';
  * @throws BadRequestException for what is not allowed
  */
 function readParts(rules: PolicyRules, query: QueryInput, take: number, source: Source): QueryParts {
-  const where = readPart(rules, 'where', query.where, source, (value, context) => parseWhere(rules, value, context));
+  const asked = readPart(rules, 'where', query.where, source, (value, context) => parseWhere(rules, value, context));
+  const searched = parseSearchBox(rules, query.q);
+  const where = asked && searched ? { AND: [asked, searched] } : (asked ?? searched);
   const terms = readPart(rules, 'orderBy', query.orderBy, source, (value, context) =>
     parseOrder(rules, value, context),
   );
@@ -243,6 +247,11 @@ function readPart<T>(
     checkBounds(raw, limits);
     return parse(raw, parseContext(limits));
   });
+}
+
+/** The parameters of a list, with that of its search box where the policy declares one. */
+function withSearchBox({ search }: PolicyRules, parameters: ReadonlySet<string>): ReadonlySet<string> {
+  return search.length === 0 ? parameters : new Set([...parameters, ...searchBox]);
 }
 
 /** Refuses parameters that a request does not take. */

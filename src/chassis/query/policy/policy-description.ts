@@ -24,6 +24,8 @@ export interface PolicyDescription {
   fields: string[];
   filters: Record<string, { kind: FieldKind; nullable: boolean; operators: string[] } | RelationDescription>;
   sorts: string[];
+  /** What the parameter `q` looks through; absent where there is none. */
+  search?: string[];
   includes: Record<string, RelationDescription>;
   limits: Readonly<QueryLimits>;
 }
@@ -40,6 +42,7 @@ export function describePolicy(rules: PolicyRules): PolicyDescription {
     fields: [...rules.fields.keys()],
     filters: Object.fromEntries(filters),
     sorts: [...rules.sorts.keys()],
+    ...(rules.search.length > 0 && { search: rules.search.map((path) => path.join('.')) }),
     includes: Object.fromEntries([...rules.includes].map(([name, rule]) => [name, describeRelation(rule)])),
     limits: rules.limits,
   };

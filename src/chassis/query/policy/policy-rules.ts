@@ -17,6 +17,7 @@ export interface LooseDefinition {
   readonly record: z.ZodObject;
   readonly filter?: Readonly<Record<string, readonly string[] | RelationTarget | ToMany>>;
   readonly sort?: readonly string[];
+  readonly search?: readonly string[];
   readonly include?: Readonly<Record<string, RelationTarget | ToMany>>;
   readonly limits?: Partial<QueryLimits>;
 }
@@ -50,6 +51,7 @@ export class PolicyRules {
   /** How the primary key sorts, which ends every order. */
   readonly idSort: SortRule;
   readonly #follow: FollowRelation;
+  readonly #searchKeys: readonly string[];
   readonly #sortKeys: readonly string[];
 
   constructor(model: string, definition: LooseDefinition, follow: FollowRelation) {
@@ -69,6 +71,7 @@ export class PolicyRules {
       this.fields.get('id') ?? { name: 'id', kind: 'text', nullable: false, values: undefined },
     );
     this.#sortKeys = definition.sort ?? [];
+    this.#searchKeys = definition.search ?? [];
     for (const key of this.#sortKeys) if (!key.includes('.')) this.#ownSort(key);
   }
 
@@ -84,6 +87,31 @@ export class PolicyRules {
       (key) => [key, key.includes('.') ? this.#relatedSort(key) : this.#ownSort(key)] as const,
     );
     return fixed(this, 'sorts', new Map(sorts));
+  }
+
+  /** The texts that a search box looks through, each by its path; like `sorts` a plain value after its first use. */
+  get search(): readonly (readonly string[])[] {
+    const { searches } = this.limits;
+    if (this.#searchKeys.length > searches)
+      throw broken(this.model, `search: expected at most ${searches} fields, which is limits.searches`);
+    return fixed(
+      this,
+      'search',
+      this.#searchKeys.map((key) => this.#searched(key)),
+    );
+  }
+
+  #searched(key: string): string[] {
+    const path = key.split('.');
+    const [name = '', related] = path;
+    const relation = related === undefined ? undefined : (this.includes.get(name) ?? this.filters.get(name));
+    const target = relation && 'many' in relation && !relation.many ? relation.target : undefined;
+    const field = related === undefined ? this.fields.get(name) : target?.fields.get(related);
+    if (field?.kind === 'text') return path;
+    throw broken(
+      this.model,
+      `search: expected ${key} to be a text of the record, or of a relation to one in filter or include`,
+    );
   }
 
   #filter(name: string, rule: readonly string[] | RelationTarget | ToMany): FieldFilter | RelationRule {

@@ -22,6 +22,8 @@ describe('a line of CSV', () => {
     ['', undefined],
     ['1970-01-01T00:00:00.000Z', new Date(0)],
     ['"{""a"":1}"', { a: 1 }],
+    ['-19.90', { toJSON: () => '-19.90' }],
+    ["'=1+1", { toJSON: () => '=1+1' }],
   ])('holds the field %j for what it means', (field, value) => {
     expect(new CsvLines<{ value: unknown }>(['value']).line({ value })).toBe(`${field}\r\n`);
   });
