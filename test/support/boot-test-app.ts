@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import type { AppConfig } from '../../src/chassis/config/app-config.ts';
 import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
 import type { DelegateName, OrmClient } from '../../src/chassis/database/client/orm-types.ts';
 import { createService, type Service, type ServiceOptions } from '../../src/chassis/service.ts';
+import { actAsNamed, headersOf, type TestPrincipal } from '../../src/chassis/testing/act-as-named.ts';
 import { TestClient } from '../../src/chassis/testing/test-client.ts';
 import { createTestDatabase } from '../../src/chassis/testing/test-database.ts';
 import { whenDone } from '../../src/chassis/testing/when-done.ts';
@@ -31,6 +33,7 @@ export class TestApp extends TestClient {
   /** The directory of uploaded files. */
   readonly uploads: string;
   readonly #clients = new Map<string, TestClient>();
+  readonly #password = randomUUID();
 
   constructor(service: Service, urls: { url: string; internalUrl: string }, uploads: string) {
     super(urls.url);
@@ -39,6 +42,7 @@ export class TestApp extends TestClient {
     this.internalUrl = urls.internalUrl;
     this.internal = new TestClient(urls.internalUrl);
     this.uploads = uploads;
+    service.observers.push(actAsNamed(this.#password));
   }
 
   get express(): Express {
@@ -50,8 +54,16 @@ export class TestApp extends TestClient {
     return this.service.database.client;
   }
 
-  /** The same application called with the token of a seeded account, or of the account with these credentials. */
-  as(account: 'admin' | 'user' | { email: string; password: string }): TestClient {
+  /**
+   * The same application called with the token of a seeded account, or of the account with these credentials; or by a
+   * principal, whom guards let through without credentials.
+   */
+  as(
+    account: 'admin' | 'user' | { email: string; password: string } | (TestPrincipal & { userId: string }),
+  ): TestClient {
+    if (typeof account === 'object' && 'userId' in account) {
+      return new TestClient(this.url, { headers: headersOf(this.#password, account) });
+    }
     const credentials =
       typeof account === 'string' ? { email: `${account}@example.com`, password: 'slipway-demo-password' } : account;
     const client =

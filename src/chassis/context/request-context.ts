@@ -52,6 +52,8 @@ export interface RequestContext {
   userId?: string;
   /** The authenticated caller; guards set it with `setPrincipal`, and `currentPrincipal()` reads it. */
   principal?: Principal;
+  /** Who a test says to call; guards take it in place of credentials. Only `slipway/testing` sets it. */
+  assumedPrincipal?: Principal;
 }
 
 /**

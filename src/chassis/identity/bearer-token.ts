@@ -6,11 +6,13 @@ export function bearerToken({ headers: { authorization } }: Request): string | u
   return authorization === undefined ? undefined : /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization)?.[1];
 }
 
-/** What every provider of bearer tokens expects and challenges with. */
-export const bearerCredentials = {
-  expects: 'the header Authorization: Bearer <access token>',
-  challenge: 'Bearer',
-  schemes: { bearer: { document: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+/** The credentials of every provider of bearer tokens. */
+export const bearerSchemes = {
+  bearer: {
+    document: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+    expects: 'the header Authorization: Bearer <access token>',
+    challenge: 'Bearer',
+  },
 } as const;
 
 /** The one refusal of a token, which does not tell the client why; the log does. */

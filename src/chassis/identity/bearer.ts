@@ -1,7 +1,7 @@
 import { isUrlOf } from '../config/settings/setting-types.ts';
 import { currentService } from '../context/current-service.ts';
 import type { Principal } from '../context/principal.ts';
-import { bearerCredentials, bearerToken, claimedIssuer } from './bearer-token.ts';
+import { bearerSchemes, bearerToken, claimedIssuer } from './bearer-token.ts';
 import { type StandardClaims, standardPrincipal } from './claims.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import { IssuerDocument } from './issuer-document.ts';
@@ -61,7 +61,7 @@ export function bearer({ settings: prefix = 'AUTH', principal }: BearerOptions =
   // The first request need not wait for them.
   void keys.refresh();
   return {
-    ...bearerCredentials,
+    schemes: bearerSchemes,
     identify(request) {
       const token = bearerToken(request);
       return token !== undefined && claimedIssuer(token) === issuer ? verifier.verify(token) : undefined;

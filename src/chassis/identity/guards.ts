@@ -1,11 +1,12 @@
 import { asFunction, type BuildResolver } from 'awilix/browser';
 import type { Request, RequestHandler } from 'express';
 import { type Principal, setPrincipal } from '../context/principal.ts';
+import { getRequestContext } from '../context/request-context.ts';
 import { ForbiddenException, UnauthorizedException } from '../errors/exceptions.ts';
 import { nearMisses } from '../errors/near-misses.ts';
 import { documented } from '../openapi/documented.ts';
 import { bearerToken, invalidToken } from './bearer-token.ts';
-import type { IdentityProvider } from './identity-provider.ts';
+import type { CredentialScheme, IdentityProvider } from './identity-provider.ts';
 
 /** The roles and scopes that a service knows. A guard that names another one is a type error, and stops the start. */
 export interface IdentityNames<Role extends string, Scope extends string> {
@@ -99,35 +100,27 @@ export class Guards<Role extends string = string, Scope extends string = string>
 
   #guard({ statuses, scope = [], fresh = false, may, refusal }: Rule<Scope>): RequestHandler {
     const scopes = this.#known('scope', scope, this.#names.scopes);
+    const all = Object.entries(this.#provider.schemes);
+    const unlimited = all.filter(([, { limited }]) => !limited);
+    const schemes = scopes.length > 0 || unlimited.length === 0 ? all : unlimited;
+    const unauthorized = refusalOf(schemes.map(([, scheme]) => scheme));
     const demand = { fresh };
     const guard: RequestHandler = async (request, _response, next) => {
-      const principal = await this.#provider.identify(request, demand);
-      if (!principal) throw this.#unauthorized(request);
+      const assumed = getRequestContext()?.assumedPrincipal;
+      const principal = assumed ?? (await this.#provider.identify(request, demand));
+      if (!principal) throw unauthorized(request);
       setPrincipal(principal);
       refuseScope(principal, scopes);
       if (may && !(await may(principal, request)))
         throw new ForbiddenException(refusal ?? 'Your role does not allow this');
       next();
     };
-    const schemes = Object.entries(this.#provider.schemes);
-    const accepted = scopes.length > 0 ? schemes : schemes.filter(([, { limited }]) => !limited);
     return documented(guard, {
-      security: (accepted.length > 0 ? accepted : schemes).map(([name]) => name),
+      security: schemes.map(([name]) => name),
       schemes: Object.fromEntries(schemes.map(([name, { document }]) => [name, document])),
       scopes,
       statuses: scopes.length > 0 ? [...new Set([...statuses, 403])] : statuses,
     });
-  }
-
-  /** Credentials that no provider knows: none at all, of another form, or of another issuer. */
-  #unauthorized(request: Request): UnauthorizedException {
-    const { expects, challenge } = this.#provider;
-    if (request.headers.authorization !== undefined && bearerToken(request) !== undefined)
-      return invalidToken('of no known issuer');
-    const isMalformed = request.headers.authorization !== undefined && /^Bearer\b/.test(challenge);
-    const header = isMalformed ? challenge.replace(/^Bearer/, 'Bearer error="invalid_request"') : challenge;
-    const headers = { 'WWW-Authenticate': header };
-    return new UnauthorizedException(`Expected ${expects}`, undefined, { headers });
   }
 
   #known<Name extends string>(
@@ -157,6 +150,19 @@ export function guards<const Role extends string = string, const Scope extends s
   names: IdentityNames<Role, Scope> = {},
 ): BuildResolver<Guards<Role, Scope>> {
   return asFunction(() => new Guards<Role, Scope>(make(), names)).singleton();
+}
+
+/** What a request is refused with whose credentials no provider knows: none at all, of another form, or of another issuer. */
+function refusalOf(schemes: readonly CredentialScheme[]): (request: Request) => UnauthorizedException {
+  const challenge = [...new Set(schemes.map((scheme) => scheme.challenge))].join(', ');
+  const message = `Expected ${[...new Set(schemes.map(({ expects }) => expects))].join(' or ')}`;
+  const malformed = challenge.replace(/^Bearer\b/, 'Bearer error="invalid_request"');
+  return (request) => {
+    const isSent = request.headers.authorization !== undefined;
+    if (isSent && bearerToken(request) !== undefined) return invalidToken('of no known issuer');
+    const headers = { 'WWW-Authenticate': isSent ? malformed : challenge };
+    return new UnauthorizedException(message, undefined, { headers });
+  };
 }
 
 function hasOne({ roles }: Principal, wanted: readonly string[]): boolean {

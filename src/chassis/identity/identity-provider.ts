@@ -8,21 +8,22 @@ export interface IdentityDemand {
   readonly fresh: boolean;
 }
 
-/** Credentials of one kind, as the API document shows them. */
+/** Credentials of one kind. */
 export interface CredentialScheme {
+  /** As the API document shows them. */
   readonly document: SecurityScheme;
+  /** What a client may send, for the message of a 401, such as `the header X-API-Key: <API key>`. */
+  readonly expects: string;
+  /** What WWW-Authenticate says to a request without credentials, such as `Bearer`. */
+  readonly challenge: string;
   /** Whether they pass only guards that name a scope. Default: false. */
   readonly limited?: boolean;
 }
 
 /** One way to show who calls: access tokens of an issuer, API keys, the service's own accounts. */
 export interface IdentityProvider {
-  /** Its credentials in the API document, by the name of the security scheme. */
+  /** Its credentials, by the name of their security scheme in the API document. */
   readonly schemes: Readonly<Record<string, CredentialScheme>>;
-  /** What a client may send, for the message of a 401, such as `the header X-API-Key: <API key>`. */
-  readonly expects: string;
-  /** What WWW-Authenticate says to a request without credentials, such as `Bearer`. */
-  readonly challenge: string;
   /**
    * The caller that the credentials of the request name; undefined where it has none that this provider knows.
    *
@@ -40,8 +41,6 @@ export interface IdentityProvider {
 export function either(...providers: readonly IdentityProvider[]): IdentityProvider {
   return {
     schemes: Object.assign({}, ...providers.map(({ schemes }) => schemes)),
-    expects: [...new Set(providers.map(({ expects }) => expects))].join(' or '),
-    challenge: [...new Set(providers.map(({ challenge }) => challenge))].join(', '),
     async identify(request, demand) {
       for (const provider of providers) {
         const principal = await provider.identify(request, demand);

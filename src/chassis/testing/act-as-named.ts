@@ -20,7 +20,8 @@ export function actAsNamed(password: string): RequestObserver {
       const [given, named] = String(request.headers[header] ?? '').split(' ', 2);
       if (given !== password || named === undefined) return;
       const { roles, scopes, ...rest } = JSON.parse(decodeURIComponent(named));
-      context.principal = { ...rest, roles: new Set(roles), scopes: new Set(scopes) };
+      const principal: Principal = { ...rest, roles: new Set(roles), scopes: new Set(scopes) };
+      Object.assign(context, { principal, assumedPrincipal: principal });
       context.userId = rest.userId;
     },
   };

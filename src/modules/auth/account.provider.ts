@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import {
-  bearerCredentials,
+  bearerSchemes,
   bearerToken,
   claimedIssuer,
   type IdentityDemand,
@@ -24,9 +24,7 @@ const noScopes: ReadonlySet<string> = new Set();
  * (AUTH_ACCESS_TOKEN_TTL_SECONDS, 15 minutes unless set otherwise).
  */
 export class AccountProvider implements IdentityProvider {
-  readonly schemes = bearerCredentials.schemes;
-  readonly expects = bearerCredentials.expects;
-  readonly challenge = bearerCredentials.challenge;
+  readonly schemes = bearerSchemes;
   readonly #accessTokens: Dependencies['accessTokenService'];
   readonly #sessions: Dependencies['sessionService'];
 

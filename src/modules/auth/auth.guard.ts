@@ -1,9 +1,10 @@
-import { Guards } from 'slipway';
-import type { Role } from './auth.types.ts';
+import { either, Guards } from 'slipway';
+import { scopes } from './api-key.schema.ts';
+import type { Role, Scope } from './auth.types.ts';
 
 /** What a route puts in front of its handler to say who may call it; in the cradle as `auth`. */
-export class AuthGuard extends Guards<Role> {
-  constructor({ accountProvider }: Pick<Slipway.Cradle, 'accountProvider'>) {
-    super(accountProvider, { roles: ['admin', 'user'] });
+export class AuthGuard extends Guards<Role, Scope> {
+  constructor({ accountProvider, apiKeyProvider }: Pick<Slipway.Cradle, 'accountProvider' | 'apiKeyProvider'>) {
+    super(either(accountProvider, apiKeyProvider), { roles: ['admin', 'user'], scopes });
   }
 }

@@ -1,6 +1,9 @@
 /** What a user may be. The role of a user is stored with it and travels in its access tokens. */
 export type Role = 'admin' | 'user';
 
+/** What an API key may be good for. */
+export type Scope = 'catalog:write' | 'users:read';
+
 declare global {
   namespace Slipway {
     interface Principal {
@@ -39,7 +42,9 @@ export type AuditAction =
   | 'password.changed'
   | 'session.ended'
   | 'session.reused'
-  | 'sessions.ended';
+  | 'sessions.ended'
+  | 'apiKey.created'
+  | 'apiKey.revoked';
 
 /** An action, who did it and on which account. The audit trail adds time, address and request. */
 export interface AuditEntry {

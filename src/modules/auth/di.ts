@@ -3,6 +3,10 @@ import { AccessTokenService } from './access-token.service.ts';
 import { AccountProvider } from './account.provider.ts';
 import { AccountRepository } from './account.repository.ts';
 import { AdministrationService } from './administration.service.ts';
+import { ApiKeyController } from './api-key.controller.ts';
+import { ApiKeyProvider } from './api-key.provider.ts';
+import { ApiKeyRepository } from './api-key.repository.ts';
+import { ApiKeyService } from './api-key.service.ts';
 import { AuditEventController } from './audit-event.controller.ts';
 import { AuditEventRepository } from './audit-event.repository.ts';
 import { AuditEventService } from './audit-event.service.ts';
@@ -17,6 +21,10 @@ import { SessionService } from './session.service.ts';
 const dependencies = {
   auth: AuthGuard,
   accountProvider: AccountProvider,
+  apiKeyController: ApiKeyController,
+  apiKeyProvider: ApiKeyProvider,
+  apiKeyRepository: ApiKeyRepository,
+  apiKeyService: ApiKeyService,
   authController: AuthController,
   authService: AuthService,
   accountRepository: AccountRepository,

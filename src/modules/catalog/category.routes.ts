@@ -5,5 +5,8 @@ import { defineRoutes, publicAccess, resourceRouter } from 'slipway';
  * /categories: { x-resource: Category, tags: [Catalog] }
  */
 export default defineRoutes(({ categoryController, auth }) =>
-  resourceRouter('/categories', categoryController, { read: publicAccess, write: auth.role('admin') }),
+  resourceRouter('/categories', categoryController, {
+    read: publicAccess,
+    write: auth.role('admin', { scope: 'catalog:write' }),
+  }),
 );

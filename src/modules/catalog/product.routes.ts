@@ -5,5 +5,8 @@ import { defineRoutes, publicAccess, resourceRouter } from 'slipway';
  * /products: { x-resource: Product, tags: [Catalog] }
  */
 export default defineRoutes(({ productController, auth }) =>
-  resourceRouter('/products', productController, { read: publicAccess, write: auth.role('admin') }),
+  resourceRouter('/products', productController, {
+    read: publicAccess,
+    write: auth.role('admin', { scope: 'catalog:write' }),
+  }),
 );

@@ -10,5 +10,5 @@ import { defineRoutes, resourceRouter } from 'slipway';
  *   delete: { responses: { 403: { description: The profile is of another user }, 409: null } }
  */
 export default defineRoutes(({ profileController, auth }) =>
-  resourceRouter('/profiles', profileController, { read: auth.user(), write: auth.user() }),
+  resourceRouter('/profiles', profileController, { read: auth.scope('users:read'), write: auth.user() }),
 );

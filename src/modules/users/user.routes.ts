@@ -19,7 +19,7 @@ import { defineRoutes, handle, rateLimit, receiveUpload, resourceRouter } from '
  *     responses: { 413: {}, 415: {}, 429: {}, 507: {} }
  */
 export default defineRoutes(({ userController, auth, settings }) => {
-  const access = { read: auth.user(), write: auth.selfOr('admin') };
+  const access = { read: auth.scope('users:read'), write: auth.selfOr('admin') };
   const router = resourceRouter('/users', userController, access);
   const { UPLOAD_MAX_BYTES: maxBytes, LOCAL_UPLOAD_DIR: directory } = settings;
   const quota = {

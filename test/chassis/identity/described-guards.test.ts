@@ -35,3 +35,13 @@ it('guards hold on the routes of a service without a database', async () => {
   expect((await basic).headers['www-authenticate']).toBe('Bearer error="invalid_request"');
   await asBearer(app, await issuer.token()).expectData();
 });
+
+it('guards take the principal that a test names, with the roles and scopes that it has and no others', async () => {
+  const ann = app.as({ userId: 'ann', roles: ['admin'], tenantId: 'acme' });
+  expect(await ann.get('/me').expectData()).toEqual({ userId: 'ann', roles: ['admin'], scopes: [], tenantId: 'acme' });
+  expect((await ann.get('/admin')).status).toBe(200);
+  await ann.get('/notes').expectError(403, 'This needs the scope notes:read and notes:write');
+  expect((await app.as({ userId: 'bob', via: 'login' }).get('/session')).status).toBe(200);
+  const stranger = app.send((server) => server.get('/me').set('x-test-principal', `guess ${encodeURIComponent('{}')}`));
+  expect((await stranger).status).toBe(401);
+});

@@ -12,9 +12,14 @@ import { bareApp } from '../http/bare-app.ts';
 /** A provider that believes its header, for what guards make of a principal. */
 function believing(header: string, via: Principal['via'], limited = false): IdentityProvider {
   return {
-    schemes: { [header]: { document: { type: 'apiKey', in: 'header', name: header }, limited } },
-    expects: `the header ${header}`,
-    challenge: header,
+    schemes: {
+      [header]: {
+        document: { type: 'apiKey', in: 'header', name: header },
+        expects: `the header ${header}`,
+        challenge: header,
+        limited,
+      },
+    },
     identify(req, { fresh }) {
       const text = req.get(header);
       if (text === undefined) return undefined;
@@ -44,6 +49,11 @@ const status = async (...parameters: Parameters<typeof answer>) => (await answer
 describe('a guard', () => {
   it('answers 401 without credentials, and tells all that would do', async () => {
     expect(await answer(auth.user())).toMatchObject({
+      status: 401,
+      challenge: 'token, login',
+      message: 'Expected the header token or the header login',
+    });
+    expect(await answer(auth.scope('notes:read'))).toMatchObject({
       status: 401,
       challenge: 'token, key, login',
       message: 'Expected the header token or the header key or the header login',
