@@ -6,8 +6,12 @@ import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
 
 const ledger = join(import.meta.dirname, '../fixtures/ledger');
 const modules = [{ name: 'ledger', enabled: true }];
-const boot = (env: Record<string, string> = {}) =>
-  bootTestApp({ env, configure: (config) => ({ ...config, modules }), modulesDirectory: join(ledger, 'modules') });
+const boot = (env: Record<string, string> = {}, routesPrefix = '') =>
+  bootTestApp({
+    env,
+    configure: (config) => ({ ...config, modules: modules.map((module) => ({ ...module, routesPrefix })) }),
+    modulesDirectory: join(ledger, 'modules'),
+  });
 
 const app = await boot();
 afterAll(killSpawned);
@@ -49,9 +53,10 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   it('is one of the same route, however its path is written', async () => {
+    const to = await boot({}, '/books');
     const key = newKey();
-    await send('/entries', key, { name: key }).expectData(201);
-    await send('/Entries/', key, { name: key }).expectError(422, /used for another request/);
+    await send('/books/entries', key, { name: key }, {}, to).expectData(201);
+    await send('/Books/Entries/', key, { name: key }, {}, to).expectError(422, /used for another request/);
   });
 
   it('needs a key that nobody guesses where the caller is known by its address only', async () => {
