@@ -12,6 +12,8 @@ export interface Peer {
   entry: string;
   preload?: string;
   env?: Record<string, string>;
+  /** What it answers with 200 once it has started. Default: `/ping`. */
+  readyAt?: string;
 }
 
 /** A peer that answers. */
@@ -21,10 +23,13 @@ export interface RunningPeer {
   startMs: number;
   /** CPU milliseconds that it has used up to now. */
   cpuMs(): number;
+  /** Megabytes that it has in memory now. */
+  megabytes(): number;
   stop(): Promise<void>;
 }
 
 const clockTicks = 100;
+const mostStartMs = 120_000;
 
 /** Starts a peer on the first core, its output in a file, and waits for its first 200. */
 export async function startPeer(peer: Peer, logDirectory: string): Promise<RunningPeer> {
@@ -43,17 +48,21 @@ export async function startPeer(peer: Peer, logDirectory: string): Promise<Runni
     stdio: ['ignore', log, log],
   });
   closeSync(log);
-  while (!(await answers(port))) {
+  while (!(await answers(port, peer.readyAt ?? '/ping'))) {
     if (child.exitCode !== null) throw new Error(`${peer.name} ended at its start; see ${logDirectory}`);
+    if (performance.now() - started > mostStartMs) {
+      child.kill('SIGKILL');
+      throw new Error(`${peer.name} gave no 200 within ${mostStartMs / 1000} s; see ${logDirectory}`);
+    }
     await delay(1);
   }
   const startMs = performance.now() - started;
-  return { port, startMs, cpuMs: () => cpuOf(child), stop: () => stop(child) };
+  return { port, startMs, cpuMs: () => cpuOf(child), megabytes: () => memoryOf(child), stop: () => stop(child) };
 }
 
-async function answers(port: number): Promise<boolean> {
+async function answers(port: number, path: string): Promise<boolean> {
   try {
-    return (await fetch(`http://127.0.0.1:${port}/ping`)).status === 200;
+    return (await fetch(`http://127.0.0.1:${port}${path}`)).status === 200;
   } catch {
     return false;
   }
@@ -64,6 +73,10 @@ function cpuOf({ pid }: ChildProcess): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / clockTicks;
+}
+
+function memoryOf({ pid }: ChildProcess): number {
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -5,20 +5,27 @@
  * within a round. All keep what Node compiled of them, as the image does, so the first start of each counts for nothing.
  */
 import { mkdtempSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from '../../scripts/build.ts';
-import { load } from './load.ts';
+import { costPeers } from './costs.ts';
+import { get, load } from './load.ts';
 import { type Peer, type RunningPeer, startPeer } from './peer.ts';
+import { median, startCollector } from './surroundings.ts';
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '7' }, requests: { type: 'string', default: '40000' } },
+  options: {
+    rounds: { type: 'string', default: '7' },
+    requests: { type: 'string', default: '40000' },
+    // What each part of Slipway costs, in place of the other frameworks.
+    costs: { type: 'boolean', default: false },
+  },
 });
 const rounds = Number(values.rounds);
 const requests = Number(values.requests);
 const connections = 32;
+const ping = { requests: [get('/ping')], status: 200 };
 const logs = mkdtempSync(join(tmpdir(), 'slipway-peers-'));
 
 await build({
@@ -26,21 +33,8 @@ await build({
   more: ['load-tests/peers/entries/slipway.ts', 'load-tests/peers/modules/**/*.routes.ts'],
 });
 
-const collector = createServer((request, response) => {
-  request.resume().on('end', () => response.end());
-}).listen(0, '127.0.0.1');
-await new Promise((resolve) => collector.once('listening', resolve));
-const { port: collectorPort } = collector.address() as { port: number };
-
-const traced = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collectorPort}`,
-  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
-  OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
-  OTEL_TRACES_SAMPLER_ARG: '0.1',
-  OTEL_METRICS_EXPORTER: 'none',
-  OTEL_LOGS_EXPORTER: 'none',
-  OTEL_SERVICE_NAME: 'peer',
-};
+const collector = await startCollector();
+const traced = collector.env;
 const service = {
   DATABASE_URL: `file:${join(logs, 'empty.db')}`,
   CURSOR_SECRET: 'of a benchmark, where nothing is worth a secret',
@@ -56,7 +50,7 @@ const off = {
   ENABLE_LOGGING: 'false',
 };
 
-const peers: Peer[] = [
+const others: Peer[] = [
   { name: 'express bare', entry: 'entries/express-bare.js' },
   { name: 'express, database', entry: 'entries/express-database.js', env: { DATABASE_URL: service.DATABASE_URL } },
   {
@@ -77,10 +71,13 @@ const peers: Peer[] = [
   {
     name: 'fastify, same telemetry',
     entry: 'entries/fastify-full.js',
-    preload: 'entries/fastify-telemetry.js',
+    preload: 'entries/telemetry.js',
     env: traced,
   },
 ];
+
+const peers = values.costs ? costPeers({ ...service, ...traced }) : others;
+const [base] = peers as [Peer];
 
 interface Figures {
   cpu: number[];
@@ -97,7 +94,7 @@ for (let round = 0; round < rounds; round++) {
   for (const peer of peers) {
     const running = await startPeer(peer, logs);
     const startCpu = running.cpuMs();
-    await load(running.port, requests / 2, connections);
+    await load(running.port, ping, connections, (sent) => sent < requests / 2);
     const measured = await measure(running);
     await running.stop();
     const own = figures.get(peer.name) as Figures;
@@ -108,17 +105,13 @@ for (let round = 0; round < rounds; round++) {
     own.startCpu.push(startCpu);
   }
 }
-collector.close();
+collector.stop();
 
 async function measure(running: RunningPeer): Promise<{ cpu: number; rate: number }> {
   const before = running.cpuMs();
-  const seconds = await load(running.port, requests, connections);
+  const { seconds, failed } = await load(running.port, ping, connections, (sent) => sent < requests);
+  if (failed > 0) throw new Error(`${failed} answers were no 200`);
   return { cpu: ((running.cpuMs() - before) * 1000) / requests, rate: requests / seconds };
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] as number;
 }
 
 /** The median over the rounds of one peer's figure in the other's. */
@@ -135,13 +128,15 @@ console.table(
         name,
         {
           'CPU µs/request': Math.round(median(cpu)),
-          'of bare Express': ratio(name, 'express bare', 'cpu'),
+          [values.costs ? 'of all on' : 'of bare Express']: ratio(name, base.name, 'cpu'),
           'requests/s': Math.round(median(rate)),
-          'of Fastify': ratio(name, 'fastify, same telemetry', 'rate'),
           'start ms': Math.round(median(start)),
-          'of Express': ratio(name, 'express bare', 'start'),
-          'with database': ratio(name, 'express, database', 'start'),
           'start CPU ms': Math.round(median(startCpu)),
+          ...(!values.costs && {
+            'of Fastify': ratio(name, 'fastify, same telemetry', 'rate'),
+            'of Express': ratio(name, 'express bare', 'start'),
+            'with database': ratio(name, 'express, database', 'start'),
+          }),
         },
       ];
     }),

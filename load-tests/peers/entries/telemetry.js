@@ -1,4 +1,4 @@
-/** Loaded before Fastify: its server spans, sampled and exported as Slipway's are. Settings come from OTEL_*. */
+/** Loaded before a peer: server spans, sampled and exported as those of Slipway. Settings come from OTEL_*. */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { NodeSDK } from '@opentelemetry/sdk-node';
