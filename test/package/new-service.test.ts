@@ -48,7 +48,7 @@ describe('a service that is made of the package alone', () => {
     await run('npx', ['--yes', spec, 'slipway', 'new', 'shop', '--yes'], directory);
     expect(readdirSync(directory).toSorted()).toEqual(['shop', 'slipway-1.0.0.tgz']);
     expect(JSON.parse(read('package.json')).dependencies.slipway).toBe('file:vendor/slipway-1.0.0.tgz');
-    expect(read('.env')).toMatch(/^AUTH_TOKEN=\S{43}\n$/);
+    expect(read('.env')).toMatch(/^AUTH_TOKEN=\S{43}\nOPENAPI_TITLE=shop\n/);
   }, 300_000);
 
   it('shares one Express, one zod and one Prisma with the chassis', () => {
@@ -123,9 +123,10 @@ describe('a service that is made of the package alone', () => {
     const exit = once(child, 'exit');
     const url = `http://127.0.0.1:${port}`;
     try {
-      for await (const text of child.stdout.setEncoding('utf8')) if (text.includes('ready at')) break;
+      const output = child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false });
+      for await (const text of output) if (text.includes('ready at')) break;
       const headers = {
-        authorization: `Bearer ${read('.env').trim().split('=')[1]}`,
+        authorization: `Bearer ${/AUTH_TOKEN=(\S+)/.exec(read('.env'))?.[1]}`,
         'content-type': 'application/json',
       };
       const created = await fetch(`${url}/api/v1/categories`, { method: 'POST', headers, body: '{"name":"Books"}' });
@@ -138,6 +139,15 @@ describe('a service that is made of the package alone', () => {
     }
     const [code] = await exit;
     expect(code).toBe(0);
+  }, 60_000);
+
+  it('is found well by the doctor, with its routes, its settings without secrets and its API document', async () => {
+    expect((await slipway('doctor')).stdout).not.toContain('MEND');
+    expect((await slipway('routes')).stdout).toMatch(/^GET +\/api\/v1\/orders +bearer +Order +order$/m);
+    const { stdout } = await slipway('config', '--changed');
+    expect(stdout).toMatch(/^AUTH_TOKEN +\[redacted\] +environment$/m);
+    await slipway('openapi');
+    expect((await slipway('openapi', '--check')).stdout).toBe('The API has not changed.\n');
   }, 60_000);
 });
 

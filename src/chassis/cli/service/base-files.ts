@@ -16,7 +16,7 @@ export function baseFiles(plan: ServicePlan): Record<string, string> {
     'tsconfig.json': tsconfigFile,
     'vitest.config.ts': vitestFile,
     '.gitignore': gitignoreFile,
-    '.env': `AUTH_TOKEN=${randomBytes(32).toString('base64url')}\n`,
+    '.env': `AUTH_TOKEN=${randomBytes(32).toString('base64url')}\n${titles(plan)}`,
     'README.md': readmeFile(plan),
     'src/main.ts': mainFile,
     'src/app.config.ts': appConfigFile,
@@ -26,6 +26,11 @@ export function baseFiles(plan: ServicePlan): Record<string, string> {
     'helm/values.yaml': valuesFile(plan),
     '.github/workflows/check.yml': workflowFile,
   };
+}
+
+/** What the API page says of the service, as variables. */
+function titles({ name }: ServicePlan): string {
+  return `OPENAPI_TITLE=${name}\nOPENAPI_DESCRIPTION=The API of ${name}\n`;
 }
 
 const tsconfigFile = `{
@@ -205,8 +210,11 @@ function valuesFile({ name }: ServicePlan): string {
 nameOverride: ${name}
 image:
   repository: ${name}
+config:
+  OPENAPI_TITLE: ${name}
+  OPENAPI_DESCRIPTION: The API of ${name}
 database:
-  # The Secret with the key "url". Without one the service runs on SQLite, with one replica.
+  # The Secret with the key "DATABASE_URL". Without one the service runs on SQLite, with one replica.
   existingSecret: ""
 `;
 }
