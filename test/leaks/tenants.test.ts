@@ -1,8 +1,8 @@
 import process from 'node:process';
 import request, { type Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { databaseKindOf } from '../../src/chassis/database/client/database-kind.ts';
 import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
-import { databaseKindOf } from '../../src/chassis/database/client/orm.ts';
 import type { AnyListPolicy } from '../../src/chassis/index.ts';
 import { anyProvider } from '../support/empty-database.ts';
 import { openOrderShop } from '../support/order-shop.ts';

@@ -60,6 +60,17 @@ export class ReviewerRepository extends Repository<'product'> {
   protected readonly model = of('reviewer');
   protected override readonly softDelete = 'deletedAt' as 'sku';
 }
+/** A scope that is more than fixed values: notes above level 5 are for others. */
+export class NoteRepository extends Repository<'product'> {
+  protected readonly model = of('note');
+  protected override scope = ({ tenantId }: Principal) => ({ firmId: tenantId, level: { lte: 5 } }) as object;
+  protected override readonly authors = { created: 'createdById' as 'sku', updated: 'updatedById' as 'sku' };
+
+  // biome-ignore lint/suspicious/noExplicitAny: a client of other models than the service's
+  get own(): any {
+    return this.orm;
+  }
+}
 export class ForgottenRepository extends Repository<'product'> {
   protected readonly model = of('forgotten');
 }
@@ -78,6 +89,7 @@ export interface TenantShop {
   readonly lines: LineRepository;
   readonly tags: TagRepository;
   readonly reviewers: ReviewerRepository;
+  readonly notes: NoteRepository;
   readonly forgotten: ForgottenRepository;
   /** The client, for what a test looks up or stores beyond any scope. */
   // biome-ignore lint/suspicious/noExplicitAny: a client of other models than the service's
@@ -116,6 +128,7 @@ export async function tenantModels() {
         lines: new LineRepository(orm),
         tags: new TagRepository(orm),
         reviewers: new ReviewerRepository(orm),
+        notes: new NoteRepository(orm),
         forgotten: new ForgottenRepository(orm),
       };
       return {
@@ -156,7 +169,8 @@ const passes: RequestHandler = (_request, _response, next) => next();
 /** Removes all rows. */
 export async function emptyShop({ all }: TenantShop): Promise<void> {
   await all(async (client) => {
-    for (const model of ['line', 'order', 'customer', 'tag', 'reviewer', 'change']) await client[model].deleteMany();
+    for (const model of ['note', 'firm', 'person', 'line', 'order', 'customer', 'tag', 'reviewer', 'change'])
+      await client[model].deleteMany();
   });
 }
 
@@ -169,6 +183,10 @@ export async function fillShop({ all }: TenantShop): Promise<void> {
         { id: 2, name: 'gone', deletedAt: new Date() },
       ],
     });
+    for (const id of ['a', 'b']) {
+      await client.firm.create({ data: { id, name: id } });
+      await client.person.create({ data: { id: `${id}-admin`, name: id } });
+    }
     for (const [tenantId, base] of [
       ['a', 100],
       ['b', 200],

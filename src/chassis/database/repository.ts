@@ -115,8 +115,8 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
    * would be out of the caller's scope
    */
   async create(data: CreateInput<D>, select?: Selection): Promise<RecordOf<D>> {
-    const write = () => this.delegate.create({ data, ...this.selection(select) });
-    return this.audited('create', undefined, () => this.staysInScope(write));
+    const write = () => this.delegate.create({ data, ...this.selection(select) }) as Promise<RecordOf<D>>;
+    return this.audited('create', undefined, write);
   }
 
   /**
@@ -140,7 +140,7 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
       const [record] = await this.delegate.updateManyAndReturn(changed);
       return record ?? this.refuseVersion(id);
     };
-    return this.audited('update', id, () => this.staysInScope(write, id));
+    return this.audited('update', id, write as () => Promise<RecordOf<D>>);
   }
 
   /**
@@ -165,7 +165,7 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
       if (!record && (await this.delegate.count({ where: expected })) === 0) await this.refuseVersion(id);
       return record ?? null;
     };
-    return this.audited('update', id, () => this.staysInScope(write, id));
+    return this.audited('update', id, write as () => Promise<RecordOf<D> | null>);
   }
 
   /** Deletes a record. @throws NotFoundException when there is none, ConflictException when others refer to it, and what `update` raises of versions */

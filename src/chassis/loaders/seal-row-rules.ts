@@ -1,4 +1,4 @@
-import { databaseKindOf } from '../database/client/orm.ts';
+import { databaseKindOf } from '../database/client/database-kind.ts';
 import type { Service } from '../service.ts';
 import { explainFailure } from './explain-failure.ts';
 

@@ -50,6 +50,17 @@ describe.each(databaseProviders)('Repository on %s', (provider) => {
 
   const names = (records: readonly { name: string }[]) => records.map(({ name }) => name);
 
+  it('refuses to set a record that is not there in the place of others, which stay', async () => {
+    const { id } = await categories.create({ name: 'full' });
+    const product = await products.create({ sku: 's', name: '', description: '', price: 1, categoryId: id });
+    const set = (other: string) => () =>
+      open.client.category.update({ where: { id }, data: { products: { set: [{ id: other }] } } });
+    const refused = await raised(async () => await set('00000000-0000-7000-8000-000000000000')());
+    expect(refused).toMatchObject({ statusCode: 409, details: { fields: ['products'] } });
+    await set(product.id)();
+    expect(await open.client.product.count({ where: { categoryId: id } })).toBe(1);
+  });
+
   it('gives pages with a total that is right on every page and past the last one', async () => {
     for (let round = 0; round < 2; round += 1) {
       for (const [page, expected] of [

@@ -2,12 +2,13 @@ import { stopAbandoned } from '../../context/request-context.ts';
 import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { translateQuery } from '../reads/translate-query.ts';
-import { runInScope } from '../scope/scoped-operation.ts';
+import { type Reference, recordsSet } from '../scope/key-relations.ts';
+import { expectReferences, runInScope } from '../scope/scoped-operation.ts';
 import type { ScopedDatabase } from '../scope/scoped-query.ts';
 import type { Unit } from '../work/unit.ts';
 import { currentTransaction, currentUnit, inTransaction, isSurrounded } from './current-work.ts';
 import { toDatabaseException } from './database-errors.ts';
-import type { DatabaseCounts } from './orm.ts';
+import type { DatabaseCounts } from './database-kind.ts';
 import type { OrmClient } from './orm-types.ts';
 import { refuseUnstorable } from './refuse-unstorable.ts';
 import { leavesTransactionIntact } from './transaction-errors.ts';
@@ -66,10 +67,12 @@ export function convertingErrors(client: object, options: ConversionOptions = {}
       return unit ? unit.turn(() => convertErrors(asked, unit), true) : convertErrors(asked);
     };
     const { model } = operation;
-    if (!scoped || model === undefined || scoped.rules.isEmpty) return perform(operation);
+    if (!scoped || model === undefined) return perform(operation);
     const client = (isOwn ? currentTransaction(extended) : undefined) ?? extended;
+    await expectReferences(client, setIn(scoped.dataModel, { ...operation, model }));
+    if (scoped.rules.isEmpty) return perform(operation);
     const path = followed(operation);
-    return runInScope(scoped, { ...operation, model, client, path }, (args) =>
+    return runInScope(scoped, { ...operation, model, service: extended, client, path }, (args) =>
       perform({ ...operation, args: args as object }),
     );
   };
@@ -97,6 +100,13 @@ export function errorConverter({ counts, dataModel }: ConversionOptions) {
       counts?.seconds.observe((performance.now() - started) / 1000, model ?? 'raw', operation);
     }
   };
+}
+
+/** What the data of an operation sets in the place of other records. */
+function setIn(dataModel: DataModel, { model, operation, args }: Operation & { model: string }): Reference[] {
+  if (operation !== 'update' && operation !== 'upsert') return [];
+  const { data, update } = (args ?? {}) as { data?: object; update?: object };
+  return recordsSet(dataModel, model, data ?? update);
 }
 
 /** The relations that a call such as `findUnique(…).customer()` follows: of `select, customer` every second. */

@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
 import type { PoolCounts } from '../../telemetry/metrics/database-metrics.ts';
+import { type DatabaseCounts, databaseKindOf } from './database-kind.ts';
 import type { DatabaseProvider } from './database-url.ts';
-import { type DatabaseCounts, type DatabaseSettings, databaseKindOf, type OpenOrm, openDatabase } from './orm.ts';
+import { type DatabaseSettings, type OpenOrm, openDatabase } from './orm.ts';
 import type { OrmClient } from './orm-types.ts';
 import { probeDatabase } from './probe-database.ts';
 import type { RequestQueue } from './request-queue.ts';

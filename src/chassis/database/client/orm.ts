@@ -5,6 +5,7 @@ import type { DataModel } from '../models/data-model.ts';
 import { ModelRules } from '../scope/model-rules.ts';
 import { JsonReader } from '../statements/json-reader.ts';
 import { convertingErrors, errorConverter } from './convert-orm-errors.ts';
+import { type DatabaseCounts, nameDatabase } from './database-kind.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
 import type { OrmClient } from './orm-types.ts';
@@ -41,46 +42,6 @@ export interface OpenOrm {
   /** Whether what comes now would wait for lawful work, because SQLite does one thing after the other; not on PostgreSQL. */
   isBusy(): boolean;
   close(): Promise<void>;
-}
-
-/** A database as those who translate queries for it need to know it. */
-export interface DatabaseKind {
-  readonly provider: DatabaseProvider;
-  readonly dataModel: DataModel;
-  readonly counts: DatabaseCounts | undefined;
-  /** Whose rows a caller may see and touch. */
-  readonly rules: ModelRules;
-  /** Reads records as JSON; undefined where the ORM reads all. */
-  readonly reader: JsonReader | undefined;
-}
-
-/** Where operations and shared reads are counted, such as the database metrics of a service. */
-export interface DatabaseCounts {
-  /** Seconds that each operation took, by model (`raw` for SQL) and operation. */
-  readonly seconds: { observe(value: number, ...labels: string[]): void };
-  coalesced(): void;
-  /** A read went to the ORM, because the reader of JSON does not know its shape or failed. */
-  leftToOrm(reason: 'shape' | 'failed'): void;
-}
-
-const kinds = new WeakMap<object, DatabaseKind>();
-
-/** Which database a client of `openDatabase` speaks to. */
-export function providerOf(client: object): DatabaseProvider {
-  return databaseKindOf(client).provider;
-}
-
-/** What is known of the database that a client of `openDatabase` speaks to. */
-export function databaseKindOf(client: object): DatabaseKind {
-  const kind = kinds.get(client);
-  if (!kind) {
-    const found = client === undefined ? 'nothing' : 'another object';
-    throw new Error(
-      `Expected the database client of a service, \`orm\` of its container, found ${found}; ` +
-        'take repositories from the container, or hand its `orm` over.',
-    );
-  }
-  return kind;
 }
 
 /** What a caller may add to an open database. */
@@ -121,7 +82,7 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const reader = settings.DATABASE_JSON_READS
     ? new JsonReader({ provider, dataModel, schema, connection: shared(), measured, counts })
     : undefined;
-  kinds.set(client, { provider, dataModel, counts, rules, reader });
+  nameDatabase(client, { provider, dataModel, counts, rules, reader });
   return { client, provider, writable, pool, requests, isBusy, close: () => bare.$disconnect() };
 }
 

@@ -73,24 +73,32 @@ export class ModelRules {
   }
 
   /**
-   * The rows of a model that the caller may see and touch; undefined for all of them.
+   * The rows of a model that the caller may see and touch, of those that are not deleted; undefined for all of them.
    *
    * @throws InternalServerErrorException where the scope needs a caller and there is none, for a scope that leaves a value
    * undefined, and for a model with a column `tenantId` and no scope
    */
   filterOf(model: string): Filter | undefined {
-    const { scope, softDelete } = this.of(model);
+    const { softDelete } = this.of(model);
+    if (isUnscoped()) return undefined;
+    const filter = this.scopeOf(model);
+    const alive = softDelete === undefined ? undefined : { [softDelete]: null };
+    return filter && alive ? { AND: [filter, alive] } : (filter ?? alive);
+  }
+
+  /** The same with deleted ones. @throws what `filterOf` raises */
+  scopeOf(model: string): Filter | undefined {
+    const { scope } = this.of(model);
     if (isUnscoped()) return undefined;
     if (!scope && this.#tenantModels.includes(model)) throw closed(model, `has a column ${tenantColumn} and no scope`);
-    const alive = softDelete === undefined ? undefined : { [softDelete]: null };
-    if (!scope) return alive;
+    if (!scope) return undefined;
     const principal = currentPrincipal();
     if (!principal && scope.length > 0) throw closed(model, 'has a scope, and nobody acts');
     const filter = scope(principal as Principal);
     const gap = undefinedIn(filter);
     // The ORM would take it for no condition at all.
     if (gap !== undefined) throw closed(model, `has a scope, which gave undefined for ${gap}`);
-    return alive ? { AND: [filter, alive] } : filter;
+    return filter;
   }
 
   #readMade(): void {

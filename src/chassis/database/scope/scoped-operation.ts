@@ -2,7 +2,10 @@ import { modelWords } from '../../errors/error-body.ts';
 import { ConflictException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter, Selection } from '../../query/query-types.ts';
 import { delegateOf } from '../models/delegate-of.ts';
-import { type Reference, ScopedData } from './scoped-data.ts';
+import { checkedWrite, isLookingUp, isUnchecked } from './checked-write.ts';
+import { isFixed } from './fixed-columns.ts';
+import { plainKey, type Reference } from './key-relations.ts';
+import { type Lookup, ScopedData } from './scoped-data.ts';
 import { type RelatedPlan, type ScopedDatabase, ScopedQuery } from './scoped-query.ts';
 
 type Arguments = Record<string, unknown>;
@@ -11,8 +14,9 @@ type Row = Record<string, unknown>;
 /** Operations whose filter names one record by a unique field. */
 const ofOne: ReadonlySet<string> = new Set(['findUnique', 'findUniqueOrThrow', 'update', 'delete', 'upsert']);
 
-/** An operation of the ORM, and the client that its own further queries go through: in a transaction that one. */
+/** An operation of the ORM, the service's client, and the one that its own further queries go through: in a transaction that one. */
 export interface ScopedOperation {
+  readonly service: object;
   readonly model: string;
   readonly operation: string;
   readonly args: unknown;
@@ -31,9 +35,12 @@ export interface ScopedOperation {
  */
 export async function runInScope(
   database: ScopedDatabase,
-  { model, operation, args, client, path = [] }: ScopedOperation,
+  { model, operation, args, service, client, path = [] }: ScopedOperation,
   run: (args: unknown) => Promise<unknown>,
 ): Promise<unknown> {
+  if (isLookingUp()) return run(args);
+  const scope = isUnchecked(operation) ? database.rules.scopeOf(model) : undefined;
+  if (scope && !isFixed(scope)) return checkedWrite({ client: service, model, operation, args, scope });
   const query = new ScopedQuery(database, 'orm');
   const data = new ScopedData(database, query);
   const { where, select, include, ...rest } = (args ?? {}) as Arguments;
@@ -42,8 +49,9 @@ export async function runInScope(
   const scoped: Arguments = { ...rest };
   const filter = ofOne.has(operation) ? query.unique(model, where as Filter) : query.where(model, where as Filter);
   if (filter && !operation.startsWith('create')) scoped.where = filter;
+  const within = plainKey(database.dataModel, model, (where ?? {}) as Filter);
   for (const [word, write] of writes)
-    if (rest[word] !== undefined) scoped[word] = data.rows(model, rest[word], write(operation));
+    if (rest[word] !== undefined) scoped[word] = data.rows(model, rest[word], write(operation), within);
   let plan: RelatedPlan = {};
   for (const [word, part] of Object.entries({ select, include })) {
     if (part === undefined) continue;
@@ -52,6 +60,7 @@ export async function runInScope(
     plan = { ...plan, ...selected.plan };
   }
   await expectReferences(client, data.references);
+  await lookUp(client, data.lookups);
   const result = await run(scoped);
   if (Object.keys(plan).length === 0) return result;
   const whole = path.reduceRight((inner, relation) => ({ [relation]: inner }), result);
@@ -66,11 +75,19 @@ const writes: readonly (readonly [word: string, write: (operation: string) => 'c
 ];
 
 /** Raises what the database does for a reference to a record that does not exist. */
-async function expectReferences(client: object, references: readonly Reference[]): Promise<void> {
+export async function expectReferences(client: object, references: readonly Reference[]): Promise<void> {
   for (const { from, fields, model, key } of references) {
     if ((await delegateOf(client, model).count({ where: key })) > 0) continue;
     const message = `A record that this ${modelWords(from)} refers to does not exist`;
     throw new ConflictException(message, { fields });
+  }
+}
+
+/** Fills in the ids of records that a write needs. */
+async function lookUp(client: object, lookups: readonly Lookup[]): Promise<void> {
+  for (const { model, where, ids } of lookups) {
+    const found = await delegateOf(client, model).findMany({ where, select: { id: true } });
+    for (const { id } of found as Row[]) ids.push(id);
   }
 }
 

@@ -1,14 +1,11 @@
 import type { Principal } from '../../context/principal.ts';
-import { modelWords } from '../../errors/error-body.ts';
-import { ForbiddenException } from '../../errors/exceptions.ts';
 import { currentUnit } from '../client/current-work.ts';
+import { type DatabaseKind, databaseKindOf } from '../client/database-kind.ts';
 import type { DatabaseProvider } from '../client/database-url.ts';
-import { type DatabaseKind, databaseKindOf } from '../client/orm.ts';
-import type { ColumnOf, DelegateName, IdOf, ModelOf, OrmClient, RecordOf, ScopeFilter } from '../client/orm-types.ts';
+import type { ColumnOf, DelegateName, ModelOf, OrmClient, ScopeFilter } from '../client/orm-types.ts';
 import { type Delegate, delegateOf } from '../models/delegate-of.ts';
 import { type UnitOfWorkOptions, unitOfWorkOn } from '../work/unit-of-work.ts';
 import type { RowScope } from './model-rules.ts';
-import { isFixed } from './scoped-data.ts';
 
 /** The rows of a model as their repository declares them: which of them a caller may see, and on which client they are. */
 export abstract class ScopedRows<D extends DelegateName> {
@@ -63,24 +60,5 @@ export abstract class ScopedRows<D extends DelegateName> {
   /** Runs `work` as one unit on this repository's database; all repositories on it join. See `unitOfWork`. */
   unitOfWork<T>(work: () => Promise<T>, options?: UnitOfWorkOptions): Promise<T> {
     return unitOfWorkOn(this.client, work, options);
-  }
-
-  /** A write, undone where the record is out of the caller's scope after it. Columns that are compared cannot leave it. */
-  protected async staysInScope<W extends object | null>(
-    write: () => Promise<W>,
-    id?: IdOf<D>,
-  ): Promise<RecordOf<D> | Extract<W, null>> {
-    const { rules } = this.kind;
-    const filter = rules.isEmpty ? undefined : rules.filterOf(this.modelName);
-    if (!filter || isFixed(filter)) return (await write()) as RecordOf<D> | Extract<W, null>;
-    return this.unitOfWork(async () => {
-      const record = (await write()) as (RecordOf<D> & { id?: IdOf<D> }) | Extract<W, null>;
-      if (record === null) return record;
-      const where = { id: id ?? record.id };
-      if (where.id === undefined)
-        throw new Error(`Expected id in what create() of ${this.modelName} selects, found none.`);
-      if ((await this.delegate.count({ where })) > 0) return record;
-      throw new ForbiddenException(`This ${modelWords(this.modelName)} would not be yours`);
-    });
   }
 }

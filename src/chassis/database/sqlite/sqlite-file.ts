@@ -21,12 +21,6 @@ const changing = /\b(INSERT|UPDATE|DELETE|REPLACE)\b/i;
 /** What SQLite refuses within a transaction, or what says itself where one begins and ends. */
 const withoutTransaction = /^\s*(VACUUM|ATTACH|DETACH|BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
 
-/** A statement with its arguments as SQLite stores such values; markers of `toProviderFilter` are in the arguments. */
-export interface SqliteStatement {
-  readonly sql: string;
-  readonly args: readonly unknown[];
-}
-
 /** Who watches the statements of a file. */
 interface StatementWatch {
   /** Is told when a statement begins and when it ended, whatever became of it. */

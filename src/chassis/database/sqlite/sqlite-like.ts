@@ -1,5 +1,5 @@
 import { likeMarkers } from '../../query/operators.ts';
-import type { SqliteStatement } from './sqlite-file.ts';
+import type { SqliteStatement } from './sqlite-query.ts';
 
 interface LikeSites {
   /** The text before, between and after the comparisons with LIKE. */

@@ -1,6 +1,11 @@
 import type { ArgType, SqlQuery } from '@prisma/driver-adapter-utils';
 import type { DataModel } from '../models/data-model.ts';
-import type { SqliteStatement } from './sqlite-file.ts';
+
+/** A statement with its arguments as SQLite stores such values; markers of `toProviderFilter` are in the arguments. */
+export interface SqliteStatement {
+  readonly sql: string;
+  readonly args: readonly unknown[];
+}
 
 /** Significant digits that SQLite keeps of a decimal number: it holds them as a binary floating point number. */
 const decimalDigits = 15;

@@ -8,7 +8,7 @@ import {
 } from '../../errors/exceptions.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { MeasuredOperation } from '../client/convert-orm-errors.ts';
-import type { DatabaseCounts } from '../client/orm.ts';
+import type { DatabaseCounts } from '../client/database-kind.ts';
 import { comparedBounds, moments, uuidText } from '../client/refuse-unstorable.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';

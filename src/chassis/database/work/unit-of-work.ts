@@ -2,7 +2,7 @@ import { currentService } from '../../context/current-service.ts';
 import { stopAbandoned } from '../../context/request-context.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import { type Borrower, borrowing, currentUnit } from '../client/current-work.ts';
-import { providerOf } from '../client/orm.ts';
+import { providerOf } from '../client/database-kind.ts';
 import type { OrmClient } from '../client/orm-types.ts';
 import { isTransactionConflict } from '../client/transaction-errors.ts';
 import { runAfterCommit } from './after-commit.ts';
