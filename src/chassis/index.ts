@@ -17,34 +17,7 @@ export type { Isolation } from './database/work/unit.ts';
 export { type UnitOfWorkOptions, unitOfWork } from './database/work/unit-of-work.ts';
 export type { Container } from './di/container.ts';
 export { type Dependencies, type Provided, provide, resource } from './di/provide.ts';
-export {
-  BadGatewayException,
-  BadRequestException,
-  BaseException,
-  BusinessException,
-  ConflictException,
-  DatabaseException,
-  DatabaseUnavailableException,
-  type ExceptionOptions,
-  ForbiddenException,
-  GatewayTimeoutException,
-  InsufficientStorageException,
-  InternalServerErrorException,
-  LockedException,
-  MethodNotAllowedException,
-  NotFoundException,
-  PayloadTooLargeException,
-  PreconditionFailedException,
-  PreconditionRequiredException,
-  RequestAbandonedException,
-  type SerializedException,
-  ServiceUnavailableException,
-  TooManyRequestsException,
-  UnauthorizedException,
-  UnprocessableContentException,
-  UnsupportedMediaTypeException,
-  ValidationException,
-} from './errors/exceptions.ts';
+export * from './errors/exceptions.ts';
 export { logReporter } from './errors/reporters/log-reporter.ts';
 export type { Reporter } from './errors/reporters/reporter.ts';
 export { type Monitor, monitorReporter } from './errors/reporters/reporter.ts';

@@ -14,6 +14,8 @@ const allowed: Record<string, string> = {
     'says of the caller, not of a service, in which transaction it runs',
   'chassis/database/client/current-work.ts: units':
     'says of the caller, not of a service, in which unit of work it runs',
+  'chassis/database/scope/checked-write.ts: checking':
+    'says of the caller, not of a service, that the rows of its write are being checked',
   'chassis/database/work/expected-version.ts: expected':
     'says of the caller, not of a service, which version of a record it has seen',
   'chassis/lifecycle/process-guards.ts: ending': 'the end of the process belongs to the process',

@@ -11,8 +11,10 @@ import { databaseProviders } from '../support/empty-database.ts';
 
 /**
  * Files of the chassis that somebody has to open who follows such a request on the main thread; a new one needs a reason.
+ * One is there because models of the service have scopes, which a page may reach by a relation; PostgreSQL has its driver
+ * in packages, SQLite's is the chassis's own.
  */
-const most = 40;
+const most = { postgresql: 41, sqlite: 42 };
 
 const page = `/api/v1/products/paginated?${new URLSearchParams({
   page: '1',
@@ -41,7 +43,7 @@ async function ask(app: TestApp, socket: Socket): Promise<void> {
 async function filesThatRan(session: Session): Promise<string[]> {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   const ran = result.filter(({ functions }) => functions.some(({ ranges: [whole] }) => (whole?.count ?? 0) > 0));
-  return ran.flatMap(({ url }) => /src\/(chassis\/.*)/.exec(url)?.[1] ?? []);
+  return ran.flatMap(({ url }) => /src\/(chassis\/(?!testing\/).*)/.exec(url)?.[1] ?? []);
 }
 
 describe('a warm page of a filtered list', () => {
@@ -69,6 +71,6 @@ describe('a warm page of a filtered list', () => {
       walks.push(await filesThatRan(session));
     }
     const [files = []] = walks.toSorted((one, other) => one.length - other.length);
-    expect(files.length, files.join('\n')).toBeLessThanOrEqual(most);
+    expect(files.length, files.join('\n')).toBeLessThanOrEqual(most[provider]);
   });
 });

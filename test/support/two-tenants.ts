@@ -1,4 +1,4 @@
-import { databaseKindOf } from '../../src/chassis/database/client/orm.ts';
+import { databaseKindOf } from '../../src/chassis/database/client/database-kind.ts';
 import type { AnyListPolicy } from '../../src/chassis/index.ts';
 import { registeredPolicies } from '../../src/chassis/loaders/mounted-routers.ts';
 import type { TestClient } from '../../src/chassis/testing/test-client.ts';

@@ -71,7 +71,8 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
   /** Tells the caller's rows from those of others: equal where the scope gives the same. Undefined where all see all. */
   scopeKey(): string | undefined {
     const { rules } = this.kind;
-    const filter = rules.isEmpty ? undefined : rules.filterOf(this.modelName);
+    if (rules.ruled && !rules.ruled.has(this.modelName)) return undefined;
+    const filter = rules.filterOf(this.modelName);
     return filter && readKey('', filter);
   }
 
@@ -205,8 +206,8 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
 
   /** What reads JSON; not within a unit of work or a transaction, whose connection is the ORM's. */
   private get reader(): JsonReader | undefined {
-    const { reader } = this.kind;
-    return reader && !currentUnit(this.client) && !isSurrounded(this.client) ? reader : undefined;
+    const { reader, readsJson } = this.kind;
+    return readsJson && !currentUnit(this.client) && !isSurrounded(this.client) ? reader : undefined;
   }
 
   private found(query: FindQuery): Promise<StoredRecords<RecordOf<D>> | RecordOf<D>[]> {
@@ -220,10 +221,13 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
   }
 
   private async read(operation: 'findMany' | 'count', parameters: Parameters, scoped: Parameters): Promise<unknown> {
-    const { reader } = this;
+    // The ORM cannot sort by records in a scope; the reader can, in a unit of work too.
+    const unit = currentUnit(this.client);
+    const isForReader = scoped.orderScopes !== undefined && (unit !== undefined || !isSurrounded(this.client));
+    const reader = isForReader ? this.kind.reader : this.reader;
     const stored = await (operation === 'count'
       ? reader?.count(this.modelName, scoped.where)
-      : reader?.findMany(this.modelName, scoped));
+      : reader?.findMany(this.modelName, scoped, unit));
     if (stored !== undefined) return stored;
     const asked = toOrmQuery(parameters, this.kind);
     const split = operation === 'findMany' ? splitSelection(asked.select) : undefined;

@@ -180,7 +180,7 @@ export class CancellingPool extends LendingPool {
       super.connect(callback);
       return undefined;
     }
-    const borrower = currentBorrower();
+    const borrower = currentBorrower('connection');
     return borrower ? this.#lend(borrower) : super.connect();
   }
 

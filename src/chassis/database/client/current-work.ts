@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Transaction } from '@prisma/driver-adapter-utils';
 import type { Unit } from '../work/unit.ts';
 
 const units = new AsyncLocalStorage<Unit>();
@@ -49,20 +50,27 @@ interface LentConnection {
   stop(ended: Promise<void>): Promise<void>;
 }
 
-/** Learns which connection the ORM takes for a transaction; the ORM does not say it. */
+/** A transaction as the driver has it. */
+export type DriverTransaction = Pick<
+  Transaction,
+  'queryRaw' | 'createSavepoint' | 'rollbackToSavepoint' | 'releaseSavepoint'
+>;
+
+/** Learns which connection the ORM takes for a transaction, and what the driver calls it; the ORM does not say it. */
 export interface Borrower {
   connection?: LentConnection | undefined;
+  transaction?: DriverTransaction | undefined;
 }
 
 const borrowers = new AsyncLocalStorage<Borrower>();
 
-/** Begins a transaction with `begin`; the first connection that a pool lends meanwhile is the borrower's. */
+/** Begins a transaction with `begin`; the first connection that a pool lends meanwhile, and the first transaction, are the borrower's. */
 export function borrowing<T>(borrower: Borrower, begin: () => T): T {
   return borrowers.run(borrower, begin);
 }
 
-/** The borrower that has no connection yet; undefined outside `borrowing`. */
-export function currentBorrower(): Borrower | undefined {
+/** The borrower that has no connection yet, or no transaction; undefined outside `borrowing`. */
+export function currentBorrower(lacking: keyof Borrower): Borrower | undefined {
   const borrower = borrowers.getStore();
-  return borrower?.connection ? undefined : borrower;
+  return borrower?.[lacking] ? undefined : borrower;
 }

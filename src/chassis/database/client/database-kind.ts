@@ -10,8 +10,10 @@ export interface DatabaseKind {
   readonly counts: DatabaseCounts | undefined;
   /** Whose rows a caller may see and touch. */
   readonly rules: ModelRules;
-  /** Reads records as JSON; undefined where the ORM reads all. */
-  readonly reader: JsonReader | undefined;
+  /** Reads records as JSON. */
+  readonly reader: JsonReader;
+  /** Whether it reads all that it knows, or only what the ORM cannot read. */
+  readonly readsJson: boolean;
 }
 
 /** Where operations and shared reads are counted, such as the database metrics of a service. */

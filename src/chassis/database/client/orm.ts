@@ -79,10 +79,8 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const client = convertingErrors(bare, conversion);
   const schema = target.provider === 'postgresql' ? (target.schema ?? 'public') : 'main';
   const measured = errorConverter(conversion);
-  const reader = settings.DATABASE_JSON_READS
-    ? new JsonReader({ provider, dataModel, schema, connection: shared(), measured, counts })
-    : undefined;
-  nameDatabase(client, { provider, dataModel, counts, rules, reader });
+  const reader = new JsonReader({ provider, dataModel, schema, connection: shared(), measured, counts });
+  nameDatabase(client, { ...scoped, counts, reader, readsJson: settings.DATABASE_JSON_READS ?? false });
   return { client, provider, writable, pool, requests, isBusy, close: () => bare.$disconnect() };
 }
 

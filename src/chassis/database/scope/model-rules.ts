@@ -38,6 +38,8 @@ const tenantColumn = 'tenantId';
 export class ModelRules {
   /** Whether no model has rules, so that queries go as they are. False as long as a repository was made whose rules are not read yet. */
   isEmpty: boolean;
+  /** The models that have rules; undefined as long as it is not known. */
+  ruled: ReadonlySet<string> | undefined;
   readonly #made: DeclaredRules[] = [];
   readonly #declared = new Map<string, RowRules>();
   readonly #tenantModels: readonly string[];
@@ -46,11 +48,13 @@ export class ModelRules {
   constructor({ models }: Pick<DataModel, 'models'>) {
     this.#tenantModels = Object.keys(models).filter((name) => Object.hasOwn(models[name]?.fields ?? {}, tenantColumn));
     this.isEmpty = this.#tenantModels.length === 0;
+    this.ruled = new Set(this.#tenantModels);
   }
 
   /** Takes the rules of a repository that is being made. */
   add(declared: DeclaredRules): void {
     this.isEmpty = false;
+    this.ruled = undefined;
     this.#made.push(declared);
   }
 
@@ -112,7 +116,8 @@ export class ModelRules {
       if (known && textOf(known) !== textOf(rules)) differ.push(model);
       this.#declared.set(model, known ?? rules);
     }
-    this.isEmpty = this.#declared.size === 0 && this.#tenantModels.length === 0;
+    this.ruled = new Set([...this.#declared.keys(), ...this.#tenantModels]);
+    this.isEmpty = this.ruled.size === 0;
     // All are read by now, so what is told once holds from then on.
     if (differ.length > 0) throw new InternalServerErrorException(differing(differ));
     if (late.length > 0) throw new InternalServerErrorException(tooLate(late));

@@ -43,6 +43,8 @@ export class ScopedQuery {
 
   /** The rows of a model that the caller may see; undefined for all. @throws what `filterOf` of the rules raises */
   filterOf(model: string): Filter | undefined {
+    const { ruled } = this.#database.rules;
+    if (ruled && !ruled.has(model)) return undefined;
     if (this.#filters.has(model)) return this.#filters.get(model);
     const filter = this.#database.rules.filterOf(model);
     this.#filters.set(model, filter);
@@ -219,7 +221,6 @@ export function scopedRead<P extends ReadParameters>(database: ScopedDatabase, m
 
 function unsortable(model: string, relation: string): InternalServerErrorException {
   return new InternalServerErrorException(
-    `The ORM cannot sort ${model} by ${relation}, whose rows have a scope; sort by a column of ${model} inside of a unit of ` +
-      'work and where DATABASE_JSON_READS is false.',
+    `The ORM cannot sort ${model} by ${relation}, whose rows have a scope; read with findMany() or findPage() of the repository.`,
   );
 }

@@ -13,6 +13,7 @@ import { comparedBounds, moments, uuidText } from '../client/refuse-unstorable.t
 import type { DataField, DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
 import { StoredRecords } from '../reads/page.ts';
+import type { Unit } from '../work/unit.ts';
 import { UnknownShape } from './sql-dialect.ts';
 import type { StatementTarget, ValuePath } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
@@ -36,7 +37,7 @@ interface JsonReaderParts extends StatementTarget {
   /** The connections that the ORM uses too. */
   readonly connection: Pick<SqlQueryable, 'queryRaw'>;
   /** Measures an operation and converts its errors, as those of the ORM. */
-  readonly measured: (operation: MeasuredOperation) => Promise<unknown>;
+  readonly measured: (operation: MeasuredOperation, unit?: Unit) => Promise<unknown>;
   readonly counts: DatabaseCounts | undefined;
 }
 
@@ -53,9 +54,9 @@ export class JsonReader {
     this.#parts = parts;
   }
 
-  /** The records of a list. */
-  findMany(model: string, parameters: ReadParameters): Promise<StoredRecords | undefined> {
-    return this.#records('findMany', model, parameters);
+  /** The records of a list. @param unit the unit of work in which they are read; none by default */
+  findMany(model: string, parameters: ReadParameters, unit?: Unit): Promise<StoredRecords | undefined> {
+    return this.#records('findMany', model, parameters, unit);
   }
 
   /** The record that a filter by an identifier finds, or none. */
@@ -70,9 +71,14 @@ export class JsonReader {
     return rows && Number(rows[0]?.[0]);
   }
 
-  async #records(operation: Operation, model: string, parameters: ReadParameters): Promise<StoredRecords | undefined> {
+  async #records(
+    operation: Operation,
+    model: string,
+    parameters: ReadParameters,
+    unit?: Unit,
+  ): Promise<StoredRecords | undefined> {
     const statement = this.#statement(operation, model, parameters);
-    const rows = await this.#run(operation, model, parameters, statement);
+    const rows = await this.#run(operation, model, parameters, statement, unit);
     if (!rows || !statement) return undefined;
     const texts = rows.map(([text]) => text as string);
     return new StoredRecords(statement.rewrite ? texts.map(rewritten) : texts, statement.kinds);
@@ -95,8 +101,10 @@ export class JsonReader {
     model: string,
     parameters: ReadParameters,
     statement: Statement | undefined,
+    unit?: Unit,
   ): Promise<unknown[][] | undefined> {
-    const { connection, measured, counts, provider } = this.#parts;
+    const { measured, counts, provider } = this.#parts;
+    const connection = unit?.driver ?? this.#parts.connection;
     const args = statement && ifKnown(() => argumentsOf(statement, parameters));
     if (!statement || !args) {
       counts?.leftToOrm('shape');
@@ -108,9 +116,12 @@ export class JsonReader {
     const traced = async () => (await spans()).inQuerySpan({ provider, model, operation, sql }, query);
     try {
       const run = getRequestContext()?.sampled ? traced : query;
-      return (await measured({ model, operation, args: parameters, query: run })) as unknown[][];
+      const asked = { model, operation, args: parameters, query: run };
+      const rows = unit ? unit.turn(() => measured(asked, unit), true) : measured(asked);
+      return (await rows) as unknown[][];
     } catch (error) {
-      if (isFinal(error)) throw error;
+      // A failed statement undoes a unit of work, so nobody else can read there.
+      if (unit || isFinal(error)) throw error;
       counts?.leftToOrm('failed');
       return undefined;
     }

@@ -1,5 +1,5 @@
 import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
-import { innermostUnit, inUnit } from '../client/current-work.ts';
+import { type DriverTransaction, innermostUnit, inUnit } from '../client/current-work.ts';
 import type { OrmClient } from '../client/orm-types.ts';
 import { isTransactionConflict } from '../client/transaction-errors.ts';
 import { type Expiry, tookTooLong } from './expiry.ts';
@@ -12,6 +12,8 @@ interface UnitParts {
   readonly transaction: OrmClient;
   readonly expiry: Expiry;
   readonly isolation: Isolation;
+  /** The same transaction as the driver has it. */
+  readonly driver: DriverTransaction;
   readonly parent?: Unit;
 }
 
@@ -26,6 +28,8 @@ export class Unit {
   readonly transaction: OrmClient;
   readonly expiry: Expiry;
   readonly isolation: Isolation;
+  /** The same transaction as the driver has it. */
+  readonly driver: DriverTransaction;
   /** The unit on the same database in which this one is nested. */
   readonly parent: Unit | undefined;
   /** The unit that surrounds this one, on whatever database. */
@@ -38,11 +42,12 @@ export class Unit {
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
 
-  constructor({ client, transaction, expiry, isolation, parent }: UnitParts) {
+  constructor({ client, transaction, expiry, isolation, driver, parent }: UnitParts) {
     this.client = client;
     this.transaction = transaction;
     this.expiry = expiry;
     this.isolation = isolation;
+    this.driver = driver;
     this.parent = parent;
   }
 
@@ -89,6 +94,11 @@ export class Unit {
       this.#waiting -= 1;
       resolve();
     }
+  }
+
+  /** How many units of the same transaction surround it. */
+  get depth(): number {
+    return this.parent ? this.parent.depth + 1 : 0;
   }
 
   /** Whether another transaction was in the way of a statement of the unit, or of one nested in it. */

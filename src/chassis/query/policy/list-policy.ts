@@ -215,7 +215,7 @@ type Source = 'request' | 'program';
  */
 function readParts(rules: PolicyRules, query: QueryInput, take: number, source: Source): QueryParts {
   const asked = readPart(rules, 'where', query.where, source, (value, context) => parseWhere(rules, value, context));
-  const searched = parseSearchBox(rules, query.q);
+  const searched = query.q === undefined ? undefined : parseSearchBox(rules, query.q);
   const where = asked && searched ? { AND: [asked, searched] } : (asked ?? searched);
   const terms = readPart(rules, 'orderBy', query.orderBy, source, (value, context) =>
     parseOrder(rules, value, context),

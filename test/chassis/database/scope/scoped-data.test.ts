@@ -26,6 +26,35 @@ describe.each(databaseProviders)('writes within a scope on %s', (provider) => {
   const stored = (where: object = {}) =>
     shop.all((client) => client.note.findMany({ where, orderBy: { id: 'asc' } })) as Promise<Record<string, unknown>[]>;
 
+  it('keep to it in nested writes', async () => {
+    await runAs(a, async () => {
+      await shop.orders.own.customer.update({
+        where: { id: 101 },
+        data: {
+          orders: { create: [{ number: 'nested', ownerId: 'a' }], updateMany: { where: {}, data: { secret: 'mine' } } },
+        },
+      });
+      await shop.orders.own.order.update({ where: { id: 104 }, data: { tags: { set: [{ id: 101 }] } } });
+      const alien = () =>
+        shop.orders.own.order.update({ where: { id: 104 }, data: { customer: { update: { name: 'stolen' } } } });
+      expect((await raised(alien)).statusCode).toBe(409);
+    });
+    const rows = (await shop.all((client) => client.order.findMany({ where: { secret: 'mine' } }))) as {
+      tenantId: string;
+    }[];
+    expect(rows.map(({ tenantId }) => tenantId)).not.toContain('b');
+    expect(await shop.all((client) => client.order.count({ where: { number: 'nested', tenantId: 'a' } }))).toBe(1);
+    expect(await shop.all((client) => client.customer.count({ where: { name: 'stolen' } }))).toBe(0);
+  });
+
+  it('keep rows out of it where they are when others are set in their place', async () => {
+    const reviewed = () => shop.all((client) => client.order.findMany({ where: { reviewerId: 1 } }));
+    const before = await reviewed();
+    const set = () => shop.orders.own.reviewer.update({ where: { id: 1 }, data: { orders: { set: [] } } });
+    expect((await runAs(a, () => raised(async () => await set()))).message).toContain('connect and disconnect');
+    expect(await reviewed()).toEqual(before);
+  });
+
   it('keep a key that the scope fixes, whatever relation a body names', async () => {
     expect(await create({ firm: { connect: { id: 'a' } } })).toMatchObject({ firmId: 'a' });
     expect(await create({ reviewer: { connect: { id: 1 } } })).toMatchObject({ firmId: 'a', reviewerId: 1 });

@@ -38,6 +38,15 @@ describe.each(databaseProviders)('a nested unit of work on %s', (provider) => {
     expect(await shop.stored()).toEqual([]);
   });
 
+  it('may be nested as deep as a tree', async () => {
+    const nest = async (depth: number): Promise<void> => {
+      await shop.categories.create({ name: String(depth) });
+      if (depth < 60) await shop.categories.unitOfWork(() => nest(depth + 1));
+    };
+    await shop.categories.unitOfWork(() => nest(1));
+    expect(await shop.categories.count()).toBe(60);
+  });
+
   it('takes turns with those beside it and with queries of the outer one', async () => {
     await shop.categories.unitOfWork(async () => {
       await shop.categories.create({ name: 'outer' });
