@@ -118,18 +118,20 @@ export function relatedOrder({ sorts, relations }: Resource): { order: Order; in
   return orders.find(({ include }) => include.length > 0) ?? orders[0];
 }
 
-/** Words to search for: the longest word of each text of the sampled records. */
-export function searchWords({ fields }: Resource, samples: readonly Row[]): string[] {
-  const texts = Object.keys(fields).filter((name) => fields[name] === 'text');
-  const words = samples.flatMap((row) =>
-    texts.map(
-      (name) =>
-        String(row[name] ?? '')
-          .split(/[^\p{L}\p{N}]+/u)
-          .sort((one, other) => other.length - one.length)[0] ?? '',
-    ),
+/** Words to search for: the longest word of each text of the sampled records, and of those that they refer to. */
+export function searchWords({ fields, relations }: Resource, samples: readonly Row[]): string[] {
+  const own = Object.keys(fields).filter((name) => fields[name] === 'text');
+  const related = relations.flatMap(({ name, fields }) =>
+    Object.keys(fields).flatMap((field) => (fields[field] === 'text' ? [`${name}.${field}`] : [])),
   );
+  const words = samples.flatMap((row) => [...own, ...related].map((path) => longestWord(valueAt(row, path))));
   return [...new Set(words)].filter((word) => word.length >= 3 && word.length <= 50);
+}
+
+function longestWord(text: unknown): string {
+  // The engine of k6 knows no classes of letters; beyond ASCII, all counts as one.
+  const words = String(text ?? '').split(/[^0-9A-Za-z\u0080-\uffff]+/);
+  return words.sort((one, other) => other.length - one.length)[0] ?? '';
 }
 
 /** Filters by a letter that is common in a field of text. */

@@ -25,6 +25,8 @@ export interface Asked {
   body?: object;
   form?: Record<string, FileData>;
   token?: string | undefined;
+  /** Headers beside those of the token and the body. */
+  headers?: Record<string, string>;
   /** Statuses that are right. Default: 200. */
   expected?: number[];
 }
@@ -38,7 +40,7 @@ export type Answer = RefinedResponse<'text'>;
  */
 export function ask(path: string, asked: Asked): Answer | undefined {
   const { name, method = 'GET', query = {}, body, form, token, expected = [200] } = asked;
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { ...asked.headers };
   if (token) headers['Authorization'] = `Bearer ${token}`;
   if (body) headers['Content-Type'] = 'application/json';
   const send = () =>

@@ -52,13 +52,25 @@ export function findK6(): string {
   );
 }
 
-/** Runs one scenario. `running` is told of the process, so that it can be ended from outside. */
+/** A list that has nothing for a scenario, such as no records. */
+export class NothingToDo extends Error {}
+
+/** How the setup of a scenario says so. */
+const nothingToDo = /Target refused: (\S+ has no records\b[^,"\\]*|no (?:filter|word) made of the records of [^"\\]*)/;
+
+/**
+ * Runs one scenario.
+ *
+ * @throws NothingToDo where the list has nothing for the scenario, Error where k6 measured nothing for another reason
+ */
 export async function runK6(k6: string, run: K6Run, running: (child: ChildProcess) => void): Promise<MeasuredRun> {
   const folder = mkdtempSync(join(tmpdir(), 'slipway-load-'));
   try {
     const [summary, recording] = [join(folder, 'summary.json'), join(folder, 'seconds.ndjson')];
-    const code = await spawnK6(k6, run, { summary, recording }, running);
+    const { code, said } = await spawnK6(k6, run, { summary, recording }, running);
     if (!existsSync(summary)) {
+      const [, nothing] = nothingToDo.exec(said) ?? [];
+      if (nothing) throw new NothingToDo(nothing);
       throw new Error(`k6 ended with ${code} and measured nothing in ${run.scenario}; its message stands above.`);
     }
     return { ...(JSON.parse(readFileSync(summary, 'utf8')) as RunSummary), series: readSeries(recording) };
@@ -72,7 +84,7 @@ async function spawnK6(
   run: K6Run,
   { summary, recording }: { summary: string; recording: string },
   running: (child: ChildProcess) => void,
-): Promise<number | null> {
+): Promise<{ code: number | null; said: string }> {
   const { scenario, profile, target, resource, rate, duration, variables, prometheus } = run;
   const given = { PROFILE: profile, BASE_URL: target, RESOURCE: resource, RATE: rate, DURATION: duration };
   const child = spawn(
@@ -83,7 +95,7 @@ async function spawnK6(
       join(root, `load-tests/scenarios/${scenario}.ts`),
     ],
     {
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         ...quiet,
         ...variables,
@@ -96,7 +108,12 @@ async function spawnK6(
     },
   );
   running(child);
-  return new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve));
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    process.stderr.write(text);
+    said = (said + text).slice(-10_000);
+  });
+  return new Promise((resolve, reject) => child.once('error', reject).once('close', (code) => resolve({ code, said })));
 }
 
 function remoteWrite(url: string) {

@@ -9,7 +9,7 @@ import { type CpuTime, readCpuTime } from './cpu-time.ts';
 import { differenceTable } from './difference-table.ts';
 import { htmlReport } from './html-report.ts';
 import { junitReport } from './junit.ts';
-import { findK6, type MeasuredRun, refuseUnfitRun, runK6, type Usage } from './k6.ts';
+import { findK6, type MeasuredRun, NothingToDo, refuseUnfitRun, runK6, type Usage } from './k6.ts';
 import { thisMachine } from './machine.ts';
 import { type Plan, planRuns } from './plan.ts';
 import type { LoadReport } from './report.ts';
@@ -41,7 +41,7 @@ export async function runScenarios(
   const hasCredentials = service?.account !== undefined || !!(process.env.TOKEN || process.env.LOAD_EMAIL);
   const plan = await planRuns(target, asked, hasCredentials);
   for (const line of plan.skipped) console.error(`left out: ${line}`);
-  const runs = await runAll(plan, stopped, async (scenario, resource) => {
+  const { runs, skipped } = await runAll(plan, stopped, async (scenario, resource) => {
     console.error(`${scenario}, ${asked.profile}${resource ? `, ${resource}` : ''}, against ${target}`);
     const before = service && readCpuTime(service.pid);
     const run = await runK6(k6, { ...asked, scenario, resource, target, variables }, running);
@@ -50,14 +50,15 @@ export async function runScenarios(
   });
   const database = process.env.DATABASE_URL ? 'the database of DATABASE_URL' : `${asked.database}, ${asked.size}`;
   const measured: LoadReport = {
-    ...{ version: 1, started: started.toISOString(), target, machine: thisMachine(), runs, skipped: plan.skipped },
+    ...{ version: 1, started: started.toISOString(), target, machine: thisMachine(), runs, skipped },
     ...(service && { database }),
   };
   console.log(`${summaryTable(runs)}${usageTable(runs)}`);
   const report = judge(measured, asked);
   writeReports(report, asked.out ?? join(root, '.cache/load/runs', folderName(started)));
   return (
-    runs.length === plan.runs.length &&
+    !stopped.aborted &&
+    runs.length > 0 &&
     runs.every(({ crossed, profile }) => crossed.length === 0 || profile === 'breakpoint') &&
     (report.differences ?? []).every(({ verdict }) => verdict !== 'regression')
   );
@@ -73,17 +74,24 @@ function usageOf(before: CpuTime, after: CpuTime, requests: number): Usage {
   };
 }
 
+/** Of several runs one is left out whose list has nothing for it; a single one says so by failing. */
 async function runAll(
-  { runs }: Plan,
+  { runs, skipped }: Plan,
   stopped: AbortSignal,
   runOne: (scenario: string, resource: string | undefined) => Promise<MeasuredRun>,
-): Promise<MeasuredRun[]> {
+): Promise<{ runs: MeasuredRun[]; skipped: string[] }> {
   const measured: MeasuredRun[] = [];
+  const leftOut = [...skipped];
   for (const { scenario, resource } of runs) {
     if (stopped.aborted) break;
-    measured.push(await runOne(scenario, resource));
+    try {
+      measured.push(await runOne(scenario, resource));
+    } catch (error) {
+      if (runs.length === 1 || !(error instanceof NothingToDo)) throw error;
+      leftOut.push(`${scenario}: ${error.message}`);
+    }
   }
-  return measured;
+  return { runs: measured, skipped: leftOut };
 }
 
 /** Beside the base of this machine; or as the new base, which is not compared with the one before it. */

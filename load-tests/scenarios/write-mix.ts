@@ -4,7 +4,7 @@ import { whereOf } from '../contract/conditions.ts';
 import type { Row } from '../contract/fields.ts';
 import { holds, idOf } from '../contract/invariants.ts';
 import { changeableText, madeBody, newText } from '../contract/made-body.ts';
-import { ask, bodyOf } from '../lib/client.ts';
+import { type Answer, ask, bodyOf } from '../lib/client.ts';
 import { optionsOf } from '../lib/options.ts';
 import { reportOf } from '../lib/report.ts';
 import { logIn, tokenOf } from '../lib/session.ts';
@@ -33,35 +33,54 @@ export default function write(world: World): void {
   const mark = `${run}${exec.vu.idInTest.toString(36)}x${exec.vu.iterationInScenario.toString(36)}`;
   const created = create(world, mark, token);
   if (!created) return;
-  readOwn(world, created, token);
+  readOwn(world, created.row, token);
   const changed = update(world, created, mark, token);
   if (changed) {
-    readOwn(world, changed, token);
-    findOwn(world, changed, token);
+    readOwn(world, changed.row, token);
+    findOwn(world, changed.row, token);
   }
-  remove(world, created, token);
+  remove(world, changed ?? created, token);
 }
 
-function create({ resource, example }: World, mark: string, token: string | undefined): Row | undefined {
+/** What was written last, and its version where the service counts them. */
+interface Written {
+  readonly row: Row;
+  readonly version: Record<string, string>;
+}
+
+function written(answer: Answer): Written {
+  const tag = answer.headers['Etag'] ?? answer.headers['ETag'];
+  return { row: bodyOf<{ data: Row }>(answer).data, version: tag ? { 'If-Match': tag } : {} };
+}
+
+function create({ resource, example }: World, mark: string, token: string | undefined): Written | undefined {
   const body = madeBody(resource.create ?? {}, example, mark);
   const path = resource.routes.create?.path ?? '';
-  const answer = ask(path, { name: 'create', method: 'POST', body, token, expected: [201] });
+  // One that is sent again, because the service was busy, has its effect once.
+  const headers = { 'Idempotency-Key': mark };
+  const answer = ask(path, { name: 'create', method: 'POST', body, token, headers, expected: [201] });
   if (!answer) return undefined;
-  const { data } = bodyOf<{ data: Row }>(answer);
-  const sent = Object.fromEntries(Object.entries(body).filter(([name]) => name in data));
-  check(data, { 'the answer to a create has what was sent': (row) => holds(row, sent) });
-  return data;
+  const created = written(answer);
+  const sent = Object.fromEntries(Object.entries(body).filter(([name]) => name in created.row));
+  check(created, { 'the answer to a create has what was sent': ({ row }) => holds(row, sent) });
+  return created;
 }
 
-function update({ resource }: World, row: Row, mark: string, token: string | undefined): Row | undefined {
+function update(
+  { resource }: World,
+  { row, version: headers }: Written,
+  mark: string,
+  token: string | undefined,
+): Written | undefined {
   const name = changeableText(resource.update ?? {}, row);
   if (name === undefined) return undefined;
   const body = { [name]: newText(resource.update?.properties?.[name] ?? {}, `changed ${mark}`) };
-  const answer = ask(itemPath(resource.routes.update?.path, row), { name: 'update', method: 'PUT', body, token });
+  const path = itemPath(resource.routes.update?.path, row);
+  const answer = ask(path, { name: 'update', method: 'PUT', body, token, headers });
   if (!answer) return undefined;
-  const { data } = bodyOf<{ data: Row }>(answer);
-  check(data, { 'the answer to an update has what was sent': (changed) => holds(changed, body) });
-  return data;
+  const changed = written(answer);
+  check(changed, { 'the answer to an update has what was sent': (now) => holds(now.row, body) });
+  return changed;
 }
 
 function readOwn({ resource }: World, written: Row, token: string | undefined): void {
@@ -82,9 +101,9 @@ function findOwn({ resource }: World, written: Row, token: string | undefined): 
   check(data, { 'a list has what its client wrote': ([row]) => total === 1 && holds(row, written) });
 }
 
-function remove({ resource }: World, row: Row, token: string | undefined): void {
+function remove({ resource }: World, { row, version: headers }: Written, token: string | undefined): void {
   const path = itemPath(resource.routes.delete?.path, row);
-  if (!ask(path, { name: 'delete', method: 'DELETE', token, expected: [204] })) return;
+  if (!ask(path, { name: 'delete', method: 'DELETE', token, headers, expected: [204] })) return;
   const answer = ask(itemPath(resource.routes.get?.path, row), { name: 'read deleted', token, expected: [200, 404] });
   if (answer) check(answer, { 'a client misses what it deleted': ({ status }) => status === 404 });
 }

@@ -5,6 +5,7 @@ import { catalogue } from '../../load-tests/lib/catalogue.ts';
 import { scenarioNames } from '../../load-tests/run/arguments.ts';
 import { root, skipped } from '../chart/chart.ts';
 import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
+import { ordersEnv } from '../support/order-shop.ts';
 import { type PlantedFault, startProxy } from './load-proxy.ts';
 import { admin, failedChecks, measureScenario, runScenario } from './run-scenario.ts';
 
@@ -20,7 +21,8 @@ let written: TestApp;
 
 describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
   beforeAll(async () => {
-    [app, written] = await Promise.all([bootTestApp({ env: unlimited }), bootTestApp({ env: unlimited })]);
+    const env = { ...unlimited, ...ordersEnv() };
+    [app, written] = await Promise.all([bootTestApp({ env }), bootTestApp({ env: unlimited })]);
   });
 
   it('has an entry in the catalogue for each scenario', () => {
@@ -65,6 +67,22 @@ describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
       const run = await measureScenario(scenario, written.url, admin);
       expect(run.failed, run.said).toBe(0);
       expect(failedChecks(run)).toEqual([]);
+    });
+  });
+
+  describe.concurrent('of the module of orders', () => {
+    it.each(['list-filtered-wide', 'list-include', 'list-search', 'export'])(
+      'has %s without a line',
+      async (scenario) => {
+        const run = await measureScenario(scenario, app.url, { ...admin, RESOURCE: 'orders' });
+        expect(run.failed, run.said).toBe(0);
+        expect(failedChecks(run)).toEqual([]);
+      },
+    );
+
+    it('has a search box of what its records refer to', async () => {
+      const run = await measureScenario('list-search', app.url, { ...admin, RESOURCE: 'stock' });
+      expect(failedChecks(run), run.said).toEqual([]);
     });
   });
 

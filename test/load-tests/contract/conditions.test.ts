@@ -81,7 +81,7 @@ describe('relatedOrder', () => {
 });
 
 describe('searchWords', () => {
-  it('are the longest words of texts', () => {
-    expect(searchWords(lamps, samples.slice(0, 1))).toEqual(['number']);
+  it('are the longest words of texts, of related records too', () => {
+    expect(searchWords(lamps, samples.slice(0, 1))).toEqual(['number', 'Room']);
   });
 });
