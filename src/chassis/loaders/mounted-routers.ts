@@ -57,10 +57,11 @@ export function policiesOf({ module, prefix, router: outer }: MountedRouter): Re
     const { list, get, read } = resource?.access ?? {};
     if (!resource || !(list ?? get ?? read)) return [];
     const path = `${above.replace(/\/$/, '')}${resource.path}`;
-    const { schemas } = resource;
+    const { list: own, otherLists = [] } = resource.schemas;
+    const others = [own, ...otherLists].flatMap(({ variants }) => variants.map(({ policy }) => policy));
     return [
-      { module, path, policy: schemas.list, own: true },
-      ...(schemas.otherLists ?? []).map((policy) => ({ module, path, policy, own: false })),
+      { module, path, policy: own, own: true },
+      ...[...otherLists, ...others].map((policy) => ({ module, path, policy, own: false })),
     ];
   });
 }

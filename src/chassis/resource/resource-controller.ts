@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
+import { currentPrincipal } from '../context/principal.ts';
 import { chargeRequest } from '../context/request-context.ts';
 import { PreconditionFailedException } from '../errors/exceptions.ts';
 import { entityTag, namesTag, readEntityTags } from '../http/answers/entity-tags.ts';
@@ -178,12 +179,13 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   usePolicies(policies: ServicePolicies): void {
     const { list, otherLists = [] } = this.schemas;
     this.#readBy = this.#readBy === undefined || this.#readBy === policies ? policies : 'several services';
-    const looked = this.#readBy === policies ? [list, ...otherLists] : [];
+    const looked = this.#readBy === policies ? [list, ...otherLists].flatMap(withVariants) : [];
     this.#resolved = new Map(looked.map((policy) => [policy, policies.of(policy)]));
   }
 
   #policyFor(request: Request): AnyListPolicy {
-    const policy = this.policyFor(request);
+    const chosen = this.policyFor(request);
+    const policy = chosen.variants.length > 0 ? chosen.seenBy(currentPrincipal()?.roles) : chosen;
     return this.#resolved.get(policy) ?? this.#checkDeclared(policy);
   }
 
@@ -224,7 +226,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   // What is not declared would be neither bound to other modules nor in the leak tests.
   #checkDeclared(policy: AnyListPolicy): AnyListPolicy {
     const { list, otherLists } = this.schemas;
-    if (policy === list || otherLists?.includes(policy)) return policy;
+    if ([list, ...(otherLists ?? [])].flatMap(withVariants).includes(policy)) return policy;
     throw new Error(
       `Expected policyFor() of ${this.constructor.name} to give the list policy of its schemas or one of otherLists, ` +
         `got another of ${policy.model}; name it in otherLists.`,
@@ -249,6 +251,11 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   protected idOf(request: Request): Parameters<S['get']>[0] {
     return readId(this.schemas.list.declared, request.params.id as string) as Parameters<S['get']>[0];
   }
+}
+
+/** A policy, and what callers with a role see in its place. */
+function withVariants(policy: AnyListPolicy): AnyListPolicy[] {
+  return [policy, ...policy.variants.map((variant) => variant.policy)];
 }
 
 function noVersions(): PreconditionFailedException {

@@ -8,6 +8,11 @@ export interface PricedLine {
   price: number;
 }
 
+/** What lines cost together, in cents. */
+export function totalOf(lines: readonly PricedLine[]): number {
+  return lines.reduce((total, { quantity, price }) => total + quantity * price, 0);
+}
+
 export class OrderLineRepository extends Repository<'orderLine'> {
   protected readonly model = 'orderLine';
   protected override readonly scope = (caller: Principal) => ({ order: ownOrders(caller) });

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  BusinessException,
   ConflictException,
   currentPrincipal,
   eachRecord,
+  ForbiddenException,
   ResourceService,
   type Selection,
   type ServerEvent,
@@ -11,6 +13,7 @@ import {
   ValidationException,
 } from 'slipway';
 import type { OrderRepository } from './order.repository.ts';
+import { totalOf } from './order-line.repository.ts';
 import type { CreateOrder, NewLine, OrderStatus, UpdateOrder } from './orders.schema.ts';
 
 type Dependencies = { repository: OrderRepository } & Pick<
@@ -22,6 +25,7 @@ type Dependencies = { repository: OrderRepository } & Pick<
 export const locking = { isolation: 'read-committed', retries: 3 } as const;
 
 const ended: ReadonlySet<OrderStatus> = new Set(['paid', 'cancelled', 'expired']);
+const mostCents = 20_000_000_00;
 const second = 1000;
 
 export class OrderService extends ResourceService<OrderRepository, CreateOrder, UpdateOrder> {
@@ -53,6 +57,8 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
 
   /** Changes a draft. @throws ConflictException once it is placed */
   override update(id: string, { lines, ...order }: UpdateOrder, select?: Selection) {
+    if (order.internalNote !== undefined && !currentPrincipal()?.roles.has('admin'))
+      throw new ForbiddenException('Internal notes are for administrators');
     return this.unitOfWork(async () => {
       await this.repository.move(id, 'draft', order);
       if (lines) await this.#lines.replace(id, await this.#priced(lines));
@@ -136,11 +142,13 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
 
   async #priced(lines: readonly NewLine[]) {
     const prices = await this.#products.pricesOf(lines.map(({ productId }) => productId));
-    return lines.map((line, index) => {
+    const priced = lines.map((line, index) => {
       const price = prices.get(line.productId);
       if (price !== undefined) return { ...line, price };
       throw new ValidationException({ [`lines.${index}.productId`]: ['There is no such product'] });
     });
+    if (totalOf(priced) > mostCents) throw new BusinessException('An order costs at most 20,000,000.00');
+    return priced;
   }
 }
 

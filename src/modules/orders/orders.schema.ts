@@ -4,6 +4,7 @@ export const orderStatus = z.enum(['draft', 'placed', 'paying', 'declined', 'pai
 export const paymentStatus = z.enum(['pending', 'succeeded', 'failed']);
 
 const cents = z.int32().nonnegative().describe('in cents');
+const internalNote = z.string().max(1000).nullable().describe('For administrators');
 const moments = { createdAt: z.date(), updatedAt: z.date() };
 
 export const orderLine = z
@@ -40,7 +41,10 @@ export const order = z
   .meta({ id: 'Order' });
 
 export const createOrder = z.object({ note: order.shape.note.optional(), lines: newLines }).meta({ id: 'CreateOrder' });
-export const updateOrder = createOrder.partial().meta({ id: 'UpdateOrder' });
+export const updateOrder = createOrder
+  .extend({ internalNote: internalNote.optional() })
+  .partial()
+  .meta({ id: 'UpdateOrder' });
 
 export const stock = z
   .object({
@@ -90,7 +94,8 @@ const orderLineList = listPolicy('OrderLine', {
 });
 
 export const orderList = listPolicy('Order', {
-  record: order,
+  record: order.extend({ internalNote }),
+  only: { internalNote: 'admin' },
   filter: {
     id: ['equals', 'in'],
     number: ['equals', 'in'],
@@ -101,7 +106,7 @@ export const orderList = listPolicy('Order', {
     lines: many(() => orderLineList),
   },
   sort: ['createdAt', 'placedAt', 'status', 'number'],
-  search: ['number', 'note'],
+  search: ['number', 'note', 'internalNote'],
   include: { lines: many(() => orderLineList), payments: many(() => paymentList) },
 });
 

@@ -1,5 +1,6 @@
 import { ConflictException, eachRecord, ResourceService, type Selection, unscoped } from 'slipway';
 import { locking } from './order.service.ts';
+import { totalOf } from './order-line.repository.ts';
 import type { PaymentNotice } from './orders.schema.ts';
 import type { PaymentRepository } from './payment.repository.ts';
 
@@ -79,8 +80,7 @@ export class PaymentService extends ResourceService<PaymentRepository> {
       const { tenantId } = await this.#orders.move(orderId, 'paying', {}, { tenantId: true });
       const pending = await this.repository.pendingOf(orderId);
       if (pending) return pending;
-      const lines = await this.#lines.of(orderId);
-      const amount = lines.reduce((total, { quantity, price }) => total + quantity * price, 0);
+      const amount = totalOf(await this.#lines.of(orderId));
       return this.repository.create({ tenantId, orderId, amount }, { id: true, amount: true });
     }, locking);
   }

@@ -212,3 +212,20 @@ export function expectObject(value: unknown, path: Path, what: string): Record<s
   }
   throw new Refusal(path, `expected ${what}`);
 }
+
+/** Refuses parameters that a request does not take. */
+export function refuseUnknown(query: Readonly<Record<string, unknown>>, allowed: ReadonlySet<string>): void {
+  for (const name of Object.keys(query)) {
+    if (allowed.has(name)) continue;
+    throw badParameter(name, [
+      { path: '', message: `not a parameter of this request; expected ${[...allowed].join(', ')}` },
+    ]);
+  }
+}
+
+/** Reads `count`, which is exact unless given. */
+export function readCount(count: unknown): 'exact' | 'none' {
+  if (count === undefined || count === 'exact') return 'exact';
+  if (count === 'none') return 'none';
+  throw badParameter('count', [{ path: '', message: `expected exact or none, got ${show(count)}` }]);
+}

@@ -170,6 +170,11 @@ export interface ListDefinition<M extends ModelName, S extends z.core.$ZodShape>
    * as a dotted `sort` key does.
    */
   readonly search?: readonly SearchKey<M, S>[];
+  /**
+   * Fields that only callers with a role see: `only: { margin: 'admin' }`. For others they are neither in answers nor to be
+   * selected, filtered, sorted or searched by; a relation from another list never shows them. At most three roles.
+   */
+  readonly only?: { readonly [K in ReadableField<M, S>]?: string };
   /** Relations that may be returned, each with its own policy. */
   readonly include?: Relations<M>;
   /** Bounds that differ from `defaultQueryLimits`. */

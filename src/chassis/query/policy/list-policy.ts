@@ -10,12 +10,12 @@ import {
   type ParseContext,
   parseContext,
   parseJson,
-  show,
+  readCount,
+  refuseUnknown,
 } from '../parse/parameter.ts';
 import { checkRelated, isToMany, parseInclude } from '../parse/parse-include.ts';
 import { type OrderTerm, parseOrder, toOrder } from '../parse/parse-order.ts';
-import { parseSearchBox } from '../parse/parse-search-box.ts';
-import { parseWhere } from '../parse/parse-where.ts';
+import { parseSearchBox, parseWhere } from '../parse/parse-where.ts';
 import { queryCost, recordCost } from '../query-cost.ts';
 import type { Filter, FindQuery, GetQuery, SearchQuery, Selection } from '../query-types.ts';
 import { type QuerySchemas, type SearchOptions, sanitizeSearchOptions } from '../search-options.ts';
@@ -24,6 +24,7 @@ import type { ModelName } from './model-types.ts';
 import { describePolicy, type PolicyDescription, policySchemas } from './policy-description.ts';
 import { PolicyReference } from './policy-reference.ts';
 import { type FollowRelation, type LooseDefinition, PolicyRules, type RelationTarget } from './policy-rules.ts';
+import { roleVariants } from './role-variants.ts';
 
 const getParameters: ReadonlySet<string> = new Set(['include']);
 const findParameters: ReadonlySet<string> = new Set(['include', 'orderBy', 'where']);
@@ -55,6 +56,8 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
   readonly schemas: QuerySchemas;
   /** The declaration by itself, which says all but where references to other modules lead. */
   readonly declared: PolicyRules;
+  /** What callers with a role see in place of it, by `only` of the definition; the larger combinations of roles first. */
+  variants: readonly { readonly roles: readonly string[]; readonly policy: ListPolicy<M> }[] = [];
   readonly #definition: Definition<S>;
   readonly #resolved: PolicyRules | undefined;
 
@@ -80,6 +83,11 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
   /** This policy with relations that `follow` leads. */
   resolvedBy(follow: FollowRelation): ListPolicy<M, S> {
     return new ListPolicy(this.model, this.#definition, follow);
+  }
+
+  /** This policy, or the one that shows a caller with these roles more. */
+  seenBy(roles: ReadonlySet<string> | undefined): ListPolicy<M> {
+    return this.variants.find((variant) => variant.roles.every((role) => roles?.has(role)))?.policy ?? this;
   }
 
   /** Reads the parameters of a request for one record: `include` only. @throws BadRequestException when it asks for what is not allowed */
@@ -194,7 +202,13 @@ export function listPolicy<const M extends ModelName, S extends z.core.$ZodShape
   model: M,
   definition: ListDefinition<M, S>,
 ): ListPolicy<M, S> {
-  return new ListPolicy(model, definition as unknown as LooseDefinition & typeof definition);
+  const { everybody, variants } = roleVariants(model, definition as unknown as LooseDefinition);
+  const policy = new ListPolicy<M, S>(model, everybody as Definition<S>);
+  policy.variants = variants.map((variant) => ({
+    roles: variant.roles,
+    policy: new ListPolicy<M>(model, variant.definition as Definition<z.core.$ZodShape>),
+  }));
+  return policy;
 }
 
 /** What a list query is made of, whatever page of it is read. */
@@ -252,21 +266,4 @@ function readPart<T>(
 /** The parameters of a list, with that of its search box where the policy declares one. */
 function withSearchBox({ search }: PolicyRules, parameters: ReadonlySet<string>): ReadonlySet<string> {
   return search.length === 0 ? parameters : new Set([...parameters, ...searchBox]);
-}
-
-/** Refuses parameters that a request does not take. */
-function refuseUnknown(query: QueryInput, allowed: ReadonlySet<string>): void {
-  for (const name of Object.keys(query)) {
-    if (allowed.has(name)) continue;
-    throw badParameter(name, [
-      { path: '', message: `not a parameter of this request; expected ${[...allowed].join(', ')}` },
-    ]);
-  }
-}
-
-/** Reads `count`, which is exact unless given. */
-function readCount(count: unknown): SearchQuery['count'] {
-  if (count === undefined || count === 'exact') return 'exact';
-  if (count === 'none') return 'none';
-  throw badParameter('count', [{ path: '', message: `expected exact or none, got ${show(count)}` }]);
 }

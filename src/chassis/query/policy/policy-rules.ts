@@ -18,6 +18,7 @@ export interface LooseDefinition {
   readonly filter?: Readonly<Record<string, readonly string[] | RelationTarget | ToMany>>;
   readonly sort?: readonly string[];
   readonly search?: readonly string[];
+  readonly only?: Readonly<Record<string, string>>;
   readonly include?: Readonly<Record<string, RelationTarget | ToMany>>;
   readonly limits?: Partial<QueryLimits>;
 }
@@ -104,8 +105,8 @@ export class PolicyRules {
   #searched(key: string): string[] {
     const path = key.split('.');
     const [name = '', related] = path;
-    const relation = related === undefined ? undefined : (this.includes.get(name) ?? this.filters.get(name));
-    const target = relation && 'many' in relation && !relation.many ? relation.target : undefined;
+    const through = related === undefined ? undefined : (this.includes.get(name) ?? this.filters.get(name));
+    const target = through && 'many' in through && !through.many ? through.target : undefined;
     const field = related === undefined ? this.fields.get(name) : target?.fields.get(related);
     if (field?.kind === 'text') return path;
     throw broken(
