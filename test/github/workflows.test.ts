@@ -100,7 +100,8 @@ describe('GitHub workflows', () => {
   });
 
   it('run scripts that exist', () => {
-    const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts;
+    const scriptsOf = (file: string): object => JSON.parse(read(file)).scripts;
+    const scripts = { ...scriptsOf('package.json'), ...scriptsOf('load-tests/peers/package.json') };
     const named = workflows.flatMap(({ text }) =>
       [...text.matchAll(/npm run (?:--\S+ )*([\w:-]+)/g)].map(([, name]) => name),
     );
