@@ -66,10 +66,11 @@ function adversaries({ source }: RegExp): string[] {
 
 /** Expressions that no client's text reaches, or only a short one: where, what, and what they read. */
 const ownTextOnly: Record<string, string> = {
+  'src/chassis/cli/generate-clients.ts /(\\w+)\\.prisma$/': 'paths of schemas of the project',
   'src/chassis/database/client/conflict-fields.ts /^(.+?)_(.+)_f?key$/': 'names of constraints, from the database',
   'src/chassis/database/models/provider-models.ts /"(?:[^"\\\\]|\\\\.)*"|\\s*@db\\.\\w+(\\([^)]*\\))?/g':
     'prisma/models.prisma',
-  'src/chassis/database/models/read-models.ts /^(\\w+)(?:\\s+(Unsupported\\("[^"]*"\\)|\\w+)(\\[\\])?\\??)?(.*)$/':
+  'src/chassis/database/models/read-models.ts /^(\\w+)(?:\\s+(Unsupported\\("[^"]*"\\)|\\w+)(\\[\\])?(\\?)?)?(.*)$/':
     'prisma/models.prisma',
   'src/chassis/http/answers/answer-headers.ts /\\/+$/': 'CORS_ORIGINS',
   'src/chassis/telemetry/sentry/start-sentry.ts /\\/\\/.*@/': 'SENTRY_DSN',
@@ -78,6 +79,8 @@ const ownTextOnly: Record<string, string> = {
 
 /** Files that make expressions at run time, and what of. */
 const madeOfOwnText: Record<string, string> = {
+  'src/chassis/cli/module/generate-module.ts': 'the name of a model, by who develops the service',
+  'src/chassis/cli/module/models.ts': 'the name of a model, by who develops the service',
   'src/chassis/http/bodies/raw-bodies.ts': 'the method and template of a route that reads raw bodies',
   'src/chassis/http/pipeline/yield-to-specific.ts': 'templates of routes, each with one parameter a segment',
   'src/chassis/loaders/select-route-files.ts': 'the ending of source files',
