@@ -9,7 +9,7 @@ import { demoPassword, seed } from '../../prisma/seed.ts';
 import { applyMigrations } from '../../src/chassis/database/migrations/apply-migrations.ts';
 import { anyProvider, databaseProviders, emptyDatabase, openEmptyDatabase } from '../support/empty-database.ts';
 
-const program = join(import.meta.dirname, '../../prisma/seed.ts');
+const program = join(import.meta.dirname, '../../src/chassis/cli/main.ts');
 
 async function emptyClient(provider: (typeof databaseProviders)[number]) {
   const open = await openEmptyDatabase(provider);
@@ -121,7 +121,7 @@ describe('the seed', () => {
     onTestFinished(remove);
     await applyMigrations(settings);
     const run = (env: string, ...options: string[]) =>
-      promisify(execFile)(process.execPath, [program, ...options], {
+      promisify(execFile)(process.execPath, [program, 'seed', ...options], {
         env: { PATH: process.env.PATH, NODE_ENV: env, DATABASE_URL: settings.DATABASE_URL },
       });
     await expect(run('test', '--size', 'huge')).rejects.toMatchObject({

@@ -18,7 +18,12 @@ export async function startWork(databaseUrl: string, env: Record<string, string>
     JOBS_POLL_MS: '100',
     ...env,
   };
-  const config = { modules: [{ name: 'work', enabled: true }], server: { port: 0 } };
+  // The tables with tenants are those of a module that is off here.
+  const modules = [
+    { name: 'work', enabled: true },
+    { name: 'orders', enabled: false },
+  ];
+  const config = { modules, server: { port: 0 } };
   const service = createService(config, { env: variables, modulesDirectory, logger });
   onTestFinished(async () => {
     await service.close();

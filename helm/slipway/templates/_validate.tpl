@@ -122,7 +122,7 @@ sentry.dsn is not a DSN; copy it from the settings of the Sentry project, https:
 {{- end }}
 {{- $login := "://[^/?#[:space:]]*:[^/?#[:space:]]*@" }}
 {{- range $name, $value := .Values.config }}
-{{- if regexMatch "(SECRET|PASSWORD|PASS|PWD|TOKEN|_KEY|CREDENTIALS|DSN|_OTLP(_[A-Z]+)?_HEADERS|_TRANSPORT_OPTIONS)$" $name }}
+{{- if regexMatch "(SECRET|PASSWORD|PASS|PWD|TOKEN|_KEYS?|CREDENTIALS|DSN|_OTLP(_[A-Z]+)?_HEADERS|_TRANSPORT_OPTIONS)$" $name }}
 config.{{ $name }} looks like a secret, and a ConfigMap is none; move it to secretEnv or to a Secret named in envFrom.
 {{- else if regexMatch $login (toString $value) }}
 config.{{ $name }} is a URL with a password, and a ConfigMap is no secret; move it to secretEnv or to a Secret named in envFrom.

@@ -97,7 +97,9 @@ describe('a relation to a resource that is not there stops the start, and says',
       modules: linkedConfig()(config).modules.filter(({ name }) => name !== 'users'),
     });
     const start = bootTestApp({ modulesDirectory, configure: without });
-    await expect(start).rejects.toThrow('there is no module users in AppConfig (only auth, catalog, accounts, logins)');
+    await expect(start).rejects.toThrow(
+      'there is no module users in AppConfig (only auth, catalog, orders, accounts, logins)',
+    );
   });
 });
 

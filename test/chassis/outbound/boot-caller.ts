@@ -14,7 +14,7 @@ export async function bootCaller() {
   const log = memoryLog('info');
   const boot = (env: Record<string, string> = {}): Promise<TestApp> =>
     bootTestApp({
-      env: { DATABASE_URL: 'none', PAYMENTS_URL: `${payments.url}/pay/`, ANYTHING_URL: anything.url, ...env },
+      env: { DATABASE_URL: 'none', CHARGES_URL: `${payments.url}/pay/`, ANYTHING_URL: anything.url, ...env },
       configure: (config) => ({ ...config, modules }),
       modulesDirectory,
       logger: log.logger,

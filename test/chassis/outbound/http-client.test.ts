@@ -67,7 +67,7 @@ describe('a client of another service', () => {
 describe('the clients of a service', () => {
   it('are its own: each service calls its own peer, and its end closes the connections', async () => {
     const other = await FakePeer.open(json({ id: '1', cents: 7 }));
-    const service = await boot({ PAYMENTS_URL: other.url });
+    const service = await boot({ CHARGES_URL: other.url });
     payments.becomes(json({ id: '1', cents: 8 }));
     expect(await service.get('/charges/1').expectData()).toBe(7);
     expect(await app.get('/charges/1').expectData()).toBe(8);
@@ -79,20 +79,18 @@ describe('the clients of a service', () => {
   });
 
   it('are a reason for not being ready where the URL is missing or wrong, which names the variable', async () => {
-    const service = await boot({ PAYMENTS_URL: 'ftp://user@host', ANYTHING_URL: '' });
+    const service = await boot({ CHARGES_URL: 'ftp://user@host', ANYTHING_URL: '' });
     const failures = service.service.startUpReport.failures.map(({ error }) => String(error));
-    expect(failures.join()).toMatch(
-      /2 problems:\n {2}- PAYMENTS_URL: expected an http.*\n {2}- ANYTHING_URL: expected/,
-    );
+    expect(failures.join()).toMatch(/2 problems:\n {2}- CHARGES_URL: expected an http.*\n {2}- ANYTHING_URL: expected/);
     expect((await service.get('/readyz')).status).toBe(503);
   });
 
   it('stop the start with one message where a module names their settings', () => {
-    const { settings } = httpClient('payments', { url: 'PAYMENTS_URL' });
+    const { settings } = httpClient('payments', { url: 'CHARGES_URL' });
     const make = () =>
       createService({ modules: [], server: { port: 0 }, moduleSettings: settings }, { env: { PORT: 'x' } });
-    expect(make).toThrow(/2 problems:[\s\S]*- PORT: [\s\S]*- PAYMENTS_URL: expected an http:\/\/ or https:\/\/ URL/);
-    expect((settings['PAYMENTS_URL'] as z.ZodType).description).toBe(
+    expect(make).toThrow(/2 problems:[\s\S]*- PORT: [\s\S]*- CHARGES_URL: expected an http:\/\/ or https:\/\/ URL/);
+    expect((settings['CHARGES_URL'] as z.ZodType).description).toBe(
       'Base URL of the service payments, which this one calls',
     );
   });
@@ -102,6 +100,6 @@ describe('the clients of a service', () => {
     ['a URL', 'payments', { url: 'http://user:secret@host' }],
     ['a number of retries', 'payments', { retries: -1 }],
   ])('are refused with %s that is none', (_what, name, options) => {
-    expect(() => httpClient(name, { url: 'PAYMENTS_URL', ...options })).toThrow(/^Expected of httpClient a name/);
+    expect(() => httpClient(name, { url: 'CHARGES_URL', ...options })).toThrow(/^Expected of httpClient a name/);
   });
 });

@@ -14,7 +14,7 @@ import { databaseProviders, emptyDatabase } from '../../../support/empty-databas
 import { raised } from '../../../support/raised.ts';
 
 const root = join(import.meta.dirname, '../../../..');
-const migrate = join(root, 'prisma/migrate.ts');
+const program = join(root, 'src/chassis/cli/main.ts');
 
 async function freshDatabase(provider: (typeof databaseProviders)[number]) {
   const { settings, remove } = await emptyDatabase(provider);
@@ -59,7 +59,7 @@ describe.each(databaseProviders)('migrations on %s', (provider) => {
   it('are applied by one of several processes that start at once, while the others wait', async () => {
     const settings = await freshDatabase(provider);
     const env = { ...process.env, NODE_ENV: 'test', DATABASE_URL: settings.DATABASE_URL };
-    const runs = Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, [migrate], { env }));
+    const runs = Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, [program, 'migrate'], { env }));
     const outputs = (await Promise.all(runs)).map(({ stdout }) => stdout.trim()).sort();
     const applied = outputs.filter((line) => line.startsWith('Applied:'));
     expect(applied).toEqual([`Applied: ${migrationNames(provider).join(', ')}`]);
