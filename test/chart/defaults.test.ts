@@ -50,7 +50,7 @@ describe.skipIf(skipped('helm'))(name, () => {
   });
 
   it('take the tag from the chart', () => {
-    expect(servicePod(production).container.image).toMatch(/:0\.\d+\.\d+$/);
+    expect(servicePod(production).container.image).toMatch(/:\d+\.\d+\.\d+$/);
   });
 
   it('let a drain take one pod, and any pod that is not ready', () => {

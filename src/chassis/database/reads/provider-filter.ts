@@ -1,4 +1,3 @@
-import { inspect } from 'node:util';
 import { BadRequestException } from '../../errors/exceptions.ts';
 import { type Comparison, operatorNamed } from '../../query/operators.ts';
 import { EnumBeyond } from '../../query/paging/keyset.ts';

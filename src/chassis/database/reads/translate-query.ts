@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { Filter } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { asList, isPlain, type TargetDatabase, toProviderFilter } from './provider-filter.ts';
@@ -10,10 +11,16 @@ interface KnownDatabase extends TargetDatabase {
 /**
  * A query of the ORM, whose comparisons mean the same on both databases as `toProviderFilter` says: in its own filter and
  * in those of what it selects. Json is compared as the ORM does it. The query given is left as it is.
+ *
+ * @throws TypeError where a filter is no object
  */
 export function translateQuery(query: object, model: string, kind: KnownDatabase): Filter {
   const result: Filter = { ...query };
-  if (isPlain(result.where)) result.where = translateFilter(result.where, model, kind);
+  const { where } = result;
+  // Left as it is, it would be taken for no filter at all, which means all records.
+  if (where !== undefined && !isPlain(where))
+    throw new TypeError(`Expected an object of where, got ${inspect(where)}.`);
+  if (where !== undefined) result.where = translateFilter(where, model, kind);
   for (const part of ['select', 'include'] as const) {
     const parts = result[part];
     if (!isPlain(parts)) continue;

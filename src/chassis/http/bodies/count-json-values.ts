@@ -3,7 +3,12 @@ import { PayloadTooLargeException } from '../../errors/exceptions.ts';
 /** Values and names in one body at most; a thousand records of 24 fields have as many. */
 const mostValues = 50_000;
 
-const [quote, comma, colon, backslash, bracket, brace] = Array.from('",:\\[{', (sign) => sign.charCodeAt(0));
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const backslash = 0x5c;
+const bracket = 0x5b;
+const brace = 0x7b;
 
 /**
  * How many values and names a text of JSON holds, before it is parsed: a megabyte of empty lists, which is sent as two
