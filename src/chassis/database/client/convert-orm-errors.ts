@@ -1,7 +1,7 @@
 import { stopAbandoned } from '../../context/request-context.ts';
 import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
-import { translateQuery } from '../reads/translate-query.ts';
+import { expectFilter, translateQuery } from '../reads/translate-query.ts';
 import { type Reference, recordsSet } from '../scope/key-relations.ts';
 import { expectReferences, runInScope } from '../scope/scoped-operation.ts';
 import type { ScopedDatabase } from '../scope/scoped-query.ts';
@@ -68,6 +68,7 @@ export function convertingErrors(client: object, options: ConversionOptions = {}
     };
     const { model } = operation;
     if (!scoped || model === undefined) return perform(operation);
+    expectFilter(operation.args, nameOf(operation));
     const client = (isOwn ? currentTransaction(extended) : undefined) ?? extended;
     await expectReferences(client, setIn(scoped.dataModel, { ...operation, model }));
     if (scoped.rules.isEmpty) return perform(operation);

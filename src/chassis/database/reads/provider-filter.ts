@@ -57,11 +57,7 @@ function toOrmFilter(filter: Filter, kind: TargetDatabase): Filter {
 /** `toProviderFilter` of all filters of a query: its own, those of what it selects, and the scopes of what it is sorted by. */
 export function toProviderQuery(query: object, kind: TargetDatabase, translate = toProviderFilter): Filter {
   const result: Filter = { ...query };
-  const { where } = result;
-  // Left as it is, it would be taken for no filter at all: for all records.
-  if (where !== undefined && !isPlain(where))
-    throw new TypeError(`Expected an object of where, got ${inspect(where)}.`);
-  if (where !== undefined) result.where = translate(where, kind);
+  if (isPlain(result.where)) result.where = translate(result.where, kind);
   for (const part of ['select', 'include', 'orderScopes'] as const) {
     const parts = result[part];
     if (!isPlain(parts)) continue;

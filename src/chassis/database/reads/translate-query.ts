@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { asList, isPlain, type TargetDatabase, toProviderFilter } from './provider-filter.ts';
@@ -11,16 +12,10 @@ interface KnownDatabase extends TargetDatabase {
 /**
  * A query of the ORM, whose comparisons mean the same on both databases as `toProviderFilter` says: in its own filter and
  * in those of what it selects. Json is compared as the ORM does it. The query given is left as it is.
- *
- * @throws TypeError where a filter is no object
  */
 export function translateQuery(query: object, model: string, kind: KnownDatabase): Filter {
   const result: Filter = { ...query };
-  const { where } = result;
-  // Left as it is, it would be taken for no filter at all, which means all records.
-  if (where !== undefined && !isPlain(where))
-    throw new TypeError(`Expected an object of where, got ${inspect(where)}.`);
-  if (where !== undefined) result.where = translateFilter(where, model, kind);
+  if (isPlain(result.where)) result.where = translateFilter(result.where, model, kind);
   for (const part of ['select', 'include'] as const) {
     const parts = result[part];
     if (!isPlain(parts)) continue;
@@ -31,6 +26,17 @@ export function translateQuery(query: object, model: string, kind: KnownDatabase
     result[part] = Object.fromEntries(translated);
   }
   return result;
+}
+
+/**
+ * Refuses a query whose filter is none, such as null: it would be taken for no filter at all, which means all records.
+ *
+ * @throws InternalServerErrorException
+ */
+export function expectFilter(query: object | undefined, operation: string): void {
+  const { where } = (query ?? {}) as { where?: unknown };
+  if (where === undefined || isPlain(where)) return;
+  throw new InternalServerErrorException(`Expected an object as where of ${operation}, got ${inspect(where)}.`);
 }
 
 /** A name is a field, or a word such as AND, some and is, behind which the same model goes on. */
