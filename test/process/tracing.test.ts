@@ -87,7 +87,7 @@ describe('two services that call each other', () => {
   });
 });
 
-describe('three services, of which one calls by node:http and one by fetch', () => {
+describe.each(['axios', 'http'])('three services, of which one calls by %s and one by fetch', (client) => {
   it('are one trace, exported by the SDK from the build, by gRPC', { timeout: 60_000 }, async () => {
     const collector = await OtlpCollector.start();
     const url = collector.url('grpc');
@@ -96,7 +96,7 @@ describe('three services, of which one calls by node:http and one by fetch', () 
     );
     const last = encodeURIComponent(`${back?.url}/relay/u`);
     const next = encodeURIComponent(`${middle?.url}/relay/u?to=${last}`);
-    expect((await fetch(`${front?.url}/relay/u?by=http&to=${next}`)).status).toBe(200);
+    expect((await fetch(`${front?.url}/relay/u?by=${client}&to=${next}`)).status).toBe(200);
     await Promise.all([front?.end(), middle?.end(), back?.end()]);
     const { spans } = collector;
     const parentOf = (span?: (typeof spans)[number]) => spans.find(({ spanId }) => spanId === span?.parentSpanId);

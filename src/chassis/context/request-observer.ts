@@ -20,6 +20,11 @@ export interface RequestOutcome {
 export interface RequestObserver {
   /** Before any other step; what it adds to the context is there for all of them. Not run inside the context. */
   opened?(context: RequestContext, req: IncomingMessage, res: ServerResponse): void;
+  /**
+   * Of the first observer: whether requests close before listeners hear of it that were there when they came, such as those
+   * of an injected SDK, which end its spans.
+   */
+  readonly closesFirst?: boolean;
   /** Exactly once for each request that was opened, after the answer or the end of its connection. */
   closed?(context: RequestContext, req: IncomingMessage, res: ServerResponse, outcome: RequestOutcome): void;
 }

@@ -40,7 +40,8 @@ export function requestPipeline(options: PipelineOptions = {}): RequestHandler {
     res.setHeader('x-request-id', context.requestId);
     headers.apply(res);
     for (const observer of observers) observer.opened?.(context, req, res);
-    res.on('close', closeRequest);
+    if (observers[0]?.closesFirst) res.prependListener('close', closeRequest);
+    else res.on('close', closeRequest);
     const refusal = hasReadablePath(req.url) ? undefined : new BadRequestException(malformedUrl);
     runWithRequestContext(context, () => next(refusal), service);
   };

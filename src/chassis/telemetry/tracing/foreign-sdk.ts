@@ -5,13 +5,14 @@ import { jobSpans } from './job-spans.ts';
 import { activateSpan, serverSpanOf } from './request-context-manager.ts';
 import { spanReporter } from './span-reporter.ts';
 import { propagateTrace } from './trace-context.ts';
-import type { Tracing } from './tracing.ts';
+import { apiRegistry, type Tracing, type WithApiRegistry } from './tracing.ts';
 
 /**
  * Takes part in the traces of an SDK that somebody else started in this process, as OpenTelemetry's Operator does: requests
  * have the ids of its spans, their route and their exceptions stand in them, and it exports what it is told to.
  */
 export function joinForeignSdk(logger: Logger): Tracing {
+  openRegistry();
   logger.warn(
     'another OpenTelemetry SDK of this process is used, and its exporters: settings of this service for exports have no effect; ' +
       'start without it (NODE_OPTIONS, --require, --import, the annotation of the Operator) to have them',
@@ -26,8 +27,19 @@ export function joinForeignSdk(logger: Logger): Tracing {
   };
 }
 
+/**
+ * A copy of OpenTelemetry's API takes nothing of the registry that an older copy has made, as that of an injected SDK mostly
+ * is, although it holds all that is asked here. So the registry becomes one of a later version, which all copies take.
+ */
+function openRegistry(): void {
+  const shared = globalThis as WithApiRegistry;
+  const registered = shared[apiRegistry];
+  if (registered?.trace !== trace.getTracerProvider()) shared[apiRegistry] = { ...registered, version: '1.99.0' };
+}
+
 /** A request that the SDK does not trace has ids of the chassis. */
 const foreignSpans: RequestObserver = {
+  closesFirst: true,
   opened(context, req, res) {
     const span = trace.getActiveSpan();
     if (span === undefined) {

@@ -4,7 +4,14 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { traceOutgoingRequests } from './outgoing-requests.ts';
 import { meaninglessVariables } from './sdk-variables.ts';
 import { propagateTrace } from './trace-context.ts';
-import { collectorOf, exportedSignals, type Tracing, type TracingDescription } from './tracing.ts';
+import {
+  apiRegistry,
+  collectorOf,
+  exportedSignals,
+  type Tracing,
+  type TracingDescription,
+  type WithApiRegistry,
+} from './tracing.ts';
 import { trustedHosts } from './trusted-hosts.ts';
 
 /** What telemetry is made of. */
@@ -18,12 +25,10 @@ export interface TelemetryOptions {
   isCurrent: () => boolean;
 }
 
-/** Where OpenTelemetry keeps, for the process, what was registered, whichever copy of its packages did it. */
-const registry = Symbol.for('opentelemetry.js.api.1');
 /** Where the service of the chassis that exports says so, for the process, before it loads the SDK. */
 const claim = Symbol.for('slipway.telemetry');
 
-type Global = { [registry]?: { readonly trace?: unknown }; [claim]?: true };
+type Global = WithApiRegistry & { [claim]?: true };
 
 /**
  * Has every request belong to a trace and pass it on by `fetch` and `node:http`. Spans, metrics and logs are exported only
@@ -51,7 +56,7 @@ async function tracingOf(options: TelemetryOptions): Promise<Tracing> {
   const { settings, logger } = options;
   const shared = globalThis as Global;
   const [signal] = exportedSignals(settings);
-  if (shared[registry]?.trace && !shared[claim]) {
+  if (shared[apiRegistry]?.trace && !shared[claim]) {
     const { joinForeignSdk } = await import('./foreign-sdk.ts');
     return joinForeignSdk(logger);
   }

@@ -4,6 +4,14 @@ import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
 import type { OutgoingTracer } from './outgoing-requests.ts';
 
+/** Where OpenTelemetry keeps, for the process, what was registered, whichever copy of its packages did it. */
+export const apiRegistry = Symbol.for('opentelemetry.js.api.1');
+
+/** The global object, as far as OpenTelemetry's API uses it. */
+export interface WithApiRegistry {
+  [apiRegistry]?: { readonly version?: string; readonly trace?: unknown };
+}
+
 /** Where spans go and who makes them, for the start-up report. */
 export interface TracingDescription {
   /** Host of the collector; undefined where spans are not exported. */

@@ -2,11 +2,14 @@ import { join } from 'node:path';
 import { flush } from '@sentry/node';
 import { afterAll, describe, expect, it } from 'vitest';
 import { bootTestApp } from '../../../support/boot-test-app.ts';
+import { recordingLogger } from '../../../support/log-lines.ts';
 import { type SentryEvent, SentryIngest } from '../../../support/sentry-ingest.ts';
 
 const ingest = await SentryIngest.start();
 afterAll(() => ingest[Symbol.asyncDispose]());
+const { logger, lines } = recordingLogger();
 const app = await bootTestApp({
+  logger,
   modulesDirectory: join(import.meta.dirname, '../../../fixtures/modules'),
   env: { SENTRY_DSN: ingest.dsn, SENTRY_RELEASE: 'slipway@tests' },
   configure: (config) => ({ ...config, modules: [{ name: 'faults', enabled: true, routesPrefix: '/faults' }] }),
@@ -162,6 +165,36 @@ describe('a fault of a request in Sentry', () => {
 
   it.each(['missing', 'operational', 'odd', 'no-such-route'])('is not what answers /%s', async (path) => {
     expect(await eventsOf(() => app.get(`/faults/${path}`))).toEqual([]);
+  });
+
+  it('is a query that does not fit the models, which answers 500', async () => {
+    const event = await eventOf(() => app.get('/faults/unfitting').expectError(500, /./));
+    expect(event.exception.values.map(({ type }) => type)).toContain('PrismaClientValidationError');
+    expect(event.tags).toMatchObject({ status: 500, route: '/faults/unfitting' });
+  });
+
+  it('is not a value that a CHECK of the database refuses, which answers 409', async () => {
+    expect(await eventsOf(() => app.get('/faults/check').expectError(409, /./))).toEqual([]);
+  });
+
+  it('is not a download whose client goes away, which is no error in log and metrics either', async () => {
+    const count = async (name: string) => {
+      const { text } = await app.internal.get('/metrics');
+      return [...text.matchAll(new RegExp(`^${name} (\\d+)`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0);
+    };
+    const errors = String.raw`exceptions_total\{exception="\w+",status="5\d\d"\}`;
+    const before = await count(errors);
+    lines.length = 0;
+    const events = await eventsOf(async () => {
+      const abort = new AbortController();
+      const { body } = await fetch(`${app.url}/faults/download`, { signal: abort.signal });
+      await body?.getReader().read();
+      abort.abort();
+      await expect.poll(() => lines.some(({ msg }) => msg === 'request aborted')).toBe(true);
+    });
+    expect(events).toEqual([]);
+    expect(await count(errors)).toBe(before);
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
   it('is not a body that cannot be read', async () => {
