@@ -1,3 +1,4 @@
+import type { Principal } from '../context/principal.ts';
 import type { Duration } from './duration.ts';
 
 declare global {
@@ -40,6 +41,8 @@ export interface ScheduleOptions extends RunOptions {
   readonly replicas?: 'one' | 'each';
   /** Each run begins later by a random part of this. Default: a tenth of the interval, at most 30s; none with `cron`. */
   readonly jitter?: Duration;
+  /** Who acts in a run, such as a principal of the service itself with a role for it. Default: nobody. */
+  readonly principal?: Principal;
 }
 
 /** As `ScheduleOptions`, by a calendar. */
@@ -52,6 +55,8 @@ export interface CronOptions extends ScheduleOptions {
 export interface QueueOptions extends RunOptions {
   /** Runs of this queue at once in each replica. Default and most: JOBS_CONCURRENCY. */
   readonly concurrency?: number;
+  /** Who acts in a run: whoever sent the job, with roles and tenant of then, or this principal. Default: nobody. */
+  readonly principal?: Principal | 'sender';
 }
 
 /** How a handler of an event runs. */

@@ -1,3 +1,4 @@
+import { currentPrincipal, type Principal } from '../context/principal.ts';
 import { getRequestContext } from '../context/request-context.ts';
 
 /** What is stored of a job: its data, and where it comes from. */
@@ -7,13 +8,25 @@ export interface JobEnvelope {
   readonly requestId?: string;
   /** Of its trace (W3C Trace Context). */
   readonly traceparent?: string;
+  /** Who sent it, with its sets as lists; only jobs with `principal: 'sender'` act as that. */
+  readonly sender?: StoredPrincipal;
+}
+
+/** A principal as JSON holds it. */
+type StoredPrincipal = Omit<Principal, 'roles' | 'scopes'> & { readonly roles: string[]; readonly scopes: string[] };
+
+/** Who sent a job, as it was then; undefined where nobody was authenticated. */
+export function senderOf({ sender }: JobEnvelope): Principal | undefined {
+  return sender && { ...sender, roles: new Set(sender.roles), scopes: new Set(sender.scopes) };
 }
 
 /** Puts data with what is known of the request under way. */
 export function envelopeOf(payload: unknown): JobEnvelope {
   const { requestId, traceId, spanId, sampled } = getRequestContext() ?? {};
+  const principal = currentPrincipal();
   return {
     payload,
+    ...(principal && { sender: { ...principal, roles: [...principal.roles], scopes: [...principal.scopes] } }),
     ...(requestId !== undefined && { requestId }),
     ...(traceId !== undefined &&
       spanId !== undefined && { traceparent: `00-${traceId}-${spanId}-${sampled ? '01' : '00'}` }),

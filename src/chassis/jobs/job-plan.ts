@@ -1,3 +1,4 @@
+import type { Principal } from '../context/principal.ts';
 import { nearMisses } from '../errors/near-misses.ts';
 import type { JobDefinition, JobRun, RunOptions, ScheduleOptions } from './define-jobs.ts';
 import { durationMs } from './duration.ts';
@@ -17,6 +18,8 @@ export interface JobPlan extends QueueRules {
   readonly jitterMs: number;
   /** Runs at once in this replica; undefined is as many as there are places. */
   readonly concurrency: number | undefined;
+  /** Who acts in a run; undefined is nobody. */
+  readonly principal: Principal | 'sender' | undefined;
   readonly work: (data: never, run: JobRun) => unknown;
 }
 
@@ -98,6 +101,7 @@ async function planOf({ module, definition }: FoundJob, events: readonly string[
         ? Math.min(defaults.longestJitterMs, (interval ?? 0) / 10)
         : (read(jitter, `jitter of ${name}`, tell) ?? 0),
     concurrency,
+    principal: options.principal,
     work: definition.work,
   };
 }

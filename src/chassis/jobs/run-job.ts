@@ -6,7 +6,7 @@ import type { JobMetrics, JobOutcome } from '../telemetry/metrics/job-metrics.ts
 import { maskText } from '../telemetry/redact.ts';
 import type { JobTracer } from '../telemetry/tracing/tracing.ts';
 import type { JobRun } from './define-jobs.ts';
-import type { JobEnvelope } from './job-envelope.ts';
+import { type JobEnvelope, senderOf } from './job-envelope.ts';
 import { endingMs, type JobPlan } from './job-plan.ts';
 import type { TakenJob } from './job-store.ts';
 
@@ -40,7 +40,7 @@ export async function runJob(
   shutdown: AbortSignal,
 ): Promise<RunResult> {
   const limit = new AbortController();
-  const context = contextOf(plan, AbortSignal.any([shutdown, limit.signal]));
+  const context = contextOf(plan, AbortSignal.any([shutdown, limit.signal]), job.data);
   const endSpan = witnesses.tracer.begin(context, { ...job, name: plan.name, traceparent: job.data.traceparent });
   const lagMs = Math.max(0, Date.now() - job.dueAt.getTime());
   witnesses.metrics.began(plan.name, lagMs / 1000, context.sampled ? context.traceId : undefined);
@@ -59,11 +59,14 @@ export async function runJob(
 }
 
 function contextOf(
-  { name, timeLimitMs }: JobPlan,
+  { name, timeLimitMs, principal: named }: JobPlan,
   signal: AbortSignal,
+  data: JobEnvelope,
 ): Required<Pick<RequestContext, 'signal'>> & RequestContext {
   const deadline = Date.now() + timeLimitMs;
-  return { requestId: randomUUID(), method: 'JOB', url: name, startTime: new Date(), deadline, signal };
+  const principal = named === 'sender' ? senderOf(data) : named;
+  const caller = principal && { principal, userId: principal.userId };
+  return { requestId: randomUUID(), method: 'JOB', url: name, startTime: new Date(), deadline, signal, ...caller };
 }
 
 interface Surroundings {

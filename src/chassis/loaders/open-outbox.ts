@@ -37,6 +37,7 @@ export async function openOutbox({ settings, closers, logger }: Service): Promis
     schedule: undefined,
     event: undefined,
     concurrency: undefined,
+    principal: undefined,
     work: (event: CloudEvent) => publisher.publish(event),
   };
   return { plan, makeJob: (type, data, key) => outboxJob(`/${name}`, type, data, key) };

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
+import { currentPrincipal, type Principal } from '../../../src/chassis/context/principal.ts';
 import { getRequestContext } from '../../../src/chassis/context/request-context.ts';
+import { runAs } from '../../../src/chassis/context/run-as.ts';
 import { ErrorReports } from '../../../src/chassis/errors/reporters/error-reports.ts';
 import type { JobRun } from '../../../src/chassis/jobs/define-jobs.ts';
+import { envelopeOf } from '../../../src/chassis/jobs/job-envelope.ts';
 import type { JobPlan } from '../../../src/chassis/jobs/job-plan.ts';
 import { runJob } from '../../../src/chassis/jobs/run-job.ts';
 import { JobMetrics } from '../../../src/chassis/telemetry/metrics/job-metrics.ts';
@@ -14,13 +17,27 @@ const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
 /** Runs work once as a job with a time limit. */
 function run(
   work: (run: JobRun) => unknown,
-  { timeLimitMs = 60_000, attempts = 3, shutdown = new AbortController() } = {},
+  {
+    timeLimitMs = 60_000,
+    attempts = 3,
+    shutdown = new AbortController(),
+    principal = undefined as JobPlan['principal'],
+    sentBy = undefined as Principal | undefined,
+  } = {},
 ) {
   const { logger, lines } = recordingLogger();
   const errors = new ErrorReports(logger, []);
   const witnesses = { logger, metrics: new JobMetrics(new SeriesLimit(10)), errors, tracer: propagateJobTrace };
-  const plan = { name: 'try', timeLimitMs, attempts, work: (_data: never, one: JobRun) => work(one) } as JobPlan;
-  const job = { id: 'id-1', queue: 'try', attempt: 1, dueAt: new Date(), data: { payload: null, traceparent } };
+  const plan = {
+    name: 'try',
+    timeLimitMs,
+    attempts,
+    principal,
+    work: (_data: never, one: JobRun) => work(one),
+  } as JobPlan;
+  const send = () => JSON.parse(JSON.stringify(envelopeOf(null)));
+  const envelope = sentBy ? runAs(sentBy, send) : send();
+  const job = { id: 'id-1', queue: 'try', attempt: 1, dueAt: new Date(), data: { ...envelope, traceparent } };
   return { lines, result: runJob(plan, job, witnesses, shutdown.signal) };
 }
 
@@ -48,6 +65,33 @@ it('lets a run ask the database and other services no longer than its time limit
   await result;
   expect(deadline).toBeGreaterThan(Date.now() + 30_000);
   expect(deadline).toBeLessThanOrEqual(Date.now() + 60_000);
+});
+
+const ann: Principal = {
+  userId: 'ann',
+  tenantId: 'acme',
+  roles: new Set(['admin']),
+  scopes: new Set(['a']),
+  via: 'token',
+};
+const system: Principal = { userId: 'system', roles: new Set(['auditor']), scopes: new Set() };
+
+it.each([
+  ['nobody unless it says so, whoever sent it', undefined, ann, undefined],
+  ['whoever sent it, with roles and tenant of then', 'sender', ann, ann],
+  ['nobody where nobody sent it', 'sender', undefined, undefined],
+  ['the principal that it names', system, ann, system],
+] as const)('acts as %s', async (_whom, principal, sentBy, expected) => {
+  let found: Principal | undefined;
+  const { result, lines } = run(
+    () => {
+      found = currentPrincipal();
+    },
+    { principal, sentBy },
+  );
+  await result;
+  expect(found).toEqual(expected);
+  expect(JSON.stringify(lines)).not.toMatch(/acme|auditor/);
 });
 
 it('continues the trace of what sent the job', async () => {
