@@ -27,7 +27,9 @@ RUN node scripts/image-dependencies.ts
 # The client of each database, and the bundled service.
 FROM packages AS build
 COPY prisma/models.prisma prisma/
-COPY scripts/generate.ts scripts/
+COPY scripts/generate.ts scripts/link-package.ts scripts/
+COPY src/chassis/cli/generate-clients.ts src/chassis/cli/
+COPY src/chassis/config/layout.ts src/chassis/config/
 COPY src/chassis/database/models src/chassis/database/models
 RUN node scripts/generate.ts --force
 COPY tsconfig.json ./
