@@ -22,6 +22,8 @@ export interface Expected {
   readonly pageSize: number;
   /** Number of matching records; undefined where it is not known or may change. */
   readonly total?: number;
+  /** Whether others write meanwhile. Default false. */
+  readonly shifting?: boolean;
   readonly order: Order;
 }
 
@@ -36,10 +38,12 @@ export function lastPage({ total, pageSize }: { total: number; pageSize: number 
 }
 
 /** Whether a page is as full as it can be: a page that is too short hides records, one that is too long repeats them. */
-export function isFull(body: Page, { page, pageSize, total = body.total ?? undefined }: Expected): boolean {
+export function isFull(body: Page, { page, pageSize, shifting, total = body.total ?? undefined }: Expected): boolean {
   if (page === undefined)
     return body.nextCursor === null ? body.data.length <= pageSize : body.data.length === pageSize;
   if (total === undefined) return body.data.length <= pageSize;
+  // Records and total may come from two statements, between which others write: only the end of the list shows it.
+  if (shifting && total - page * pageSize < pageSize) return body.data.length <= pageSize;
   return body.data.length === Math.max(0, Math.min(pageSize, total - (page - 1) * pageSize));
 }
 

@@ -57,6 +57,7 @@ function checked(world: World, asked: PageAsked, answer: Answer): Page {
   const expected: Expected = {
     pageSize,
     order,
+    shifting: !world.steady,
     ...(page !== undefined && { page }),
     ...(total !== undefined && { total }),
   };

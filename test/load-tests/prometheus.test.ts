@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { findK6, runK6 } from '../../load-tests/run/k6.ts';
 import { skipped } from '../chart/chart.ts';
 import { read } from '../house/repository.ts';
-import { bootTestApp } from '../support/boot-test-app.ts';
+import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
 import { TestPrometheus, withoutPrometheus } from '../support/prometheus.ts';
 
 interface Panel {
@@ -13,12 +13,11 @@ interface Panel {
 const { panels }: { panels: Panel[] } = JSON.parse(read('compose/dashboards/load-tests.json'));
 const missing = skipped('k6') || withoutPrometheus;
 
-describe.skipIf(missing)(`the dashboard of load tests${missing}`, () => {
-  let prometheus: TestPrometheus;
+const app = (missing ? undefined : await bootTestApp({ env: { RATE_LIMIT_ENABLED: 'false' } })) as TestApp;
+const prometheus = (missing ? undefined : await TestPrometheus.start(app.internalUrl)) as TestPrometheus;
 
+describe.skipIf(missing)(`the dashboard of load tests${missing}`, () => {
   beforeAll(async () => {
-    const app = await bootTestApp({ env: { RATE_LIMIT_ENABLED: 'false' } });
-    prometheus = await TestPrometheus.start(app.internalUrl);
     const run = { scenario: 'read-one', profile: 'smoke', target: app.url, resource: undefined };
     const write = `${prometheus.url}/api/v1/write`;
     const duration = { rate: '20', duration: '5s', variables: {}, prometheus: write };

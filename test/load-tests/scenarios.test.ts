@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { catalogue } from '../../load-tests/lib/catalogue.ts';
 import { scenarioNames } from '../../load-tests/run/arguments.ts';
 import { root, skipped } from '../chart/chart.ts';
@@ -15,16 +15,14 @@ interface ListBody {
 }
 
 const unlimited = { RATE_LIMIT_ENABLED: 'false' };
-let app: TestApp;
-/** Where scenarios write, so that the lists of the other stay as they are. */
-let written: TestApp;
+/** The second is where scenarios write, so that the lists of the first stay as they are. */
+const [app, written] = (
+  skipped('k6')
+    ? []
+    : await Promise.all([bootTestApp({ env: { ...unlimited, ...ordersEnv() } }), bootTestApp({ env: unlimited })])
+) as [TestApp, TestApp];
 
 describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
-  beforeAll(async () => {
-    const env = { ...unlimited, ...ordersEnv() };
-    [app, written] = await Promise.all([bootTestApp({ env }), bootTestApp({ env: unlimited })]);
-  });
-
   it('has an entry in the catalogue for each scenario', () => {
     const files = readdirSync(join(root, 'load-tests/scenarios')).map((file) => basename(file, '.ts'));
     expect(files.toSorted()).toEqual(scenarioNames.toSorted());

@@ -6,11 +6,12 @@ import { skipped } from '../chart/chart.ts';
 import { measureScenario } from '../load-tests/run-scenario.ts';
 import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
 
-describe.skipIf(skipped('k6'))(`a load test of 100,000 products on PostgreSQL${skipped('k6')}`, () => {
-  let app: TestApp;
+const app = (
+  skipped('k6') ? undefined : await bootTestApp({ provider: 'postgresql', env: { RATE_LIMIT_ENABLED: 'false' } })
+) as TestApp;
 
+describe.skipIf(skipped('k6'))(`a load test of 100,000 products on PostgreSQL${skipped('k6')}`, () => {
   beforeAll(async () => {
-    app = await bootTestApp({ provider: 'postgresql', env: { RATE_LIMIT_ENABLED: 'false' } });
     await seed(app.orm, { size: 'full', accounts: true, progress: () => undefined });
     await app.orm.$executeRawUnsafe('ANALYZE products');
   }, 240_000);

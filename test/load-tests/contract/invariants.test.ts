@@ -65,6 +65,14 @@ describe('isFull', () => {
     ]);
   });
 
+  it('takes what is short for the end of a list to which others write, and nothing before it', () => {
+    const of = (count: number, number: number) =>
+      isFull(page(rows(1, 2, 3).slice(0, count)), {
+        ...{ page: number, pageSize: 2, total: 5, shifting: true, order: byId },
+      });
+    expect([of(1, 1), of(2, 1), of(0, 3), of(2, 3), of(3, 3)]).toEqual([false, true, true, true, false]);
+  });
+
   it('finds a page by cursor that is short before the end', () => {
     const of = (nextCursor: string | null) => isFull(page(rows(1), { nextCursor }), { pageSize: 2, order: byId });
     expect([of('next'), of(null)]).toEqual([false, true]);

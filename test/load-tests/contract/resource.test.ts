@@ -1,18 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { missingFor, takesCredentials } from '../../../load-tests/contract/missing.ts';
 import type { ApiDocument } from '../../../load-tests/contract/openapi.ts';
 import { findResources, type Resource, resourceNamed } from '../../../load-tests/contract/resource.ts';
 import { uploadsOf } from '../../../load-tests/contract/uploads.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
-let document: ApiDocument;
-let resources: Resource[];
-
-beforeAll(async () => {
-  const { url } = await bootTestApp();
-  document = (await (await fetch(`${url}/api-docs.json`)).json()) as ApiDocument;
-  resources = findResources(document);
-});
+const { url } = await bootTestApp();
+const document = (await (await fetch(`${url}/api-docs.json`)).json()) as ApiDocument;
+const resources = findResources(document);
 
 describe('findResources', () => {
   it('gives every list of the document that has pages', () => {

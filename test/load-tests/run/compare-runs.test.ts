@@ -99,12 +99,12 @@ describe('the base', () => {
   });
 });
 
+const app = (skipped('k6') ? undefined : await bootTestApp({ env: { RATE_LIMIT_ENABLED: 'false' } })) as TestApp;
+
 describe.skipIf(skipped('k6'))(`a regression that was planted${skipped('k6')}`, () => {
-  let app: TestApp;
   let before: RunSummary;
 
   beforeAll(async () => {
-    app = await bootTestApp({ env: { RATE_LIMIT_ENABLED: 'false' } });
     before = await measured({});
   });
 
