@@ -23,6 +23,7 @@ function authExamples(demoPassword: string) {
     reauthenticate: { body: { password: demoPassword } },
     refresh: { none: 'Copy `refreshToken` from the answer of your last login.' },
     endSession: { none: 'Copy an `id` from the list of sessions.' },
+    revokeApiKey: { none: 'Copy an `id` from the list of API keys.' },
     changePassword: { none: 'The sample account keeps its password, so that the example of the login still works.' },
   };
 }

@@ -96,7 +96,7 @@ describe('the process', () => {
     for (const name of ['apiPage: "http://', 'internal: "http://', 'demoAccount: "admin@example.com, slipway-demo']) {
       expect(started).toContain(name);
     }
-    expect(started).toMatch(/off: "tracing, Sentry"/);
+    expect(started).toMatch(/off: "tracing, Sentry, module orders"/);
     expect(started).toMatch(/database: "(sqlite at \/.*\.db|postgresql at [^@]+)"/);
     expect(service.stdout).toMatch(/shut down in \d+ ms: \d+ requests finished, 0 cut/);
     expect(service.stderr).toBe('');

@@ -1,5 +1,5 @@
 import { findService } from './current-service.ts';
-import { currentPrincipal, type Principal } from './principal.ts';
+import { currentPrincipal, isUnscoped, type Principal } from './principal.ts';
 import { scopes } from './request-context.ts';
 
 /**
@@ -15,7 +15,7 @@ export function runAs<T>(principal: Principal, work: () => T): T {
 
 /**
  * Runs `work` beyond the scopes of repositories: it sees and touches the rows of all tenants and owners, deleted ones too.
- * A log line tells the reason and who acts, where any model has a scope.
+ * A log line tells the reason and who acts, where any model has a scope and nothing has lifted it already.
  *
  * @param reason why that is right, e.g. `'nightly totals of all tenants'`; to be found in the log
  * @throws Error for an empty reason
@@ -25,7 +25,7 @@ export function unscoped<T>(reason: string, work: () => T): T {
     throw new Error("Expected the reason for unscoped(reason, work), got ''; say why it is right.");
   const principal = currentPrincipal();
   const { database, logger } = findService() ?? {};
-  if (database?.mayHaveScopes) logger?.info({ userId: principal?.userId, reason }, 'row scope lifted');
+  if (database?.mayHaveScopes && !isUnscoped()) logger?.info({ userId: principal?.userId, reason }, 'row scope lifted');
   return scopes.run({ ...current(), acting: { principal, unscopedReason: reason } }, () => begun(work()));
 }
 

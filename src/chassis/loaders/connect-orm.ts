@@ -56,7 +56,7 @@ function warnOfModels(logger: Logger): void {
 async function migrate({ settings, logger, modulesDirectory }: Service): Promise<void> {
   const { applyMigrations } = await import('../database/migrations/apply-migrations.ts');
   const applied = await applyMigrations(settings);
-  if (applied.length > 0) logger.info({ applied }, 'migrations applied');
+  if (applied.length > 0) logger.info({ applied: applied.join(', ') }, 'migrations applied');
   await installJobs(settings, modulesDirectory);
 }
 

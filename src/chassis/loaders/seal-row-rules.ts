@@ -28,6 +28,6 @@ export async function sealRowRules(service: Service): Promise<void> {
   const models = rules.unscopedTenantModels;
   if (models.length === 0) return;
   // Those of a disabled module are closed on purpose.
-  const level = service.config.modules.every(({ enabled }) => enabled) ? 'warn' : 'info';
+  const level = service.config.modules.every(({ enabled }) => enabled) ? 'warn' : 'debug';
   logger[level]({ models }, 'models closed: tenantId without a scope in the repository');
 }

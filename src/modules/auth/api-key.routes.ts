@@ -4,7 +4,7 @@ import { defineRoutes, handle } from 'slipway';
 /**
  * @openapi
  * tags:
- *   - { name: API keys, description: "Keys by which programs act as their owner, within some scopes" }
+ *   - { name: API keys, description: "Keys by which programs act as their owner, within some scopes", x-last: true }
  * /api-keys:
  *   tags: [API keys]
  *   get:

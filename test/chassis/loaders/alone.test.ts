@@ -33,7 +33,10 @@ describe('each loader works alone (spec.md: Loaders)', () => {
 
   it('loadDI registers what a module provides, with the settings that the module has of its own', async () => {
     await service.run(() => loadDI(['auth']));
-    const { settings, auth } = service.container.cradle;
+    const { settings, auth } = service.run(() => {
+      const { settings, auth } = service.container.cradle;
+      return { settings, auth };
+    });
     expect(settings.AUTH_ISSUER).toBe('the test');
     expect(auth.role('admin')).toBeTypeOf('function');
   });

@@ -100,9 +100,15 @@ export class RandomQueries {
   }
 
   /** Of a record that is stored, a part of such a text, or any. */
+  /** A record of a model, or nothing of one where there is none. */
+  #stored(model: string): Record<string, unknown> {
+    const records = this.#samples[model] ?? [];
+    return records.length > 0 ? this.pick(records) : {};
+  }
+
   #value(model: string, field: FieldRule, nullable: boolean): unknown {
     if (nullable && field.nullable && this.#chance(0.15)) return null;
-    const stored = this.pick(this.#samples[model] ?? [{}])[field.name];
+    const stored = this.#stored(model)[field.name];
     if (field.kind === 'json') return this.#jsonValue(stored);
     if (stored === undefined || stored === null || this.#chance(0.15)) return this.#anyValue(field);
     if (field.kind !== 'text' || this.#chance(0.5)) return stored;
@@ -131,7 +137,7 @@ export class RandomQueries {
   }
 
   #path(model: string, field: FieldRule): (string | number)[] {
-    const stored = this.pick(this.#samples[model] ?? [{}])[field.name];
+    const stored = this.#stored(model)[field.name];
     const keys = typeof stored === 'object' && stored !== null ? Object.keys(stored) : [];
     return [this.pick([...keys, 'a', 0]), ...this.#some(['b', 0, 1], 1)];
   }
