@@ -69,7 +69,7 @@ describe('a relation to a resource of another module', () => {
     const { schemas } = (await app.get('/api-docs.json')).body.components;
     const reference = (part: string) => ({ $ref: `#/components/schemas/${part}` });
     expect(schemas.SessionFilter.properties.user.anyOf[0]).toEqual(reference('UserFilter'));
-    expect(schemas.LoginWithIncludes.allOf[1].properties.user.anyOf[0]).toEqual(reference('User'));
+    expect(schemas.LinkedLoginWithIncludes.allOf[1].properties.user.anyOf[0]).toEqual(reference('User'));
     // The User of accounts is another policy.
     expect(Object.keys(schemas).filter((name) => /^User\d*Filter$/.test(name))).toHaveLength(2);
   });
