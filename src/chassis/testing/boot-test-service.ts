@@ -9,7 +9,7 @@ import type { DatabaseProvider } from '../database/client/database-url.ts';
 import { createService, type ServiceOptions } from '../service.ts';
 import { actAsNamed } from './act-as-named.ts';
 import { createTestDatabase } from './test-database.ts';
-import { TestService } from './test-service.ts';
+import { type StartedTestService, TestService } from './test-service.ts';
 import { whenDone } from './when-done.ts';
 
 /** What a test may change of the service that it boots. */
@@ -43,6 +43,11 @@ const variables = {
  * @throws what the start of the service raises
  */
 export async function bootTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  return new TestService(await startTestService(options));
+}
+
+/** Starts what `bootTestService` gives tests to call, for a client of another kind. @throws what the start of the service raises */
+export async function startTestService(options: TestServiceOptions): Promise<StartedTestService> {
   const { env, configure, provider, ...rest } = options;
   const database = await createTestDatabase(provider);
   const uploads = mkdtempSync(join(tmpdir(), 'slipway-uploads-'));
@@ -59,5 +64,5 @@ export async function bootTestService(options: TestServiceOptions = {}): Promise
     if (failure) throw failure;
   });
   const { addresses, internalAddress } = await service.start();
-  return new TestService(service, { url: addresses[0]?.url ?? '', internalUrl: internalAddress.url, password });
+  return { service, url: addresses[0]?.url ?? '', internalUrl: internalAddress.url, uploads, password };
 }

@@ -3,6 +3,17 @@ import type { Service } from '../service.ts';
 import { headersOf, type TestPrincipal } from './act-as-named.ts';
 import { TestClient } from './test-client.ts';
 
+/** A service that runs on a database of its own. */
+export interface StartedTestService {
+  readonly service: Service;
+  readonly url: string;
+  readonly internalUrl: string;
+  /** The directory of uploaded files. */
+  readonly uploads: string;
+  /** By which a request may say who calls; see `actAsNamed`. */
+  readonly password: string;
+}
+
 /** A booted service on a database of its own, called over HTTP as nobody unless `as` says otherwise. */
 export class TestService extends TestClient {
   readonly service: Service;
@@ -10,15 +21,18 @@ export class TestService extends TestClient {
   /** The internal server: probes, metrics, log level. */
   readonly internal: TestClient;
   readonly internalUrl: string;
+  /** The directory of uploaded files. */
+  readonly uploads: string;
   readonly #password: string;
 
   /** Use `bootTestService`. */
-  constructor(service: Service, { url, internalUrl, password }: Record<'url' | 'internalUrl' | 'password', string>) {
+  constructor({ service, url, internalUrl, uploads, password }: StartedTestService) {
     super(url);
     this.service = service;
     this.url = url;
     this.internal = new TestClient(internalUrl);
     this.internalUrl = internalUrl;
+    this.uploads = uploads;
     this.#password = password;
   }
 
