@@ -6,8 +6,9 @@ import { FakePeer, json } from '../outbound/fake-peer.ts';
 import { asBearer, bootNotes } from './boot-notes.ts';
 
 const rsa = await anIssuerKey('rsa', 'RS256');
-const { issuer, log, boot, as } = await bootNotes({}, [rsa]);
-const now = Math.floor(Date.now() / 1000);
+const { issuer, log, boot, as } = await bootNotes({ AUTH_CLOCK_TOLERANCE_SECONDS: '60' }, [rsa]);
+/** A moment this many seconds from now, as a token states it. */
+const inSeconds = (from: number): number => Math.floor(Date.now() / 1000) + from;
 const invalid = 'The access token is invalid or has expired; log in or refresh to get a new one';
 const stranger = await anIssuerKey('first');
 
@@ -42,14 +43,14 @@ describe('bearer', () => {
     ['the type JWT', () => issuer.token({}, { header: { typ: 'JWT' } })],
     ['no type', () => issuer.token({}, { header: { typ: undefined } })],
     ['several audiences', () => issuer.token({ aud: ['shop', 'others'] })],
-    ['an end four seconds ago, which clocks may differ by', () => issuer.token({ exp: now - 4 })],
+    ['an end half a minute ago, which clocks may differ by', () => issuer.token({ exp: inSeconds(-30) })],
   ])('accepts a token with %s', async (_what, make) => {
     await as(await make()).expectData();
   });
 
   it.each([
-    ['has expired by a second more than clocks may differ', () => issuer.token({ exp: now - 6 })],
-    ['is not valid yet', () => issuer.token({ nbf: now + 60 })],
+    ['has expired by more than clocks may differ', () => issuer.token({ exp: inSeconds(-61) })],
+    ['is not valid yet', () => issuer.token({ nbf: inSeconds(600) })],
     ['never expires', () => issuer.token({ exp: undefined })],
     ['is for another audience', () => issuer.token({ aud: 'shop' })],
     ['is for no audience', () => issuer.token({ aud: undefined })],
@@ -98,7 +99,7 @@ describe('bearer', () => {
 
   it('refuses what is remembered of a token once it has expired', async () => {
     const strict = await boot({ AUTH_CLOCK_TOLERANCE_SECONDS: '0' });
-    const token = await issuer.token({ exp: Math.floor(Date.now() / 1000) + 2 });
+    const token = await issuer.token({ exp: inSeconds(3) });
     await asBearer(strict, token).expectData();
     await expect.poll(async () => (await asBearer(strict, token)).status, { timeout: 10_000 }).toBe(401);
   });
@@ -115,7 +116,7 @@ describe('bearer', () => {
   it('logs the id of the caller, the reason of a refusal, and no token', async () => {
     log.lines.length = 0;
     const good = await issuer.token({ sub: 'someone-in-the-log' });
-    const bad = await issuer.token({ sub: 'nobody-in-the-log', exp: now - 60 });
+    const bad = await issuer.token({ sub: 'nobody-in-the-log', exp: inSeconds(-600) });
     await as(good).expectData();
     await as(bad).expectError(401, invalid);
     const text = JSON.stringify(log.lines);
@@ -143,7 +144,7 @@ describe('bearer', () => {
 });
 
 function claims(): Record<string, unknown> {
-  return { iss: issuer.url, aud: 'notes', sub: 'ann', iat: now, exp: now + 600 };
+  return { iss: issuer.url, aud: 'notes', sub: 'ann', iat: inSeconds(0), exp: inSeconds(600) };
 }
 
 /** A token with another header, under the old signature. */
