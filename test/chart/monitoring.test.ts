@@ -53,14 +53,14 @@ describe('the alerts', () => {
   it.each(rules)('$alert speaks of one release, says what to do and leads to its runbook', (rule) => {
     const selectors = rule.expr.match(/\{[^}]*\}/g);
     for (const selector of selectors) expect(selector).toMatch(/job=~"\.\+"|job_name=~"\.\+-migrate"|pod=~"\.\+"/);
-    expect(rule.annotations.runbook_url).toMatch(new RegExp(`/docs/runbooks\\.md#${rule.alert.toLowerCase()}$`));
+    expect(rule.annotations.runbook_url).toMatch(new RegExp(`/docs/how-to/runbooks\\.md#${rule.alert.toLowerCase()}$`));
     expect(rule.expr).toMatch(/> [0-9.]+$/);
     expect(rule.labels.severity).toMatch(/^(critical|warning)$/);
     expect(rule.annotations.description).toMatch(/^[A-Z].*\.$/);
   });
 
   it('have a runbook each, that says what to look at and what to do', () => {
-    const runbooks = readFileSync(join(root, 'docs/runbooks.md'), 'utf8');
+    const runbooks = readFileSync(join(root, 'docs/how-to/runbooks.md'), 'utf8');
     const sections = runbooks.split(/^## /m).slice(1);
     expect(sections.map((section) => section.split('\n', 1)[0])).toEqual(rules.map(({ alert }) => alert));
     for (const section of sections) expect(section).toMatch(/\*\*Look\*\* .*\*\*Do\*\* /s);

@@ -26,7 +26,7 @@ export function apiReport(): string {
       .map(([exported, symbol]) => declarationOf(program, exported, symbol));
     return `## ${name}\n\n\`\`\`ts\n${texts.join('\n')}\n\`\`\`\n`;
   });
-  return `# What the package exports\n\nWritten by \`npx vitest run test/house -u\`. A line that goes or changes breaks services: it needs a major version, and a deprecation in a minor one before ([CONTRIBUTING](../CONTRIBUTING.md)).\n\n${sections.join('\n')}`;
+  return `# What the package exports\n\nWritten by \`npx vitest run test/house -u\`. A line that goes or changes breaks services: it needs a major version, and a deprecation in a minor one before ([CONTRIBUTING](../../CONTRIBUTING.md)).\n\n${sections.join('\n')}`;
 }
 
 function exportsOf(program: ts.Program, file: string): Map<string, ts.Symbol> {

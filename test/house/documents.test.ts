@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { read, repositoryFiles, root } from './repository.ts';
 
-const documents = repositoryFiles(/^(?!docs\/spec).*\.md$/);
+const documents = repositoryFiles(/^(?!docs\/reference\/spec).*\.md$/);
 const scripts = ['package.json', 'load-tests/peers/package.json'].flatMap((file) =>
   Object.keys(JSON.parse(read(file)).scripts),
 );
@@ -15,9 +15,11 @@ describe('documents', () => {
     ).toEqual([]);
   });
 
-  it('of docs are linked from README.md', () => {
-    const pages = repositoryFiles(/^docs\/[^/]+\.md$/);
-    expect(pages.filter((page) => !read('README.md').includes(`](${page})`))).toEqual([]);
+  it('of docs are linked from their index, which README.md links', () => {
+    const pages = repositoryFiles(/^docs\/(tutorial|how-to|reference|explanation)\/.*\.md$/);
+    const index = read('docs/README.md');
+    expect(pages.filter((page) => !index.includes(`](${page.slice('docs/'.length)})`))).toEqual([]);
+    expect(read('README.md')).toContain('](docs/README.md)');
   });
 
   it('name npm scripts that exist', () => {
@@ -58,23 +60,25 @@ describe('CHANGELOG.md', () => {
   });
 });
 
-describe('docs/security.md', () => {
+describe('docs/explanation/security.md', () => {
   it('leaves to an identity provider what it must, and tells how to use one', () => {
     const [, left = '', how = ''] =
-      /## What belongs to an identity provider\n(.*)## How to use one\n(.*)/s.exec(read('docs/security.md')) ?? [];
+      /## What belongs to an identity provider\n(.*)## How to use one\n(.*)/s.exec(
+        read('docs/explanation/security.md'),
+      ) ?? [];
     for (const subject of [/reset of a forgotten password/i, /verification of e-mail/i, /second factors/i])
       expect(left).toMatch(subject);
     expect(how).toMatch(/OpenID Connect/);
   });
 });
 
-describe('docs/identity.md', () => {
+describe('docs/how-to/identity.md', () => {
   it('names every guard', () => {
     const guards = [
       ...read('src/chassis/identity/guards.ts').matchAll(/^ {2}(\w+)(?:<.*>)?\([^;]*?\): RequestHandler/gm),
     ];
     expect(guards.length).toBeGreaterThan(4);
-    for (const [, name] of guards) expect(read('docs/identity.md')).toContain(`\`auth.${name}(`);
+    for (const [, name] of guards) expect(read('docs/how-to/identity.md')).toContain(`\`auth.${name}(`);
   });
 });
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { read, repositoryFiles, root } from './repository.ts';
 
 const door = 'src/chassis/index.ts';
-const spec = read('docs/spec.md');
+const spec = read('docs/reference/spec.md');
 
 interface Exported {
   name: string;

@@ -32,11 +32,11 @@ describe('the error catalogue', () => {
   });
 
   // When the catalogue changed on purpose: npm test -- test/house/errors -u
-  it('is in docs/errors.md, row by row', async () => {
+  it('is in docs/reference/errors.md, row by row', async () => {
     const written = /\| Exception \|.*?\n(?!\|)/s;
-    expect(read('docs/errors.md')).toMatch(written);
-    await expect(read('docs/errors.md').replace(written, () => `${table()}\n`)).toMatchFileSnapshot(
-      join(root, 'docs/errors.md'),
+    expect(read('docs/reference/errors.md')).toMatch(written);
+    await expect(read('docs/reference/errors.md').replace(written, () => `${table()}\n`)).toMatchFileSnapshot(
+      join(root, 'docs/reference/errors.md'),
     );
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const spec = readFileSync(join(root, 'docs/spec.md'), 'utf8');
+const spec = readFileSync(join(root, 'docs/reference/spec.md'), 'utf8');
 
 /** Sections of spec.md with numbered rules, by their headline or the words in front of the list. */
 const sections = [

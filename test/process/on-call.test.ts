@@ -15,7 +15,7 @@ const planted =
     .split('\n')
     .findIndex((line) => line.includes('the planted bug')) + 1;
 const route = '/api/v1/shipments/:id/label';
-/** Where the pictures of docs/on-call.md go: ON_CALL_PICTURES=docs/on-call npm test -- test/process/on-call */
+/** Where the pictures of docs/how-to/on-call.md go: ON_CALL_PICTURES=docs/how-to/on-call npm test -- test/process/on-call */
 const pictures = process.env['ON_CALL_PICTURES'];
 
 afterAll(killSpawned);
@@ -27,7 +27,7 @@ function failingRoutes(): string {
   return targets[0].expr.replaceAll('$job', 'orders').replaceAll('$__rate_interval', '10s');
 }
 
-it(`leads from one 500 of the built service to its line, log and trace, as docs/on-call.md says${withoutPrometheus}`, {
+it(`leads from one 500 of the built service to its line, log and trace, as docs/how-to/on-call.md says${withoutPrometheus}`, {
   timeout: 120_000,
 }, async () => {
   await using ingest = await SentryIngest.start();

@@ -15,7 +15,7 @@ export interface Traces {
 const width = 960;
 const colours = ['#c4162a', '#1f60c4', '#37872d', '#8f3bb8'];
 
-/** The pictures of docs/on-call.md by file name, drawn from what was measured. */
+/** The pictures of docs/how-to/on-call.md by file name, drawn from what was measured. */
 export function onCallPictures(traces: Traces): Record<string, string> {
   return {
     'failing-routes.svg': failingRoutes(traces.series),

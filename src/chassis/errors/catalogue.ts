@@ -1,4 +1,4 @@
-/** One class of exception, as docs/errors.md lists it. */
+/** One class of exception, as docs/reference/errors.md lists it. */
 interface CatalogueEntry {
   name: string;
   statusCode: number;
@@ -19,7 +19,7 @@ function entry(
   return { name, statusCode, defaultMessage, reported, meaning };
 }
 
-/** Every exception class of the chassis (spec.md: Exception classes); docs/errors.md shows the same rows. */
+/** Every exception class of the chassis (spec.md: Exception classes); docs/reference/errors.md shows the same rows. */
 export const errorCatalogue: readonly CatalogueEntry[] = [
   entry('BadRequestException', 400, 'Bad Request', 'The request cannot be understood or breaks a rule of the API.'),
   entry(

@@ -111,7 +111,7 @@ export function connectPostgresql(target: PostgresTarget, limits: PoolConfig): P
     ...limits,
     ...(options !== '' && { options }),
     // A pooler of transactions takes no options of a session, and refuses a client that sends a time-out of statements:
-    // the role has that (docs/scale.md). It remembers the zone for its clients.
+    // the role has that (docs/explanation/scale.md). It remembers the zone for its clients.
     ...(target.pgbouncer && {
       statement_timeout: false,
       onConnect: async (client: ClientBase) => void (await client.query(inUtc)),
