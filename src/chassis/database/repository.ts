@@ -1,27 +1,17 @@
 import { stopAbandoned } from '../context/request-context.ts';
 import { notFoundMessage } from '../errors/error-body.ts';
 import { NotFoundException } from '../errors/exceptions.ts';
-import type { StoredJson } from '../query/paging/paging.ts';
+import { type StoredJson, storedPage } from '../query/paging/paging.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 import { currentUnit, isSurrounded } from './client/current-work.ts';
-import type {
-  CreateInput,
-  DelegateName,
-  IdOf,
-  ModelOf,
-  OrmClient,
-  RecordOf,
-  ScopeFilter,
-  UpdateInput,
-} from './client/orm-types.ts';
-import { Coalescer, freezeRecords, raiseOwn, readKey } from './reads/coalesce.ts';
-import { readPage, StoredRecords, TotalHints } from './reads/page.ts';
+import type { DelegateName, IdOf, ModelOf, OrmClient, RecordOf } from './client/orm-types.ts';
+import { Coalescer, freezeRecords, raiseOwn, readKey, StoredRecords, TotalHints } from './reads/coalesce.ts';
 import { toOrmQuery, toProviderQuery } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
 import { scopedRead } from './scope/scoped-query.ts';
 import type { JsonReader } from './statements/json-reader.ts';
 import type { ReadParameters } from './statements/write-statement.ts';
-import { AuditedRows } from './work/audited-rows.ts';
+import { ChangedRows } from './work/changed-rows.ts';
 
 /** What is asked of a model. */
 type Parameters = ReadParameters & { [option: string]: unknown };
@@ -34,7 +24,7 @@ type Parameters = ReadParameters & { [option: string]: unknown };
  * `findMany`, `findPage` and `count` share equal reads (see Coalescer), so their records are frozen: copy one to change
  * it. Inside a unit of work, which every repository joins by itself, nothing is shared.
  */
-export abstract class Repository<D extends DelegateName> extends AuditedRows<D> {
+export abstract class Repository<D extends DelegateName> extends ChangedRows<D> {
   private readonly coalescer: Coalescer;
   private readonly totals = new TotalHints();
 
@@ -55,17 +45,24 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
   }
 
   /**
-   * One page and its total (spec.md: Paginated result). `total` follows the same filter and is right past the last page;
+   * One page and its total (spec.md: Paginated result): both at once, unless the page is likely to show the total by
+   * itself. A total that the page shows is not counted. `total` follows the same filter and is right past the last page;
    * it is null with `count: 'none'`. With a cursor the page follows that position and carries `nextCursor`.
    */
-  findPage(query: SearchQuery): Promise<PageResult<RecordOf<D>>> {
+  async findPage(query: SearchQuery): Promise<PageResult<RecordOf<D>>> {
+    const { page, pageSize, skip, take, countWhere } = query;
     const findMany = this.findMany === Repository.prototype.findMany ? this.found : this.findMany;
-    return readPage(
-      query,
-      { findMany: (page) => findMany.call(this, page), count: (where) => this.count(where) },
-      this.totals,
-      this.scopeKey(),
-    );
+    if (query.count === 'none') return pageOf(query, await findMany.call(this, query), { page, pageSize, total: null });
+    const hintKey = readKey(this.scopeKey() ?? '', { where: countWhere });
+    const likelyShown = startsAtFirst(query) && this.totals.endsWithin(hintKey, skip + take);
+    const counting = likelyShown ? undefined : this.count(countWhere);
+    // When the page shows the total, the count is not awaited, so its failure is handled here.
+    counting?.catch(() => undefined);
+    const rows = await findMany.call(this, query);
+    const shown = startsAtFirst(query) ? revealedTotal(skip, take, rows.length) : undefined;
+    const total = shown ?? (await (counting ?? this.count(countWhere)));
+    this.totals.remember(hintKey, total);
+    return pageOf(query, rows, { page, pageSize, total });
   }
 
   /** Tells the caller's rows from those of others: equal where the scope gives the same. Undefined where all see all. */
@@ -109,89 +106,8 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
     return stored.first;
   }
 
-  /**
-   * Stores a new record.
-   *
-   * @throws ConflictException when it is a duplicate or refers to a record that is not there, ForbiddenException when it
-   * would be out of the caller's scope
-   */
-  async create(data: CreateInput<D>, select?: Selection): Promise<RecordOf<D>> {
-    const write = () => this.delegate.create({ data, ...this.selection(select) }) as Promise<RecordOf<D>>;
-    return this.audited('create', undefined, write);
-  }
-
-  /**
-   * Changes a record.
-   *
-   * @param expected the version that the caller has seen, where the repository declares `version`
-   * @throws NotFoundException when there is none, PreconditionFailedException when it is another version, and what
-   * `create` raises
-   */
-  async update(
-    id: IdOf<D>,
-    data: UpdateInput<D>,
-    select?: Selection,
-    expected?: { version: unknown },
-  ): Promise<RecordOf<D>> {
-    const versions = this.expectedVersions(id, expected);
-    const one = { data, ...this.selection(select) };
-    const write = async () => {
-      if (!versions) return this.delegate.update({ where: { id }, ...one });
-      const changed = { ...one, where: this.versionFilter(id, versions), data: this.withLaterMoment(data, versions) };
-      const [record] = await this.delegate.updateManyAndReturn(changed);
-      return record ?? this.refuseVersion(id);
-    };
-    return this.audited('update', id, write as () => Promise<RecordOf<D>>);
-  }
-
-  /**
-   * Changes a record on condition that it fits a filter, which the statement itself checks: of many who ask at once, one
-   * gets what there is only once. For states and stock: `updateIf(id, { status: 'draft' }, { status: 'placed' })`.
-   *
-   * @returns null when the record does not fit
-   * @throws NotFoundException when there is none, and what `update` raises
-   */
-  async updateIf(
-    id: IdOf<D>,
-    condition: ScopeFilter<D>,
-    data: UpdateInput<D>,
-    select?: Selection,
-  ): Promise<RecordOf<D> | null> {
-    const versions = this.expectedVersions(id, undefined);
-    const expected = versions ? this.versionFilter(id, versions) : { id };
-    const changed = { ...this.selection(select), data: versions ? this.withLaterMoment(data, versions) : data };
-    const write = async () => {
-      const query = toOrmQuery({ where: { AND: [expected, condition as Filter] } }, this.kind);
-      const [record] = await this.delegate.updateManyAndReturn({ ...changed, ...query });
-      if (!record && (await this.delegate.count({ where: expected })) === 0) await this.refuseVersion(id);
-      return record ?? null;
-    };
-    return this.audited('update', id, write as () => Promise<RecordOf<D> | null>);
-  }
-
-  /** Deletes a record. @throws NotFoundException when there is none, ConflictException when others refer to it, and what `update` raises of versions */
-  async delete(id: IdOf<D>, expected?: { version: unknown }): Promise<void> {
-    const versions = this.expectedVersions(id, expected);
-    return this.audited('delete', id, () => this.#remove(id, versions));
-  }
-
-  async #remove(id: IdOf<D>, versions: readonly unknown[] | undefined): Promise<void> {
-    const data = this.softDelete === undefined ? undefined : { [this.softDelete]: new Date() };
-    const one = { where: { id }, select: { id: true } };
-    if (!versions) await (data ? this.delegate.update({ ...one, data }) : this.delegate.delete(one));
-    else {
-      const where = this.versionFilter(id, versions);
-      const { count } = await (data ? this.delegate.updateMany({ where, data }) : this.delegate.deleteMany({ where }));
-      if (count === 0) await this.refuseVersion(id);
-    }
-  }
-
   protected get modelName(): ModelOf<D> {
     return (this.model.charAt(0).toUpperCase() + this.model.slice(1)) as ModelOf<D>;
-  }
-
-  private selection(select: Selection | undefined): { select: Selection } | undefined {
-    return select && toOrmQuery({ select }, this.kind);
   }
 
   private parameters({ where, orderBy, take, select, skip }: FindQuery & Partial<SearchQuery>): Parameters {
@@ -248,4 +164,27 @@ export abstract class Repository<D extends DelegateName> extends AuditedRows<D> 
     const read = async () => freezeRecords(await this.read(operation, parameters, scoped));
     return this.coalescer.run(key, read).catch(raiseOwn);
   }
+}
+
+/** Whether records are counted from the first of the list on; those after a cursor tell nothing of the ones before. */
+function startsAtFirst({ cursor }: SearchQuery): boolean {
+  return cursor === undefined || cursor.after === undefined;
+}
+
+function pageOf<T extends object>(
+  { cursor, pageSize }: SearchQuery,
+  rows: StoredRecords<T> | T[],
+  rest: Omit<PageResult<T>, 'data'>,
+): PageResult<T> {
+  if (rows instanceof StoredRecords && !cursor) return storedPage(rows, rest);
+  const records = rows instanceof StoredRecords ? (rows.records as T[]) : rows;
+  return { ...(cursor ? cursor.finish(records, pageSize) : { data: records }), ...rest };
+}
+
+/**
+ * The total that a page reveals by itself: one that is not full, and not empty past the first record, ends the list.
+ * Undefined when only a count can tell.
+ */
+function revealedTotal(skip: number, take: number, found: number): number | undefined {
+  return found < take && (found > 0 || skip === 0) ? skip + found : undefined;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import express, { type Express } from 'express';
 import { z } from 'zod';
 import { generateClients } from '../../../src/chassis/cli/generate-clients.ts';
-import type { DatabaseCounts } from '../../../src/chassis/database/client/database-kind.ts';
+import type { DatabaseCounts } from '../../../src/chassis/database/client/current-work.ts';
 import type { DatabaseProvider } from '../../../src/chassis/database/client/database-url.ts';
 import { type OpenOrm, openDatabase } from '../../../src/chassis/database/client/orm.ts';
 import { applyMigrations } from '../../../src/chassis/database/migrations/apply-migrations.ts';

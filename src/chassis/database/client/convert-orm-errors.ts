@@ -1,25 +1,21 @@
-import { stopAbandoned } from '../../context/request-context.ts';
-import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
+import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { expectFilter, translateQuery } from '../reads/translate-query.ts';
 import { type Reference, recordsSet } from '../scope/key-relations.ts';
 import { expectReferences, runInScope } from '../scope/scoped-operation.ts';
 import type { ScopedDatabase } from '../scope/scoped-query.ts';
-import type { Unit } from '../work/unit.ts';
-import { currentTransaction, currentUnit, inTransaction, isSurrounded } from './current-work.ts';
+import {
+  type ConversionOptions,
+  currentTransaction,
+  currentUnit,
+  errorConverter,
+  inTransaction,
+  isSurrounded,
+  type MeasuredOperation,
+} from './current-work.ts';
 import { toDatabaseException } from './database-errors.ts';
-import type { DatabaseCounts } from './database-kind.ts';
 import type { OrmClient } from './orm-types.ts';
 import { refuseUnstorable } from './refuse-unstorable.ts';
-import { leavesTransactionIntact } from './transaction-errors.ts';
-
-/** An operation whose time is measured and whose errors are converted. */
-export interface MeasuredOperation {
-  model?: string;
-  operation: string;
-  args: object | undefined;
-  query(args: unknown): Promise<unknown>;
-}
 
 interface Operation extends MeasuredOperation {
   __internalParams: { transaction?: unknown; dataPath?: readonly string[] };
@@ -29,11 +25,8 @@ interface Extensible {
   $extends(extension: object): object;
 }
 
-/** What the errors and counts of a client are made of. */
-export interface ConversionOptions {
-  readonly counts?: DatabaseCounts | undefined;
-  /** Default: values are not checked. */
-  readonly dataModel?: DataModel | undefined;
+/** What a client's operations are measured by and kept to; values are checked where the models are given. */
+interface ClientOptions extends ConversionOptions {
   /** Which database it is, and whose rows a caller may see and touch. Default: all rows, and filters as the ORM has them. */
   readonly scoped?: ScopedDatabase | undefined;
 }
@@ -45,7 +38,7 @@ export interface ConversionOptions {
  * work take turns. Each operation keeps to the scopes of the models that it reaches, and its filters mean the same on
  * both databases.
  */
-export function convertingErrors(client: object, options: ConversionOptions = {}): OrmClient {
+export function convertingErrors(client: object, options: ClientOptions = {}): OrmClient {
   const { scoped, dataModel } = options;
   const convertErrors = errorConverter(options);
   const translated = ({ model, args }: Operation) =>
@@ -79,28 +72,6 @@ export function convertingErrors(client: object, options: ConversionOptions = {}
   };
   const extended = (client as Extensible).$extends({ query: { $allOperations: run } });
   return Object.assign(extended, { $transaction: convertTransactionErrors(extended) }) as OrmClient;
-}
-
-/** Runs operations, measures their time and converts their errors. */
-export function errorConverter({ counts, dataModel }: ConversionOptions) {
-  return async function convertErrors(
-    { model, operation, args, query }: MeasuredOperation,
-    unit?: Unit,
-  ): Promise<unknown> {
-    stopAbandoned();
-    const started = performance.now();
-    try {
-      return await query(args);
-    } catch (error) {
-      const exception = toDatabaseException(error, { model, operation, args, dataModel }) ?? error;
-      // A read that was cancelled because its request was abandoned is no failure of the database.
-      if (exception instanceof DatabaseUnavailableException && !unit) stopAbandoned();
-      if (unit && !leavesTransactionIntact(error, args)) unit.fail(exception);
-      throw exception;
-    } finally {
-      counts?.seconds.observe((performance.now() - started) / 1000, model ?? 'raw', operation);
-    }
-  };
 }
 
 /** What the data of an operation sets in the place of other records. */

@@ -1,6 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Transaction } from '@prisma/driver-adapter-utils';
-import type { Unit } from '../work/unit.ts';
+import { stopAbandoned } from '../../context/request-context.ts';
+import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
+import type { DataModel } from '../models/data-model.ts';
+import type { LentConnection } from '../work/expiry.ts';
+import type { DriverTransaction, Unit } from '../work/unit.ts';
+import { toDatabaseException } from './database-errors.ts';
+import { leavesTransactionIntact } from './transaction-errors.ts';
 
 const units = new AsyncLocalStorage<Unit>();
 
@@ -15,9 +20,9 @@ export function innermostUnit(): Unit | undefined {
   return units.getStore();
 }
 
-/** Runs work inside of a unit. */
-export function inUnit<T>(unit: Unit, work: () => T): T {
-  return units.run(unit, work);
+/** Runs work inside of a unit; the ORM's queries begin when they are awaited, which happens inside too. */
+export function inUnit<T>(unit: Unit, work: () => Promise<T>): Promise<T> {
+  return units.run(unit, async () => await work());
 }
 
 /** The interactive transaction that surrounds the caller and whose client began it, where it is not that of a unit of work. */
@@ -39,23 +44,6 @@ export function currentTransaction(client: object): object | undefined {
   return currentUnit(client)?.transaction ?? (around?.client === client ? around.transaction : undefined);
 }
 
-/** A connection that was lent for a transaction. */
-interface LentConnection {
-  /**
-   * Ends the statement that it runs; resolves once a cancellation can no longer hit the next statement. A connection whose statement
-   * cannot be ended is closed.
-   *
-   * @param ended resolves when the statement has ended
-   */
-  stop(ended: Promise<void>): Promise<void>;
-}
-
-/** A transaction as the driver has it. */
-export type DriverTransaction = Pick<
-  Transaction,
-  'queryRaw' | 'createSavepoint' | 'rollbackToSavepoint' | 'releaseSavepoint'
->;
-
 /** Learns which connection the ORM takes for a transaction, and what the driver calls it; the ORM does not say it. */
 export interface Borrower {
   connection?: LentConnection | undefined;
@@ -73,4 +61,49 @@ export function borrowing<T>(borrower: Borrower, begin: () => T): T {
 export function currentBorrower(lacking: keyof Borrower): Borrower | undefined {
   const borrower = borrowers.getStore();
   return borrower?.[lacking] ? undefined : borrower;
+}
+
+/** Where operations and shared reads are counted, such as the database metrics of a service. */
+export interface DatabaseCounts {
+  /** Seconds that each operation took, by model (`raw` for SQL) and operation. */
+  readonly seconds: { observe(value: number, ...labels: string[]): void };
+  coalesced(): void;
+  /** A read went to the ORM, because the reader of JSON does not know its shape or failed. */
+  leftToOrm(reason: 'shape' | 'failed'): void;
+}
+
+/** An operation whose time is measured and whose errors are converted. */
+export interface MeasuredOperation {
+  model?: string;
+  operation: string;
+  args: object | undefined;
+  query(args: unknown): Promise<unknown>;
+}
+
+/** What operations are measured by, and what explains their errors. */
+export interface ConversionOptions {
+  readonly counts?: DatabaseCounts | undefined;
+  readonly dataModel?: DataModel | undefined;
+}
+
+/** Runs operations, measures their time and converts their errors. One that fails in a unit of work ends it. */
+export function errorConverter({ counts, dataModel }: ConversionOptions) {
+  return async function convertErrors(
+    { model, operation, args, query }: MeasuredOperation,
+    unit?: Unit,
+  ): Promise<unknown> {
+    stopAbandoned();
+    const started = performance.now();
+    try {
+      return await query(args);
+    } catch (error) {
+      const exception = toDatabaseException(error, { model, operation, args, dataModel }) ?? error;
+      // A read that was cancelled because its request was abandoned is no failure of the database.
+      if (exception instanceof DatabaseUnavailableException && !unit) stopAbandoned();
+      if (unit && !leavesTransactionIntact(error, args)) unit.fail(exception);
+      throw exception;
+    } finally {
+      counts?.seconds.observe((performance.now() - started) / 1000, model ?? 'raw', operation);
+    }
+  };
 }

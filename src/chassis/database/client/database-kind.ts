@@ -1,6 +1,7 @@
 import type { DataModel } from '../models/data-model.ts';
 import type { ModelRules } from '../scope/model-rules.ts';
 import type { JsonReader } from '../statements/json-reader.ts';
+import type { DatabaseCounts } from './current-work.ts';
 import type { DatabaseProvider } from './database-url.ts';
 
 /** A database as those who translate queries for it need to know it. */
@@ -14,15 +15,6 @@ export interface DatabaseKind {
   readonly reader: JsonReader;
   /** Whether it reads all that it knows, or only what the ORM cannot read. */
   readonly readsJson: boolean;
-}
-
-/** Where operations and shared reads are counted, such as the database metrics of a service. */
-export interface DatabaseCounts {
-  /** Seconds that each operation took, by model (`raw` for SQL) and operation. */
-  readonly seconds: { observe(value: number, ...labels: string[]): void };
-  coalesced(): void;
-  /** A read went to the ORM, because the reader of JSON does not know its shape or failed. */
-  leftToOrm(reason: 'shape' | 'failed'): void;
 }
 
 const kinds = new WeakMap<object, DatabaseKind>();

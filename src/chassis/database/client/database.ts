@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { PoolCounts } from '../../telemetry/metrics/database-metrics.ts';
-import { type DatabaseCounts, databaseKindOf } from './database-kind.ts';
+import type { DatabaseCounts } from './current-work.ts';
+import { databaseKindOf } from './database-kind.ts';
 import type { DatabaseProvider } from './database-url.ts';
 import { type DatabaseSettings, type OpenOrm, openDatabase } from './orm.ts';
 import type { OrmClient } from './orm-types.ts';

@@ -1,6 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Decimal } from '@prisma/client/runtime/client';
 import { currentWaiter, sharedBy, type Waiter } from '../../context/request-context.ts';
 import { BaseException } from '../../errors/exceptions.ts';
+import { StoredJson } from '../../query/paging/paging.ts';
+import type { RecordKinds } from '../statements/write-statement.ts';
 
 interface WaitingRun {
   readonly promise: Promise<unknown>;
@@ -142,4 +145,78 @@ export function raiseOwn(error: unknown): never {
     ...(context && { context }),
     ...(headers && { headers }),
   });
+}
+
+type Fields = Record<string, unknown>;
+
+const made = {
+  date: (text: string) => new Date(text),
+  bigint: BigInt,
+  decimal: (text: string) => new Decimal(text),
+};
+
+/** Records as JSON, and as the ORM gives them for code that reads their fields. */
+export class StoredRecords<T extends object = object> extends StoredJson {
+  readonly #texts: readonly string[];
+  readonly #kinds: RecordKinds;
+  #records: readonly T[] | undefined;
+
+  constructor(texts: readonly string[], kinds: RecordKinds) {
+    super(`[${texts.join(',')}]`, texts.length);
+    this.#texts = texts;
+    this.#kinds = kinds;
+  }
+
+  /** The first as JSON by itself. */
+  get first(): StoredJson {
+    return new StoredJson(this.#texts[0] as string, 1);
+  }
+
+  /** Frozen, and the same for all who ask. */
+  get records(): readonly T[] {
+    this.#records ??= freezeRecords(this.fresh());
+    return this.#records;
+  }
+
+  /** A new object for each caller. */
+  fresh(): T[] {
+    return this.#texts.map((text) => revive(JSON.parse(text), this.#kinds) as T);
+  }
+}
+
+/** Gives the values of a record that JSON does not hold their type; changes the record given. */
+function revive(record: Fields, kinds: RecordKinds): Fields {
+  for (const name in kinds) {
+    const kind = kinds[name] as RecordKinds[string];
+    const value = record[name];
+    if (value === null) continue;
+    if (typeof kind === 'string') record[name] = made[kind](value as string);
+    else if (Array.isArray(value)) for (const item of value) revive(item, kind);
+    else revive(value as Fields, kind);
+  }
+  return record;
+}
+
+const remembered = 1000;
+
+/**
+ * Remembers the last total of each filter, at most 1,000 of them, the least recently used forgotten first. It only tells
+ * whether a page is likely to show the total by itself; no answer is ever made from it.
+ */
+export class TotalHints {
+  readonly #totals = new Map<string, number>();
+
+  /** Whether a page that ends before record `end` likely reaches past the last one. */
+  endsWithin(key: string | undefined, end: number): boolean {
+    const total = key === undefined ? undefined : this.#totals.get(key);
+    return total !== undefined && total < end;
+  }
+
+  /** Keeps the total of a filter; a filter without a key is not kept. */
+  remember(key: string | undefined, total: number): void {
+    if (key === undefined) return;
+    this.#totals.delete(key);
+    this.#totals.set(key, total);
+    if (this.#totals.size > remembered) this.#totals.delete(this.#totals.keys().next().value as string);
+  }
 }

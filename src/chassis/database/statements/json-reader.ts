@@ -7,12 +7,11 @@ import {
   ServiceUnavailableException,
 } from '../../errors/exceptions.ts';
 import type { Filter } from '../../query/query-types.ts';
-import type { MeasuredOperation } from '../client/convert-orm-errors.ts';
-import type { DatabaseCounts } from '../client/database-kind.ts';
+import type { DatabaseCounts, MeasuredOperation } from '../client/current-work.ts';
 import { comparedBounds, moments, uuidText } from '../client/refuse-unstorable.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
-import { StoredRecords } from '../reads/page.ts';
+import { StoredRecords } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
 import { UnknownShape } from './sql-dialect.ts';
 import type { StatementTarget, ValuePath } from './statement-writer.ts';

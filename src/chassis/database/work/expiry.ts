@@ -1,5 +1,15 @@
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
-import type { Borrower } from '../client/current-work.ts';
+
+/** A connection that was lent for a transaction. */
+export interface LentConnection {
+  /**
+   * Ends the statement that it runs; resolves once a cancellation can no longer hit the next statement. A connection whose statement
+   * cannot be ended is closed.
+   *
+   * @param ended resolves when the statement has ended
+   */
+  stop(ended: Promise<void>): Promise<void>;
+}
 
 /** What all units of one transaction share: when it has to be over, and what ends its statement then. */
 export class Expiry {
@@ -15,7 +25,7 @@ export class Expiry {
   readonly #timer: NodeJS.Timeout;
 
   /** @param timeoutMs from now, in milliseconds */
-  constructor(timeoutMs: number, { connection }: Borrower) {
+  constructor(timeoutMs: number, connection: LentConnection | undefined) {
     const { promise, reject } = Promise.withResolvers<never>();
     this.at = performance.now() + timeoutMs;
     this.reached = promise;

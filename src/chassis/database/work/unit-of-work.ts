@@ -1,7 +1,7 @@
 import { currentService } from '../../context/current-service.ts';
 import { stopAbandoned } from '../../context/request-context.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
-import { type Borrower, borrowing, currentUnit, type DriverTransaction } from '../client/current-work.ts';
+import { type Borrower, borrowing, currentUnit, innermostUnit, inUnit } from '../client/current-work.ts';
 import { toDatabaseException } from '../client/database-errors.ts';
 import { providerOf } from '../client/database-kind.ts';
 import type { OrmClient } from '../client/orm-types.ts';
@@ -9,7 +9,7 @@ import { isTransactionConflict } from '../client/transaction-errors.ts';
 import { runAfterCommit } from './after-commit.ts';
 import { Expiry } from './expiry.ts';
 import { withRetries } from './retries.ts';
-import { type Isolation, Unit } from './unit.ts';
+import { type DriverTransaction, type Isolation, Unit } from './unit.ts';
 
 const defaultTimeoutMs = 5000;
 /** Node fires a timer that is set for longer at once. */
@@ -98,9 +98,10 @@ async function outermost<T>(
   let unit: Unit | undefined;
   const borrower: Borrower = {};
   const begin = async (transaction: OrmClient) => {
-    const expiry = new Expiry(timeoutMs, borrower);
-    unit = new Unit({ client, transaction, expiry, isolation, driver: driverOf(borrower) });
-    return unit.run(work).finally(() => {
+    const expiry = new Expiry(timeoutMs, borrower.connection);
+    const driver = driverOf(borrower);
+    unit = new Unit({ client, transaction, expiry, isolation, driver, outer: innermostUnit() });
+    return runUnit(unit, work).finally(() => {
       expiry.stop();
       if (unit?.hasMetConflict) conflicted();
     });
@@ -120,11 +121,15 @@ async function outermost<T>(
 function nested<T>(parent: Unit, work: () => Promise<T>, { isolation }: UnitOfWorkOptions): Promise<T> {
   refuseStronger(isolation, parent.isolation);
   return parent.turn(async () => {
-    const unit = new Unit({ ...parent, parent });
-    const result = await inSavepoint(unit, () => unit.run(work));
+    const unit = new Unit({ ...parent, parent, outer: innermostUnit() });
+    const result = await inSavepoint(unit, () => runUnit(unit, work));
     parent.afterCommit.push(...unit.afterCommit);
     return result;
   });
+}
+
+function runUnit<T>(unit: Unit, work: () => Promise<T>): Promise<T> {
+  return unit.run(() => inUnit(unit, work));
 }
 
 /** By the driver: the ORM's own nested transactions take twice as long for each two levels. */

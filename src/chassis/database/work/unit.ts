@@ -1,11 +1,17 @@
+import type { Transaction } from '@prisma/driver-adapter-utils';
 import { DatabaseUnavailableException, InternalServerErrorException } from '../../errors/exceptions.ts';
-import { type DriverTransaction, innermostUnit, inUnit } from '../client/current-work.ts';
 import type { OrmClient } from '../client/orm-types.ts';
 import { isTransactionConflict } from '../client/transaction-errors.ts';
 import { type Expiry, tookTooLong } from './expiry.ts';
 
 /** How much of other transactions a unit of work sees, from least to most isolated. */
 export type Isolation = 'read-committed' | 'repeatable-read' | 'serializable';
+
+/** A transaction as the driver has it. */
+export type DriverTransaction = Pick<
+  Transaction,
+  'queryRaw' | 'createSavepoint' | 'rollbackToSavepoint' | 'releaseSavepoint'
+>;
 
 interface UnitParts {
   readonly client: OrmClient;
@@ -15,6 +21,7 @@ interface UnitParts {
   /** The same transaction as the driver has it. */
   readonly driver: DriverTransaction;
   readonly parent?: Unit;
+  readonly outer: Unit | undefined;
 }
 
 /**
@@ -33,7 +40,7 @@ export class Unit {
   /** The unit on the same database in which this one is nested. */
   readonly parent: Unit | undefined;
   /** The unit that surrounds this one, on whatever database. */
-  readonly outer: Unit | undefined = innermostUnit();
+  readonly outer: Unit | undefined;
   /** What runs once the transaction is committed. */
   readonly afterCommit: (() => unknown)[] = [];
   #ended = false;
@@ -42,25 +49,26 @@ export class Unit {
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
 
-  constructor({ client, transaction, expiry, isolation, driver, parent }: UnitParts) {
+  constructor({ client, transaction, expiry, isolation, driver, parent, outer }: UnitParts) {
     this.client = client;
     this.transaction = transaction;
     this.expiry = expiry;
     this.isolation = isolation;
     this.driver = driver;
     this.parent = parent;
+    this.outer = outer;
   }
 
   /**
    * Runs the unit's work to its end.
    *
+   * @param work runs inside of the unit
+   *
    * @throws what the work raises, DatabaseUnavailableException when the time is over, and InternalServerErrorException when the work left a query behind or went on after one had failed.
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     try {
-      // The ORM's queries begin when they are awaited, which has to happen inside.
-      const inside = async () => await work();
-      const result = await Promise.race([inUnit(this, inside), this.expiry.reached]);
+      const result = await Promise.race([work(), this.expiry.reached]);
       this.#refuseFailed();
       if (this.#waiting > 0) throw leftBehind(this.#waiting);
       return result;

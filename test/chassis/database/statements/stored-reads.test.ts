@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OpenOrm } from '../../../../src/chassis/database/client/orm.ts';
-import { StoredRecords } from '../../../../src/chassis/database/reads/page.ts';
+import { StoredRecords } from '../../../../src/chassis/database/reads/coalesce.ts';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
 import { InternalServerErrorException, NotFoundException } from '../../../../src/chassis/errors/exceptions.ts';
 import { unreadData } from '../../../../src/chassis/query/paging/paging.ts';

@@ -1,0 +1,88 @@
+import type { Filter, Selection } from '../../query/query-types.ts';
+import type { CreateInput, DelegateName, IdOf, RecordOf, ScopeFilter, UpdateInput } from '../client/orm-types.ts';
+import { toOrmQuery } from '../reads/provider-filter.ts';
+import { AuditedRows } from './audited-rows.ts';
+
+/** The rows of a model as a repository changes them: within their scope, on condition of their version, and with a trail. */
+export abstract class ChangedRows<D extends DelegateName> extends AuditedRows<D> {
+  /**
+   * Stores a new record.
+   *
+   * @throws ConflictException when it is a duplicate or refers to a record that is not there, ForbiddenException when it
+   * would be out of the caller's scope
+   */
+  async create(data: CreateInput<D>, select?: Selection): Promise<RecordOf<D>> {
+    const write = () => this.delegate.create({ data, ...this.selection(select) }) as Promise<RecordOf<D>>;
+    return this.audited('create', undefined, write);
+  }
+
+  /**
+   * Changes a record.
+   *
+   * @param expected the version that the caller has seen, where the repository declares `version`
+   * @throws NotFoundException when there is none, PreconditionFailedException when it is another version, and what
+   * `create` raises
+   */
+  async update(
+    id: IdOf<D>,
+    data: UpdateInput<D>,
+    select?: Selection,
+    expected?: { version: unknown },
+  ): Promise<RecordOf<D>> {
+    const versions = this.expectedVersions(id, expected);
+    const one = { data, ...this.selection(select) };
+    const write = async () => {
+      if (!versions) return this.delegate.update({ where: { id }, ...one });
+      const changed = { ...one, where: this.versionFilter(id, versions), data: this.withLaterMoment(data, versions) };
+      const [record] = await this.delegate.updateManyAndReturn(changed);
+      return record ?? this.refuseVersion(id);
+    };
+    return this.audited('update', id, write as () => Promise<RecordOf<D>>);
+  }
+
+  /**
+   * Changes a record on condition that it fits a filter, which the statement itself checks: of many who ask at once, one
+   * gets what there is only once. For states and stock: `updateIf(id, { status: 'draft' }, { status: 'placed' })`.
+   *
+   * @returns null when the record does not fit
+   * @throws NotFoundException when there is none, and what `update` raises
+   */
+  async updateIf(
+    id: IdOf<D>,
+    condition: ScopeFilter<D>,
+    data: UpdateInput<D>,
+    select?: Selection,
+  ): Promise<RecordOf<D> | null> {
+    const versions = this.expectedVersions(id, undefined);
+    const expected = versions ? this.versionFilter(id, versions) : { id };
+    const changed = { ...this.selection(select), data: versions ? this.withLaterMoment(data, versions) : data };
+    const write = async () => {
+      const query = toOrmQuery({ where: { AND: [expected, condition as Filter] } }, this.kind);
+      const [record] = await this.delegate.updateManyAndReturn({ ...changed, ...query });
+      if (!record && (await this.delegate.count({ where: expected })) === 0) await this.refuseVersion(id);
+      return record ?? null;
+    };
+    return this.audited('update', id, write as () => Promise<RecordOf<D> | null>);
+  }
+
+  /** Deletes a record. @throws NotFoundException when there is none, ConflictException when others refer to it, and what `update` raises of versions */
+  async delete(id: IdOf<D>, expected?: { version: unknown }): Promise<void> {
+    const versions = this.expectedVersions(id, expected);
+    return this.audited('delete', id, () => this.#remove(id, versions));
+  }
+
+  async #remove(id: IdOf<D>, versions: readonly unknown[] | undefined): Promise<void> {
+    const data = this.softDelete === undefined ? undefined : { [this.softDelete]: new Date() };
+    const one = { where: { id }, select: { id: true } };
+    if (!versions) await (data ? this.delegate.update({ ...one, data }) : this.delegate.delete(one));
+    else {
+      const where = this.versionFilter(id, versions);
+      const { count } = await (data ? this.delegate.updateMany({ where, data }) : this.delegate.deleteMany({ where }));
+      if (count === 0) await this.refuseVersion(id);
+    }
+  }
+
+  protected selection(select: Selection | undefined): { select: Selection } | undefined {
+    return select && toOrmQuery({ select }, this.kind);
+  }
+}
