@@ -144,9 +144,9 @@ describe('the dashboards', () => {
     expect(panel.datasource.uid).toMatch(/^\$\{datasource\}$/);
   });
 
-  it('speak of the chosen service only', () => {
+  it('speak of the chosen service of the chosen namespace only', () => {
     const selectors = queries.flatMap((expr) => expr.match(/\{[^}]*\}/g) ?? []);
-    expect(selectors.filter((selector) => !selector.includes('job=~"$job"'))).toEqual([]);
+    expect(selectors.filter((selector) => !selector.startsWith('{namespace=~"$namespace", job=~"$job"'))).toEqual([]);
     expect(queries.filter((expr) => !/\w\{/.test(expr))).toEqual([]);
   });
 

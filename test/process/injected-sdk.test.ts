@@ -34,8 +34,8 @@ it('an SDK that NODE_OPTIONS injects, with an older API than that of the service
     ...{ traceId: traceparent.split('-')[1], parentSpanId: traceparent.split('-')[2] },
     attributes: { 'http.route': '/api/v1/shipments/:id/label' },
   });
-  expect(span?.events.map(({ attributes }) => attributes['exception.message'])).toContain(
-    "Cannot read properties of undefined (reading 'name')",
+  expect(span?.events.map(({ attributes }) => [attributes['exception.type'], attributes['exception.message']])).toEqual(
+    [['TypeError', "Cannot read properties of undefined (reading 'name')"]],
   );
   expect(collector.spans).toContainEqual(
     expect.objectContaining({ name: 'findMany Category', traceId: span?.traceId, parentSpanId: span?.spanId }),

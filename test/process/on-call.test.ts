@@ -24,7 +24,10 @@ afterAll(killSpawned);
 function failingRoutes(): string {
   const { panels } = JSON.parse(readFileSync(join(root, 'helm/slipway/files/dashboards/service.json'), 'utf8'));
   const { targets } = panels.find(({ title }: { title: string }) => title === 'Failing routes');
-  return targets[0].expr.replaceAll('$job', 'orders').replaceAll('$__rate_interval', '10s');
+  return targets[0].expr
+    .replaceAll('$job', 'orders')
+    .replaceAll('$namespace', 'shop')
+    .replaceAll('$__rate_interval', '10s');
 }
 
 it(`leads from one 500 of the built service to its line, log and trace, as docs/how-to/on-call.md says${withoutPrometheus}`, {
@@ -89,7 +92,9 @@ it(`leads from one 500 of the built service to its line, log and trace, as docs/
   const spans = () => collector.spans.filter((span) => span.traceId === traceId);
   await collector.until(() => spans().some(({ name }) => name === `GET ${route}`));
   const span = spans().find(({ name }) => name === `GET ${route}`);
-  expect(span?.events[0]?.attributes).toMatchObject({ 'exception.message': bug?.value });
+  expect(span?.events.map(({ attributes }) => [attributes['exception.type'], attributes['exception.message']])).toEqual(
+    [['TypeError', bug?.value]],
+  );
   expect(spans().map(({ parentSpanId }) => parentSpanId)).toContain(span?.spanId);
   await service.end();
   const lines = service.lines.filter((line) => line['requestId'] === requestId);

@@ -17,7 +17,13 @@ export interface PrometheusSample {
   readonly value: number;
 }
 
-/** A real Prometheus that reads a service each second under the job `orders`, with exemplars, and takes what is written to it. */
+/** What Prometheus Operator adds to each series of a pod. */
+const podLabels = { namespace: 'shop', pod: 'orders-7d9f8c6b5-x2x4k' };
+
+/**
+ * A real Prometheus that reads a service each second, with exemplars, and takes what is written to it: under the job `orders`
+ * as a pod of the namespace `shop`, and, where it is asked to, under the job `compose` as it is read outside of Kubernetes.
+ */
 export class TestPrometheus {
   readonly url: string;
   readonly #directory: string;
@@ -38,11 +44,15 @@ export class TestPrometheus {
   }
 
   /** Starts it until the end of the test or of the file. */
-  static async start(target: string): Promise<TestPrometheus> {
+  static async start(target: string, { compose = false } = {}): Promise<TestPrometheus> {
     const directory = mkdtempSync(join(tmpdir(), 'slipway-prometheus-'));
-    const scrape = { job_name: 'orders', static_configs: [{ targets: [new URL(target).host] }] };
+    const targets = [new URL(target).host];
+    const jobs = [
+      { job_name: 'orders', static_configs: [{ targets, labels: podLabels }] },
+      ...(compose ? [{ job_name: 'compose', static_configs: [{ targets }] }] : []),
+    ];
     // JSON is YAML.
-    const config = { global: { scrape_interval: '1s' }, scrape_configs: [scrape] };
+    const config = { global: { scrape_interval: '1s' }, scrape_configs: jobs };
     writeFileSync(join(directory, 'prometheus.json'), JSON.stringify(config));
     const prometheus = new TestPrometheus(await freePort(), directory);
     whenDone(() => prometheus.#stop());

@@ -4,6 +4,7 @@ import { callerKey, clientKey, type RequestContext } from '../context/request-co
 import type { RequestObserver } from '../context/request-observer.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
 import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
+import { onClose } from '../http/answers/on-close.ts';
 import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/request-body.ts';
 import { clientAddress, probePath, readDeadline, type TrustProxy } from '../http/pipeline/request-context-of.ts';
 import type { Gate } from '../http/pipeline/request-pipeline.ts';
@@ -174,7 +175,7 @@ export class AdmissionGate {
 
   #count(res: ServerResponse): void {
     this.#atWork += 1;
-    res.on('close', this.#leave);
+    onClose(res, this.#leave);
   }
 
   readonly #leave = () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '../config/environment.ts';
+import { onClose } from '../http/answers/on-close.ts';
 
 /** How long a server drains: how long it still accepts, and when it cuts, both from the start of the drain. */
 type DrainTimes = Pick<Environment, 'SHUTDOWN_ACCEPT_MS' | 'SHUTDOWN_DEADLINE_MS'>;
@@ -38,14 +39,11 @@ export class Drain {
   /** Knows the requests of `server` from now on. */
   constructor(server: Server) {
     this.#server = server;
-    const drain = this;
-    function leave(this: ServerResponse): void {
-      drain.#leave(this);
-    }
+    const leave = (response: ServerResponse) => this.#leave(response);
     // First of all listeners: the app may answer before another is called.
     server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
       this.inFlight.add(response);
-      response.on('close', leave);
+      onClose(response, leave);
       if (this.#draining) response.setHeader('Connection', 'close');
     });
     server.on('connection', (socket: Socket) => {

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import compression from 'compression';
 import type { RequestHandler, Response } from 'express';
+import { onClose } from './on-close.ts';
 
 /** The least time between two flushes of a stream, so that one that writes much still compresses well. */
 const flushMs = 50;
@@ -111,7 +112,7 @@ class CompressionBudget {
     const bytes = compressorBytes + copies * length;
     if (this.#total > 0 && this.#total + bytes > this.#limit) return false;
     this.#total += bytes;
-    res.once('close', () => {
+    onClose(res, () => {
       this.#total -= bytes;
     });
     return true;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Express, IRoute, NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Express, IRoute, NextFunction, Request, RequestHandler } from 'express';
 import { runWithRequestContext, type Scope } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import { malformedUrl } from '../../errors/convert-http-error.ts';
@@ -8,6 +8,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { LogMasks } from '../../telemetry/redact.ts';
 import { type AnswerHeaders, answerHeadersOf, noAnswerHeaders } from '../answers/answer-headers.ts';
 import type { RefusalOptions } from '../answers/client-error.ts';
+import { onClose } from '../answers/on-close.ts';
 import { sendFailure } from '../answers/send-failure.ts';
 import { requestContextOf, requestIdOf } from './request-context-of.ts';
 
@@ -40,22 +41,26 @@ export function requestPipeline(options: PipelineOptions = {}): RequestHandler {
     res.setHeader('x-request-id', context.requestId);
     headers.apply(res);
     for (const observer of observers) observer.opened?.(context, req, res);
-    if (observers[0]?.closesFirst) res.prependListener('close', closeRequest);
-    else res.on('close', closeRequest);
+    if (observers[0]?.closesFirst) res.prependListener('close', closeFirst);
+    else onClose(res, closeRequest);
     const refusal = hasReadablePath(req.url) ? undefined : new BadRequestException(malformedUrl);
     runWithRequestContext(context, () => next(refusal), service);
   };
 }
 
-/** One function for all requests: Node calls it with the response as `this`. */
-function closeRequest(this: Response): void {
-  const req = this.req as PipelinedRequest;
+/** Node calls it with the response as `this`. */
+function closeFirst(this: ServerResponse): void {
+  closeRequest(this);
+}
+
+function closeRequest(res: ServerResponse): void {
+  const req = res.req as PipelinedRequest;
   const context = requestContextOf(req);
-  const aborted = !this.writableFinished;
+  const aborted = !res.writableFinished;
   if (aborted) context.abort('The client went away before the answer was complete');
   const route = routeTemplate(req) ?? context.route;
-  const outcome = { seconds: context.seconds, status: answerStatus(this), aborted, route };
-  for (const observer of req[observersKey] ?? []) observer.closed?.(context, req, this, outcome);
+  const outcome = { seconds: context.seconds, status: answerStatus(res), aborted, route };
+  for (const observer of req[observersKey] ?? []) observer.closed?.(context, req, res, outcome);
 }
 
 function hasReadablePath(url: string): boolean {

@@ -1,15 +1,11 @@
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 
-/** What a response is listened to by, beside what Node itself warns at: the chassis and a pipeline, each a few times. */
-const mostListeners = 30;
-
 /**
  * Sends what a source gives, as far as the client takes it; the source ends with the connection.
  *
  * @throws what the source raises, and an error of Node when the client goes away
  */
 export async function pipeAnswer(source: NodeJS.ReadableStream | AsyncIterable<string>, res: Response): Promise<void> {
-  res.setMaxListeners(mostListeners);
   await pipeline(source, res);
 }

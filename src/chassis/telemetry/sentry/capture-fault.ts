@@ -1,6 +1,7 @@
 import { captureException, getCurrentScope, type Scope, withIsolationScope } from '@sentry/node';
 import type { RequestContext } from '../../context/request-context.ts';
-import { BaseException, InternalServerErrorException } from '../../errors/exceptions.ts';
+import { BaseException } from '../../errors/exceptions.ts';
+import { fieldOf, ownFault } from '../own-fault.ts';
 import { type LogMasks, maskText, redact } from '../redact.ts';
 import { faultCulprit, faultFingerprint } from './fault-fingerprint.ts';
 
@@ -27,7 +28,7 @@ interface CaptureOptions {
  * under way at the same time never mix.
  */
 export function captureFault(fault: Error, context: RequestContext | undefined, options: CaptureOptions): void {
-  const chain = causeChain(unwrapped(fault));
+  const chain = causeChain(ownFault(fault));
   if (isRepeated(chain, context?.requestId)) return;
   const route = context === undefined ? 'no request' : `${context.method} ${context.route ?? '(no route)'}`;
   withIsolationScope((scope) => {
@@ -44,23 +45,6 @@ export function captureFault(fault: Error, context: RequestContext | undefined, 
       mechanism: { type: options.crash ? 'uncaught_exception' : 'error_handler', handled: !options.crash },
     });
   });
-}
-
-/** What was thrown, where the exception says no more than that: Sentry takes its title from the outermost error. */
-function unwrapped(fault: Error): Error {
-  const cause = fieldOf(fault, 'cause');
-  if (fault.constructor !== InternalServerErrorException || !(cause instanceof Error)) return fault;
-  const message = fieldOf(cause, 'message');
-  return message === fieldOf(fault, 'message') || message === '' ? cause : fault;
-}
-
-/** A field of an error, which may be a getter that raises another. */
-function fieldOf(error: Error, name: 'name' | 'message' | 'stack' | 'cause' | 'errors'): unknown {
-  try {
-    return (error as unknown as Record<string, unknown>)[name];
-  } catch {
-    return undefined;
-  }
 }
 
 /** An error and its causes that are errors too, outermost first, at most six. */

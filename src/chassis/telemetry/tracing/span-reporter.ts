@@ -1,15 +1,19 @@
 import type { Span } from '@opentelemetry/api';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
+import { ownFault } from '../own-fault.ts';
 import { maskStack, maskText } from '../redact.ts';
 import { serverSpanOf } from './request-context-manager.ts';
 
 const maximumCauses = 5;
 
-/** A reporter that records each exception, and what caused it, in the span of its request; secrets in messages are masked. */
+/**
+ * A reporter that records each exception, and what caused it, in the span of its request: first what was thrown, not what
+ * the conversion made of it. Secrets in messages are masked.
+ */
 export const spanReporter: Reporter = {
   report(exception, requestContext) {
     const span = requestContext && serverSpanOf(requestContext);
-    if (span?.isRecording()) recordWithCauses(span, exception);
+    if (span?.isRecording()) recordWithCauses(span, ownFault(exception));
   },
 };
 

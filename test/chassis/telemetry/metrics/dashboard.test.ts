@@ -168,10 +168,12 @@ describe('/metrics', () => {
 });
 
 describe.skipIf(withoutPrometheus)(`a Prometheus that reads the service${withoutPrometheus}`, async () => {
-  const prometheus = withoutPrometheus ? undefined : await TestPrometheus.start(app.internalUrl);
+  const prometheus = withoutPrometheus ? undefined : await TestPrometheus.start(app.internalUrl, { compose: true });
   /** As Grafana asks it for the service, in a window of a few scrapes. */
-  const ask = (query: string) =>
-    prometheus?.query(query.replaceAll('$__rate_interval', '2m').replaceAll('$job', 'orders')) ?? [];
+  const ask = (query: string, { job, namespace } = { job: 'orders', namespace: 'shop' }) => {
+    const asked = query.replaceAll('$__rate_interval', '2m').replaceAll('$job', job);
+    return prometheus?.query(asked.replaceAll('$namespace', namespace)) ?? [];
+  };
 
   it('has read it often enough for a rate', async () => {
     const scrapes = () => ask('sum(count_over_time(up{job="orders"}[1m]))');
@@ -186,6 +188,19 @@ describe.skipIf(withoutPrometheus)(`a Prometheus that reads the service${without
     for (const query of asked) {
       const values = async () => (await ask(query)).map(({ value }) => value).filter(Number.isFinite);
       await expect.poll(values, { message: query, timeout: 30_000 }).not.toEqual([]);
+    }
+  });
+
+  it('shows the same outside of Kubernetes, where no series has a namespace', async () => {
+    for (const query of queries) {
+      const values = async () => (await ask(query, { job: 'compose', namespace: '.*' })).map(({ value }) => value);
+      await expect.poll(async () => (await values()).filter(Number.isFinite), { message: query }).not.toEqual([]);
+    }
+  });
+
+  it('shows nothing of a service of this name in another namespace', async () => {
+    for (const query of queries.filter((asked) => !asked.includes('vector(0)'))) {
+      expect(await ask(query, { job: 'orders', namespace: 'staging' }), query).toEqual([]);
     }
   });
 

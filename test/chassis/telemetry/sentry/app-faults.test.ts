@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { flush } from '@sentry/node';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bootTestApp } from '../../../support/boot-test-app.ts';
 import { recordingLogger } from '../../../support/log-lines.ts';
 import { type SentryEvent, SentryIngest } from '../../../support/sentry-ingest.ts';
@@ -177,7 +177,11 @@ describe('a fault of a request in Sentry', () => {
     expect(await eventsOf(() => app.get('/faults/check').expectError(409, /./))).toEqual([]);
   });
 
-  it('is not a download whose client goes away, which is no error in log and metrics either', async () => {
+  it('is not a download whose client goes away, which is no error in log and metrics either, nor warns of listeners', async () => {
+    const warnings: Error[] = [];
+    const remember = (warning: Error) => warnings.push(warning);
+    process.on('warning', remember);
+    onTestFinished(() => void process.off('warning', remember));
     const count = async (name: string) => {
       const { text } = await app.internal.get('/metrics');
       return [...text.matchAll(new RegExp(`^${name} (\\d+)`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0);
@@ -195,6 +199,7 @@ describe('a fault of a request in Sentry', () => {
     expect(events).toEqual([]);
     expect(await count(errors)).toBe(before);
     expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
   it('is not a body that cannot be read', async () => {

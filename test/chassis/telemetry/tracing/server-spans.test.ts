@@ -103,6 +103,16 @@ describe('a server span', () => {
     ]);
   });
 
+  it('records a bug as what was thrown, not as the exception that answers it', async () => {
+    const collector = await fakeCollector();
+    const { url } = await tracedApp(exportingSettings(collector.url), () => {
+      throw new TypeError('x is undefined');
+    });
+    await fetch(`${url}/things/1`);
+    await collector.until(() => collector.spans.length === 1);
+    expect(collector.spans[0]?.events.map(({ attributes }) => attributes['exception.type'])).toEqual(['TypeError']);
+  });
+
   it('has no name of a client: unknown methods and paths share one', async () => {
     const collector = await fakeCollector();
     const { url } = await tracedApp(exportingSettings(collector.url), (_req, res) => void res.end());
