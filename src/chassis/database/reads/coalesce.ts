@@ -10,7 +10,14 @@ interface WaitingRun {
   readonly start: () => Promise<void>;
   /** Who shares the run. */
   readonly waiters: Waiter[];
+  /** Gives the outcome to those who get it in a later turn of the event loop. */
+  readonly later: (() => void)[];
 }
+
+/** Callers who get an outcome in the turn of the event loop in which it comes, and in the next one. */
+const together = 4;
+/** How long a turn may take whose callers all do something with what they got, in milliseconds. */
+const turnMs = 5;
 
 /** One key's work: at most one run is under way, and at most one is waiting to start. */
 interface Lane {
@@ -25,7 +32,8 @@ interface Lane {
  *
  * A run takes place in the asynchronous context of the caller that asked for it first; the others keep theirs and see
  * nothing of it. It goes on as long as any of the callers waits. Everyone who shares a run gets
- * the very same result, and the very same error.
+ * the very same result, and the very same error: where many do, one after the other in turns of the event loop, because
+ * all of them at once would keep it from everybody else, and fill the memory with answers that no client has had time to take.
  */
 export class Coalescer {
   readonly #lanes = new Map<string, Lane>();
@@ -58,14 +66,17 @@ export class Coalescer {
     }
     if (lane.waiting) this.#counts?.coalesced();
     else lane.waiting = this.#plan(key, lane, work);
-    lane.waiting.waiters.push(currentWaiter());
-    return lane.waiting.promise as Promise<T>;
+    const { waiters, promise, later } = lane.waiting;
+    waiters.push(currentWaiter());
+    if (waiters.length <= together) return promise as Promise<T>;
+    return new Promise((resolve) => later.push(() => resolve(promise as Promise<T>)));
   }
 
   #plan(key: string, lane: Lane, work: () => Promise<unknown>): WaitingRun {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const inContext = AsyncLocalStorage.snapshot();
     const waiters: Waiter[] = [];
+    const later: WaitingRun['later'] = [];
     const attempt = () => sharedBy(waiters, async () => work());
     const start = async () => {
       lane.waiting = undefined;
@@ -76,17 +87,32 @@ export class Coalescer {
       } catch (error) {
         reject(error);
       }
+      if (later.length > 0) handOut(later);
       lane.running = false;
       this.#next(key, lane);
     };
     if (!lane.running) setImmediate(start);
-    return { promise, start, waiters };
+    return { promise, start, waiters, later };
   }
 
   #next(key: string, lane: Lane): void {
     if (lane.waiting) setImmediate(lane.waiting.start);
     else this.#lanes.delete(key);
   }
+}
+
+/** Gives an outcome to those who wait for it, in each turn of the event loop to as many as leave time for others. */
+function handOut(later: readonly (() => void)[], from = 0, count = together): void {
+  let began = 0;
+  setImmediate(() => {
+    began = performance.now();
+    for (const give of later.slice(from, from + count)) give();
+  });
+  // What they do with it runs before this one.
+  setImmediate(() => {
+    const next = performance.now() - began < turnMs ? 2 * count : Math.max(1, count >> 1);
+    if (from + count < later.length) handOut(later, from + count, next);
+  });
 }
 
 /**

@@ -39,6 +39,36 @@ describe('Coalescer', () => {
     expect(await coalescer.run('a', async () => 2)).toBe(2);
   });
 
+  it('gives the outcome to many callers in several turns of the event loop, so that none lasts as long as all of their work', async () => {
+    const coalescer = new Coalescer();
+    const served: number[] = [0];
+    let isOver = false;
+    const nextTurn = () => {
+      served.push(0);
+      if (!isOver) setImmediate(nextTurn);
+    };
+    setImmediate(nextTurn);
+    const outcomes = ['given', 'raised'].map((name) =>
+      Array.from({ length: 100 }, async () => {
+        const read = async () => {
+          if (name === 'raised') throw new Error(name);
+          return name;
+        };
+        const outcome = await coalescer.run(name, read).catch(({ message }: Error) => message);
+        const until = performance.now() + 3;
+        while (performance.now() < until);
+        served[served.length - 1] = (served.at(-1) ?? 0) + 1;
+        return outcome;
+      }),
+    );
+    const [given, raised] = await Promise.all(outcomes.map((all) => Promise.all(all)));
+    isOver = true;
+    expect([new Set(given), new Set(raised)]).toEqual([new Set(['given']), new Set(['raised'])]);
+    expect(coalescer.counts).toEqual({ asked: 200, started: 2 });
+    // Eight of each in their first turns, and then fewer.
+    expect(Math.max(...served)).toBeLessThanOrEqual(24);
+  });
+
   it('runs in the context of the caller that asked first and gives each caller back its own', async () => {
     const coalescer = new Coalescer();
     const storage = new AsyncLocalStorage<string>();
