@@ -4,11 +4,14 @@ import type { Environment } from '../config/environment.ts';
 import { databaseProgram } from '../config/layout.ts';
 import { currentService } from '../context/current-service.ts';
 import { unscoped } from '../context/run-as.ts';
+import { onlyAt } from '../http/pipeline/middleware.ts';
 import { addKnownRoute } from '../http/pipeline/request-pipeline.ts';
 import type { Json } from '../openapi/deep-merge.ts';
 import type { ApiInfo } from '../openapi/describe-api.ts';
 import type { OperationExample } from '../openapi/with-examples.ts';
 import { routersOn } from './mounted-routers.ts';
+
+const pagePath = /^\/api-docs(?:\/|$)/;
 
 /**
  * Sets up the OpenAPI description (spec.md: Loaders): the page at `/api-docs` and the document at `/api-docs.json`, made
@@ -35,7 +38,7 @@ export async function loadOpenApi(app: Express): Promise<void> {
   const examples = account === undefined ? undefined : await readSampleExamples();
   app.get('/api-docs.json', examples ? await serveWithExamples(described, examples) : serveDocument(described));
   for (const path of ['/api-docs', '/api-docs.json']) addKnownRoute(app, { method: 'GET', path });
-  app.use(apiPage(info, './api-docs.json'));
+  app.use(onlyAt(pagePath, apiPage(info, './api-docs.json')));
 }
 
 /** What the settings say of the API as a whole. */

@@ -5,6 +5,7 @@ import type { ModuleConfig } from '../config/app-config.ts';
 import { currentService } from '../context/current-service.ts';
 import { keepRawBody, readsRawBody } from '../http/bodies/raw-bodies.ts';
 import { readBodyFirst } from '../http/bodies/request-body.ts';
+import { askRouters, pathsOf, type RouterOfPaths } from '../http/pipeline/ask-routers.ts';
 import { wrapHandlers } from '../http/pipeline/middleware.ts';
 import { addKnownRoute, rememberTemplate } from '../http/pipeline/request-pipeline.ts';
 import {
@@ -82,6 +83,7 @@ function addFailure({ logger, startUpReport }: Service, module: string, file: st
 
 function mountRouters(app: Express, { routers, policies }: BoundPolicies): DeclaredRoute[] {
   const routes: (DeclaredRoute & { from: string })[] = [];
+  const mounted: (RouterOfPaths & { prefix: string })[] = [];
   for (const { module, file, prefix, router } of routers) {
     const from = `${module}/${basename(file)}`;
     for (const route of routesOf(router, prefix)) {
@@ -94,13 +96,25 @@ function mountRouters(app: Express, { routers, policies }: BoundPolicies): Decla
       routes.push({ ...route, from });
     }
     for (const { router: inner } of routersOf(router, prefix)) describeRouter(inner)?.readBy(policies);
+    mounted.push({ prefix: prefix || '/', router, paths: pathsOf(router) });
     replaceHandlers(router, (handler) =>
       isGuard(handler) || readsRawBody(handler) ? handler : readBodyFirst(handler),
     );
-    app.use(prefix || '/', router);
   }
+  for (const group of neighbours(mounted)) app.use(group[0].prefix, askRouters(group));
   yieldToSpecific(routes);
   return routes;
+}
+
+/** In their order, those with one prefix that follow each other together. */
+function neighbours<T extends { prefix: string }>(routers: readonly T[]): [T, ...T[]][] {
+  const groups: [T, ...T[]][] = [];
+  for (const router of routers) {
+    const last = groups.at(-1);
+    if (last?.[0].prefix === router.prefix) last.push(router);
+    else groups.push([router]);
+  }
+  return groups;
 }
 
 type FiledRoute = Pick<DeclaredRoute, 'method' | 'path'> & { from: string };

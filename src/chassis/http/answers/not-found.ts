@@ -1,5 +1,6 @@
-import { type RequestHandler, type Response, Router } from 'express';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { MethodNotAllowedException, NotFoundException } from '../../errors/exceptions.ts';
+import { pathsOfTemplates } from '../pipeline/ask-routers.ts';
 
 const maximumPathLength = 200;
 
@@ -14,17 +15,25 @@ interface KnownRoute {
  */
 export function notFound(routes: readonly KnownRoute[]): RequestHandler {
   const lookup = methodLookup(routes);
+  const paths = pathsOfTemplates(routes.map(({ path }) => path));
   return function refuse(req, res, next) {
+    if (!paths.test(req.path)) return next(unknownRoute(req));
     lookup(req, res, (error?: unknown) => {
       if (error) return next(error);
-      const path = req.originalUrl.split('?', 1)[0]?.slice(0, maximumPathLength);
       const allow = allowedMethods(res);
-      if (allow === undefined)
-        return next(new NotFoundException(`No route ${req.method} ${path}`, undefined, { stack: false }));
-      const message = `${path} does not take ${req.method}, only ${allow}`;
+      if (allow === undefined) return next(unknownRoute(req));
+      const message = `${shortPath(req)} does not take ${req.method}, only ${allow}`;
       next(new MethodNotAllowedException(message, undefined, { headers: { Allow: allow }, stack: false }));
     });
   };
+}
+
+function unknownRoute(req: Request): NotFoundException {
+  return new NotFoundException(`No route ${req.method} ${shortPath(req)}`, undefined, { stack: false });
+}
+
+function shortPath({ originalUrl }: Request): string | undefined {
+  return originalUrl.split('?', 1)[0]?.slice(0, maximumPathLength);
 }
 
 /** A router of its own, so that a path matches here exactly when it matches where it is mounted. */

@@ -17,13 +17,14 @@ interface LogRequestsOptions {
 /**
  * Writes one line for each request when it is over (spec.md: Loaders, HTTP configuration), wherever it was answered: id,
  * method, url, route template, status, duration in milliseconds, bytes of the body where its length was declared, trace
- * and user. Headers and bodies are never logged. Health and metrics are logged only when they fail.
+ * and user. The line of a refused request is a warning, whose message says why. Headers and bodies are never logged. Health
+ * and metrics are logged only when they fail.
  */
 export function logRequests({ logger }: LogRequestsOptions): RequestObserver {
   const middleware = pinoHttp<Request, Response>({
     logger,
     wrapSerializers: false,
-    customLogLevel: (req, res) => (res.statusCode < 400 && isQuiet(req) ? 'silent' : 'info'),
+    customLogLevel: levelOf,
     customSuccessObject: describe,
     customErrorObject: describe,
     customSuccessMessage: outcome,
@@ -34,7 +35,17 @@ export function logRequests({ logger }: LogRequestsOptions): RequestObserver {
   middleware.logger.child = function childOf(this: Logger, bindings: object, options?: object) {
     return 'req' in bindings ? this : Reflect.apply(child, this, [bindings, options]);
   } as unknown as typeof child;
-  return { opened: (_context, req, res) => middleware(req as Request, res as Response) };
+  return {
+    opened(_context, req, res) {
+      requestContextOf(req as Request).line = { log: logger, written: false };
+      middleware(req as Request, res as Response);
+    },
+  };
+}
+
+function levelOf(req: Request, res: Response): 'silent' | 'info' | 'warn' {
+  if (requestContextOf(req).line?.refusal) return 'warn';
+  return res.statusCode < 400 && isQuiet(req) ? 'silent' : 'info';
 }
 
 /**
@@ -70,9 +81,11 @@ function isQuiet(req: Request): boolean {
 }
 
 function describe(req: Request, res: Response): object {
-  const { requestId, traceId, spanId, method, url, startTime, userId, route } = requestContextOf(req);
+  const { requestId, traceId, spanId, method, url, startTime, userId, route, line } = requestContextOf(req);
   const length = res.getHeader('content-length');
+  if (line) line.written = true;
   return {
+    ...line?.refusal?.fields,
     requestId,
     traceId,
     spanId,
@@ -86,6 +99,8 @@ function describe(req: Request, res: Response): object {
   };
 }
 
-function outcome(_req: Request, res: Response): string {
+function outcome(req: Request, res: Response): string {
+  const { line } = requestContextOf(req);
+  if (line?.refusal) return line.refusal.message;
   return res.writableFinished ? 'request completed' : 'request aborted';
 }

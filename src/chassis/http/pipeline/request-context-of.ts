@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Express, Request } from 'express';
 import type { RequestContext } from '../../context/request-context.ts';
+import type { RequestLine } from '../../errors/reporters/log-reporter.ts';
 import { type LogMasks, maskText, redactUrl } from '../../telemetry/redact.ts';
 
 const maximumUrlLength = 2_048;
@@ -112,6 +113,8 @@ export class OpenRequest implements RequestContext {
   readonly startTime = new Date();
   declare readonly isProbe?: boolean;
   declare deadline?: number;
+  /** Where requests have a line in the log. */
+  declare line?: RequestLine;
   readonly #started = performance.now();
   #aborting: AbortController | undefined;
   #abortReason: string | undefined;

@@ -103,7 +103,8 @@ function replaceHandle(step: { handle: unknown }, replace: (handler: RequestHand
   if (handler.length < 4) step.handle = replace(handler);
 }
 
-function layersOf(router: Router): Layer[] {
+/** What a router runs, in its order. */
+export function layersOf(router: Router): Layer[] {
   return router.stack as unknown as Layer[];
 }
 
@@ -118,7 +119,8 @@ function handlesBefore(path: string, steps: readonly Step[]): unknown[] {
   return steps.filter(runs).map(({ handle }) => handle);
 }
 
-function templatesOf(paths: unknown, prefix: string): string[] {
+/** Paths as a layer was given them, each below `prefix`. */
+export function templatesOf(paths: unknown, prefix: string): string[] {
   return [paths].flat().map((path) => joinPath(prefix, String(path)));
 }
 

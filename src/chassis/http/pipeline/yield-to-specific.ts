@@ -29,8 +29,11 @@ function covers(path: string, other: string): boolean {
   return segments.every((segment, index) => isParameter(segment) || shapeOf(segment) === shapeOf(others[index] ?? ''));
 }
 
-/** Two parameters in one segment would make an expression whose time grows with the square of the request's path. */
-function isSpecial(path: string): boolean {
+/**
+ * Whether a path is left as it is: `patternOf` knows no wildcards and optional parts, and two parameters in one segment would
+ * make an expression whose time grows with the square of the request's path.
+ */
+export function isSpecial(path: string): boolean {
   return /[*{}()[\]\\]|:\w[^/]*:/.test(path);
 }
 

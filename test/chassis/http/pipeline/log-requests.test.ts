@@ -7,6 +7,7 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { getRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { BadRequestException } from '../../../../src/chassis/errors/exceptions.ts';
+import { logReporter } from '../../../../src/chassis/errors/reporters/log-reporter.ts';
 import { errorHandler } from '../../../../src/chassis/http/answers/error-handler.ts';
 import { sendData } from '../../../../src/chassis/http/answers/responses.ts';
 import { logRequests } from '../../../../src/chassis/http/pipeline/log-requests.ts';
@@ -63,6 +64,33 @@ describe('logRequests', () => {
     expect(lines).toMatchObject([
       { status: 400, msg: 'request completed' },
       { status: 400, url: '/%zz', msg: 'request completed' },
+    ]);
+  });
+
+  it('says in the line of a refused request why, as a warning, and in a line of its own what comes later', async () => {
+    const { logger, lines } = memoryLog();
+    const other = memoryLog();
+    const reporters = [logReporter(logger), logReporter(other.logger)];
+    const late = Promise.withResolvers<void>();
+    const app = express().use(requestPipeline({ observers: [logRequests({ logger })] }));
+    app.get('/refused', throwing(new BadRequestException('no such page', { page: 7 }, { context: { status: 1 } })));
+    app.get('/late', (_req, res, next) => {
+      res.once('close', () => {
+        next(new BadRequestException('too late'));
+        late.resolve();
+      });
+      res.end();
+    });
+    app.use(errorHandler({ logger, production: false, reporters }));
+    await request(app).get('/refused');
+    const refusal = { level: 'warn', exception: 'BadRequestException', statusCode: 400, msg: 'no such page' };
+    expect(lines).toMatchObject([{ ...refusal, details: { page: 7 }, status: 400, durationMs: expect.any(Number) }]);
+    expect(other.lines).toMatchObject([refusal]);
+    await request(app).get('/late');
+    await late.promise;
+    expect(lines.slice(1)).toMatchObject([
+      { level: 'info', status: 200, msg: 'request completed' },
+      { level: 'warn', exception: 'BadRequestException', msg: 'too late' },
     ]);
   });
 

@@ -47,11 +47,11 @@ describe('a service that exports all it can', () => {
         { name: 'parcels_total', type: 'sum' },
       ]),
     );
-    const line = collector.logs.find(({ body }) => body === 'request completed');
+    const line = collector.logs.find(({ body }) => body === 'No route GET /nowhere');
     expect(line).toMatchObject({
       traceId,
-      severity: 'INFO',
-      attributes: expect.arrayContaining(['requestId', 'status']),
+      severity: 'WARN',
+      attributes: expect.arrayContaining(['requestId', 'status', 'exception']),
     });
     expect(new Set(collector.received.map((one) => one.protocol))).toEqual(new Set([protocol]));
     expect((await app.internal.get('/metrics')).text).toContain('parcels_total 1');

@@ -1,0 +1,71 @@
+import type { RequestHandler, Router } from 'express';
+import { publicAccess } from './middleware.ts';
+import { isRouter, layersOf, templatesOf } from './routes-of.ts';
+import { isSpecial, patternOf } from './yield-to-specific.ts';
+
+/** A router, and what tells of a path below its prefix whether it may answer there. */
+export interface RouterOfPaths {
+  readonly router: Router;
+  readonly paths: RegExp;
+}
+
+/**
+ * Asks routers that stand at one path in turn, and those alone that may answer: a router that is entered and left takes a
+ * turn of the event loop, so that a request would pay for every router that has nothing to do with it.
+ */
+export function askRouters(routers: readonly RouterOfPaths[]): RequestHandler {
+  return function askInTurn(req, res, next) {
+    const { path } = req;
+    let index = 0;
+    const ask = (error?: unknown): unknown => {
+      if (error) return next(error);
+      while (index < routers.length) {
+        const { router, paths } = routers[index++] as RouterOfPaths;
+        if (paths.test(path)) return router(req, res, ask);
+      }
+      return next();
+    };
+    ask();
+  };
+}
+
+/** The paths below its prefix at which a router may do anything: its routes', and all below a `use`, such as one of a guard. */
+export function pathsOf(router: Router): RegExp {
+  return oneOf(patternsOf(router, ''));
+}
+
+/** The paths that full templates stand for, and maybe others. */
+export function pathsOfTemplates(templates: readonly string[]): RegExp {
+  return oneOf(templates.map((template) => patternAt(template, exactly)));
+}
+
+function patternsOf(router: Router, prefix: string): string[] {
+  return layersOf(router).flatMap(({ handle, rawPath, route }) => {
+    const declared = route ? route.path : rawPath;
+    // It answers nothing, nor does what is for errors alone.
+    if (!route && (handle === publicAccess || (handle as RequestHandler).length > 3)) return [];
+    if ([declared].flat().some((path) => typeof path !== 'string')) return [anywhere];
+    const paths = templatesOf(declared, prefix);
+    if (isRouter(handle)) return paths.flatMap((path) => (isSpecial(path) ? [anywhere] : patternsOf(handle, path)));
+    return paths.map((path) => patternAt(path, route ? exactly : below));
+  });
+}
+
+const anywhere = '.*';
+
+/** Express takes paths with and without a slash at their end. */
+function exactly(path: string): string {
+  return `${patternOf(path).replace(/\/$/, '')}/?$`;
+}
+
+function below(path: string): string {
+  return `${patternOf(path).replace(/\/$/, '')}(?:/|$)`;
+}
+
+function patternAt(path: string, pattern: (path: string) => string): string {
+  return isSpecial(path) ? anywhere : pattern(path);
+}
+
+function oneOf(patterns: readonly string[]): RegExp {
+  return new RegExp(patterns.length === 0 ? '^(?!)' : `^(?:${[...new Set(patterns)].join('|')})`, 'i');
+}

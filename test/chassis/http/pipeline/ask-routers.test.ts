@@ -1,0 +1,96 @@
+import express, { type RequestHandler, Router } from 'express';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { askRouters, pathsOf, pathsOfTemplates } from '../../../../src/chassis/http/pipeline/ask-routers.ts';
+import { publicAccess } from '../../../../src/chassis/http/pipeline/middleware.ts';
+
+const say =
+  (what: string): RequestHandler =>
+  (_req, res) =>
+    void res.json({ what });
+const pass: RequestHandler = (_req, _res, next) => next();
+
+/** What answers, asked in turn by this service and as Express itself would. */
+async function answers(routers: readonly Router[], path: string) {
+  const asked = express().use('/api', askRouters(routers.map((router) => ({ router, paths: pathsOf(router) }))));
+  const plain = express();
+  for (const router of routers) plain.use('/api', router);
+  const [own, expected] = await Promise.all([asked, plain].map((app) => request(app).get(path)));
+  return { own: own?.body.what ?? own?.status, expected: expected?.body.what ?? expected?.status };
+}
+
+describe('askRouters', () => {
+  const routers = [
+    Router().get('/users', say('users')).get('/users/:id', say('user')),
+    Router().use(publicAccess).get('/stock/:id.json', say('stock')).get('/files/*path', say('file')),
+    Router().use('/shop', Router().get('/livez', say('shop')).get('/', say('index'))),
+    Router().use('/closed', say('guard')),
+    Router().get(/more$/, say('expression')).get(['/one', '/other'], say('both')),
+    Router({ strict: true }).get('/strict', say('strict')),
+    Router().get('/optional{/:part}', say('optional')),
+    Router().get('/stock/:a-:b', say('pair')),
+    Router().all('/', say('root')),
+  ];
+
+  it.each([
+    ...[
+      '/api',
+      '/api/',
+      '/api/users',
+      '/API/USERS/',
+      '/api/users/7',
+      '/api/users/7/8',
+      '/api/users/%20',
+      '/api/nothing',
+    ],
+    ...['/api/stock/7.json', '/api/stock/7', '/api/stock/1-2', '/api/files/a/b', '/api/shop', '/api/shop/livez'],
+    ...['/api/shop/none', '/api/closed', '/api/closed/x', '/api/closedx', '/api/x/more', '/api/one/', '/api/other'],
+    ...[
+      '/api/strict',
+      '/api/strict/',
+      '/api/optional',
+      '/api/optional/x',
+      '/api//users',
+      '/apiusers',
+      '/api/users?x=/7',
+    ],
+  ])('has %s answered by whom Express would ask', async (path) => {
+    const { own, expected } = await answers(routers, path);
+    expect(own).toEqual(expected);
+  });
+
+  it('goes on where a router passes, and hands on what one fails with', async () => {
+    expect(await answers([Router().get('/a', pass), Router().get('/a', say('second'))], '/api/a')).toMatchObject({
+      own: 'second',
+    });
+    const leave: RequestHandler = (_req, _res, next) => next('router');
+    expect((await answers([Router().get('/a', leave), Router().get('/a', say('second'))], '/api/a')).own).toBe(
+      'second',
+    );
+    const fail: RequestHandler = () => {
+      throw Object.assign(new Error('no'), { status: 418 });
+    };
+    expect((await answers([Router().get('/a', fail), Router().get('/a', say('second'))], '/api/a')).own).toBe(418);
+  });
+});
+
+describe('pathsOf', () => {
+  it('leaves out what answers nothing, so that a router is asked for its routes alone', () => {
+    const failed = (_error: unknown, _req: unknown, _res: unknown, next: () => void) => next();
+    const paths = pathsOf(Router().use(publicAccess).use(failed).get('/users', say('users')));
+    expect(['/users', '/users/', '/Users', '/users/7', '/other', '/'].map((path) => paths.test(path))).toEqual([
+      ...[true, true, true, false, false, false],
+    ]);
+    expect(pathsOf(Router()).test('/')).toBe(false);
+  });
+});
+
+describe('pathsOfTemplates', () => {
+  it('takes every path that a template stands for', () => {
+    const paths = pathsOfTemplates(['/', '/products/:id', '/products/a.b']);
+    expect(['/', '/products/7/', '/products/a.b', '/products', '/x'].map((path) => paths.test(path))).toEqual([
+      ...[true, true, true, false, false],
+    ]);
+    expect(pathsOfTemplates(['/files/*path']).test('/anything')).toBe(true);
+  });
+});
