@@ -67,6 +67,7 @@ export type { ChassisCradle } from './loaders/load-di.ts';
 export { documented } from './openapi/documented.ts';
 export type { AnyApi, HttpAnswer, HttpClient } from './outbound/api-types.ts';
 export { type HttpClientOptions, type HttpClientResolver, httpClient } from './outbound/http-client.ts';
+export { from, fromAll } from './query/policy/computed-field.ts';
 export { dateTime, decimal, int64 } from './query/policy/field-types.ts';
 export { many } from './query/policy/list-definition.ts';
 export { type AnyListPolicy, listPolicy } from './query/policy/list-policy.ts';

@@ -72,7 +72,7 @@ export class QueryComponents {
   }
 
   #includeOptions({ many, target }: RelationRule, { limits }: PolicyRules): Json {
-    const fields = [...target.fields.keys()].map((name) => [name, { type: 'boolean' }]);
+    const fields = Object.keys(target.select).map((name) => [name, { type: 'boolean' }]);
     return {
       ...(many && {
         where: this.reference(target, 'Filter'),

@@ -155,6 +155,7 @@ function orderCost(terms: readonly OrderTerm[]): number {
 function includeCost(rules: PolicyRules, select: Selection, parents: number): number {
   let cost = 0;
   for (const [name, part] of Object.entries(select)) {
+    if (rules.computed.get(name)?.own === false) cost += units.lookup + parents * units.record;
     const rule = part === true ? undefined : rules.includes.get(name);
     if (!rule) continue;
     const { where, orderBy, take, select: inner } = part as IncludedPart;

@@ -1,3 +1,5 @@
+import type { Completion } from './policy/completion.ts';
+
 /** A filter in the ORM's vocabulary, the same for both databases; the database layer adapts it to the one in use. */
 export type Filter = Record<string, unknown>;
 
@@ -13,6 +15,8 @@ export interface GetQuery {
   readonly select: Selection;
   /** What the query costs the database, in units of finding one record by an index (query-cost.ts). */
   readonly cost: number;
+  /** Completes the record that is read; undefined where it has no computed field. */
+  readonly completion?: Completion | undefined;
 }
 
 /** A checked and complete list query. */
@@ -28,6 +32,8 @@ export interface FindQuery {
   readonly orderBy: Order;
   /** Records to read at most. With a cursor it is one more than `pageSize`, which tells whether another page follows. */
   readonly take: number;
+  /** Completes the records that are read; undefined where they have no computed field. */
+  readonly completion?: Completion | undefined;
 }
 
 /** A checked and complete query for one page. */

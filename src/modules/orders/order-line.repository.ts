@@ -9,7 +9,7 @@ export interface PricedLine {
 }
 
 /** What lines cost together, in cents. */
-export function totalOf(lines: readonly PricedLine[]): number {
+export function totalOf(lines: readonly Pick<PricedLine, 'quantity' | 'price'>[]): number {
   return lines.reduce((total, { quantity, price }) => total + quantity * price, 0);
 }
 
@@ -21,6 +21,15 @@ export class OrderLineRepository extends Repository<'orderLine'> {
   of(orderId: string): Promise<PricedLine[]> {
     const select = { productId: true, quantity: true, price: true };
     return this.orm.orderLine.findMany({ where: { orderId }, select, orderBy: { productId: 'asc' } });
+  }
+
+  /** What each of these orders costs, in cents. */
+  async totalsOf(orders: readonly { id: string }[]): Promise<number[]> {
+    const ids = orders.map(({ id }) => id);
+    const select = { orderId: true, quantity: true, price: true };
+    const lines = await this.orm.orderLine.findMany({ where: { orderId: { in: ids } }, select });
+    const byOrder = Map.groupBy(lines, ({ orderId }) => orderId);
+    return ids.map((id) => totalOf(byOrder.get(id) ?? []));
   }
 
   /** Puts these lines in the place of those that an order has. */

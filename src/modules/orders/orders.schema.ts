@@ -1,4 +1,4 @@
-import { listPolicy, many, policyOf, z } from 'slipway';
+import { from, fromAll, listPolicy, many, policyOf, z } from 'slipway';
 
 export const orderStatus = z.enum(['draft', 'placed', 'paying', 'declined', 'paid', 'cancelled', 'expired']);
 export const paymentStatus = z.enum(['pending', 'succeeded', 'failed']);
@@ -14,6 +14,7 @@ export const orderLine = z
     productId: z.uuid(),
     quantity: z.int32().min(1).max(10_000),
     price: cents,
+    amount: z.int().nonnegative().describe('What the line costs, in cents'),
   })
   .meta({ id: 'OrderLine' });
 
@@ -36,6 +37,7 @@ export const order = z
     placedAt: z.date().nullable(),
     paidAt: z.date().nullable(),
     version: z.int32(),
+    totalCents: z.int().nonnegative().describe('What all lines cost, in cents'),
     ...moments,
   })
   .meta({ id: 'Order' });
@@ -88,6 +90,7 @@ export type PaymentNotice = z.infer<typeof paymentNotice>;
 
 const orderLineList = listPolicy('OrderLine', {
   record: orderLine,
+  computed: { amount: from(['price', 'quantity'], ({ price, quantity }) => price * quantity) },
   filter: { productId: ['equals', 'in'], quantity: ['gte', 'lte'], product: policyOf('catalog', 'Product') },
   sort: ['quantity'],
   include: { product: policyOf('catalog', 'Product') },
@@ -95,6 +98,9 @@ const orderLineList = listPolicy('OrderLine', {
 
 export const orderList = listPolicy('Order', {
   record: order.extend({ internalNote }),
+  computed: {
+    totalCents: fromAll(['id'], (orders, { orderLineRepository }) => orderLineRepository.totalsOf(orders)),
+  },
   only: { internalNote: 'admin' },
   filter: {
     id: ['equals', 'in'],

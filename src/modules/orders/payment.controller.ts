@@ -7,7 +7,8 @@ export class PaymentController extends ResourceController<PaymentService> {
   readonly schemas = { record: payment, list: paymentList };
 
   async pay(request: Request, response: Response): Promise<void> {
-    sendData(response, 200, await this.service.pay(this.idOf(request), orderList.select));
+    const order = await this.service.pay(this.idOf(request), orderList.select);
+    sendData(response, 200, await orderList.complete(order));
   }
 
   async settled(request: Request, response: Response): Promise<void> {

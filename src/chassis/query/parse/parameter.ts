@@ -87,6 +87,16 @@ export function refuseName(context: ParseContext, name: string, allowed: Iterabl
   );
 }
 
+/** Refuses the name of a computed field, which no database knows; any other is left alone. */
+export function refuseComputed(
+  rules: { readonly computed: ReadonlyMap<string, unknown> },
+  name: string,
+  path: Path,
+): void {
+  if (rules.computed.has(name))
+    throw new Refusal(path, `"${shorten(name)}" is computed, so nothing can be filtered or sorted by it`);
+}
+
 /** Counts one more of what costs the database most, and refuses it beyond its limit. */
 export function countCost(
   context: ParseContext,
@@ -213,13 +223,23 @@ export function expectObject(value: unknown, path: Path, what: string): Record<s
   throw new Refusal(path, `expected ${what}`);
 }
 
-/** Refuses parameters that a request does not take. */
-export function refuseUnknown(query: Readonly<Record<string, unknown>>, allowed: ReadonlySet<string>): void {
+const parameters: Readonly<Record<'get' | 'find' | 'search', ReadonlySet<string>>> = {
+  get: new Set(['include']),
+  find: new Set(['include', 'orderBy', 'where']),
+  search: new Set(['page', 'pageSize', 'include', 'orderBy', 'where', 'cursor', 'count']),
+};
+
+/** Refuses parameters that a request does not take. @param hasSearchBox whether it takes `q` */
+export function refuseUnknown(
+  query: Readonly<Record<string, unknown>>,
+  kind: keyof typeof parameters,
+  hasSearchBox = false,
+): void {
+  const allowed = parameters[kind];
   for (const name of Object.keys(query)) {
-    if (allowed.has(name)) continue;
-    throw badParameter(name, [
-      { path: '', message: `not a parameter of this request; expected ${[...allowed].join(', ')}` },
-    ]);
+    if (allowed.has(name) || (hasSearchBox && name === 'q')) continue;
+    const expected = [...allowed, ...(hasSearchBox ? ['q'] : [])].join(', ');
+    throw badParameter(name, [{ path: '', message: `not a parameter of this request; expected ${expected}` }]);
   }
 }
 

@@ -94,7 +94,7 @@ function fieldsOf(rules: PolicyRules, value: unknown, context: ParseContext): Re
   const input = expectObject(value, context.path, 'an object of field names to true or false');
   const selection: Record<string, unknown> = {};
   for (const name of Object.keys(input)) {
-    if (!rules.fields.has(name)) refuseName(context, name, rules.fields.keys());
+    if (!Object.hasOwn(rules.select, name)) refuseName(context, name, Object.keys(rules.select));
     if (typeof input[name] !== 'boolean')
       throw new Refusal([...context.path, name], `expected true or false, got ${show(input[name])}`);
     if (input[name]) selection[name] = true;

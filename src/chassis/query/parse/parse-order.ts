@@ -1,7 +1,7 @@
 import type { FieldRule } from '../policy/field-types.ts';
 import type { PolicyRules } from '../policy/policy-rules.ts';
 import type { Order } from '../query-types.ts';
-import { expectObject, type ParseContext, Refusal, refuseName, show } from './parameter.ts';
+import { expectObject, type ParseContext, Refusal, refuseComputed, refuseName, show } from './parameter.ts';
 
 /**
  * Reads an order under a policy: keys sort in the order they stand in, and the primary key is added as the last so that
@@ -16,7 +16,9 @@ export function parseOrder(rules: PolicyRules, value: unknown, context: ParseCon
   const terms: OrderTerm[] = [];
   for (const key of keys) {
     context.path.push(key);
-    const rule = rules.sorts.get(key) ?? refuseName(context, key, rules.sorts.keys());
+    const rule = rules.sorts.get(key);
+    if (!rule) refuseComputed(rules, key, context.path);
+    if (!rule) return refuseName(context, key, rules.sorts.keys());
     const direction = input[key];
     if (direction !== 'asc' && direction !== 'desc') {
       throw new Refusal(context.path, `expected "asc" or "desc", got ${show(direction)}`);

@@ -19,6 +19,7 @@ import {
   type ParseContext,
   type Path,
   Refusal,
+  refuseComputed,
   refuseName,
   show,
 } from './parameter.ts';
@@ -65,6 +66,7 @@ function condition(rules: PolicyRules, key: string, value: unknown, context: Par
   const rule = rules.filters.get(key);
   if (rule) return 'many' in rule ? relation(rule, value, context, depth + 1) : comparison(rule, value, context);
   if ((logicalOperators as readonly string[]).includes(key)) return branches(rules, key, value, context, depth);
+  refuseComputed(rules, key, context.path);
   return refuseName(context, key, [...rules.filters.keys(), ...logicalOperators]);
 }
 

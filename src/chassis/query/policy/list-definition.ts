@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { OperatorOfKind } from '../operators.ts';
+import type { ComputedField } from './computed-field.ts';
 import type {
   DecimalLike,
   FieldName,
@@ -134,11 +135,29 @@ type FieldProblem<M extends string, K extends string, Output, Column> =
       : `${K} of ${M} is ${ColumnOf<NonNullable<Column>>}`;
 
 /** What is wrong with a record, in words that the compiler shows at the record; never where it fits. */
-type RecordProblem<M extends ModelName, S> = {
+type RecordProblem<M extends ModelName, S, C> = {
   [K in keyof S & string]: K extends FieldName<M>
     ? FieldProblem<M, K, z.output<S[K]>, Scalars<M>[K]>
-    : `${K} is no field of ${M}`;
+    : K extends keyof C
+      ? never
+      : `${K} is no field of ${M}`;
 }[keyof S & string];
+
+/** Computed fields by name, of any values. */
+export type ComputedFields<M extends ModelName> = Readonly<Record<string, ComputedField<M, unknown>>>;
+
+/** What is wrong with a computed field, in words that the compiler shows at the field; unknown where nothing is. */
+type ComputedProblems<M extends ModelName, S, C> = {
+  readonly [K in keyof C]: K extends FieldName<M>
+    ? `${K} is a column of ${M}: a computed field needs another name`
+    : K extends keyof S
+      ? C[K] extends ComputedField<M, infer Value>
+        ? [Value] extends [z.output<Extract<S[K], z.core.$ZodType>>]
+          ? unknown
+          : `${K & string} of the record has another type`
+        : unknown
+      : `${K & string} is not in the record`;
+};
 
 /** A type that nothing has but what has no problem. */
 type Without<Problem> = [Problem] extends [never] ? unknown : Problem;
@@ -157,9 +176,14 @@ type SearchKey<M extends ModelName, S> =
   | { [R in ToOneRelation<M>]: `${R}.${TextField<RelatedModel<M, R>>}` }[ToOneRelation<M>];
 
 /** What a list policy is made of. A part that is left out allows nothing. */
-export interface ListDefinition<M extends ModelName, S extends z.core.$ZodShape> {
+export interface ListDefinition<M extends ModelName, S extends z.core.$ZodShape, C extends ComputedFields<M>> {
   /** The fields that may leave; its types say how filter values are read. */
-  readonly record: z.ZodObject<S, z.core.$ZodObjectConfig> & Without<RecordProblem<M, S>>;
+  readonly record: z.ZodObject<S, z.core.$ZodObjectConfig> & Without<RecordProblem<M, S, C>>;
+  /**
+   * Fields of the record that are no columns, by `from` and `fromAll`. They are in every answer that has the record, and
+   * nobody filters, sorts or searches by them.
+   */
+  readonly computed?: C & ComputedProblems<M, S, C>;
   /** Fields with the operators allowed on them, and relations with the policy that says what may be asked of them. */
   readonly filter?: FieldFilters<M, S> & Relations<M>;
   /** Keys of `orderBy`. A dotted key needs its relation in `filter` or `include`, whose policy must have the field. */
@@ -174,7 +198,7 @@ export interface ListDefinition<M extends ModelName, S extends z.core.$ZodShape>
    * Fields that only callers with a role see: `only: { margin: 'admin' }`. For others they are neither in answers nor to be
    * selected, filtered, sorted or searched by; a relation from another list never shows them. At most three roles.
    */
-  readonly only?: { readonly [K in ReadableField<M, S>]?: string };
+  readonly only?: { readonly [K in keyof S & string]?: string };
   /** Relations that may be returned, each with its own policy. */
   readonly include?: Relations<M>;
   /** Bounds that differ from `defaultQueryLimits`. */

@@ -19,25 +19,13 @@ import { parseSearchBox, parseWhere } from '../parse/parse-where.ts';
 import { queryCost, recordCost } from '../query-cost.ts';
 import type { Filter, FindQuery, GetQuery, SearchQuery, Selection } from '../query-types.ts';
 import { type QuerySchemas, type SearchOptions, sanitizeSearchOptions } from '../search-options.ts';
-import type { ListDefinition } from './list-definition.ts';
+import { type Completion, planRead } from './completion.ts';
+import type { ComputedFields, ListDefinition } from './list-definition.ts';
 import type { ModelName } from './model-types.ts';
 import { describePolicy, type PolicyDescription, policySchemas } from './policy-description.ts';
 import { PolicyReference } from './policy-reference.ts';
 import { type FollowRelation, type LooseDefinition, PolicyRules, type RelationTarget } from './policy-rules.ts';
 import { roleVariants } from './role-variants.ts';
-
-const getParameters: ReadonlySet<string> = new Set(['include']);
-const findParameters: ReadonlySet<string> = new Set(['include', 'orderBy', 'where']);
-const searchBox: ReadonlySet<string> = new Set(['q']);
-const searchParameters: ReadonlySet<string> = new Set([
-  'page',
-  'pageSize',
-  'include',
-  'orderBy',
-  'where',
-  'cursor',
-  'count',
-]);
 
 type Definition<S extends z.core.$ZodShape> = LooseDefinition & {
   readonly record: z.ZodObject<S, z.core.$ZodObjectConfig>;
@@ -50,7 +38,7 @@ type Definition<S extends z.core.$ZodShape> = LooseDefinition & {
 export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = z.core.$ZodShape> {
   readonly model: M;
   readonly record: z.ZodObject<S, z.core.$ZodObjectConfig>;
-  /** Selects the fields of the record and nothing else. */
+  /** Selects the columns that the fields of the record need, and nothing else; `complete` makes the record of them. */
   readonly select: Selection;
   /** Strict schemas of the parameters, made of this policy (spec.md: QuerySchemas). */
   readonly schemas: QuerySchemas;
@@ -60,6 +48,8 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
   variants: readonly { readonly roles: readonly string[]; readonly policy: ListPolicy<M> }[] = [];
   readonly #definition: Definition<S>;
   readonly #resolved: PolicyRules | undefined;
+  /** Completes records that were read by `select`; undefined where no field is computed. */
+  readonly completion: Completion | undefined;
 
   /** @param follow leads its relations; without it, they are led by the service of each caller */
   constructor(model: M, definition: Definition<S>, follow?: FollowRelation) {
@@ -68,7 +58,9 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
     this.#definition = definition;
     this.#resolved = follow && new PolicyRules(model, definition, follow);
     this.declared = this.#resolved ?? new PolicyRules(model, definition, followAlone);
-    this.select = this.declared.select;
+    const { select, completion } = planned(this.declared, this.declared.select);
+    this.select = select;
+    this.completion = completion;
     this.schemas = policySchemas(this);
   }
 
@@ -92,22 +84,38 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
 
   /** Reads the parameters of a request for one record: `include` only. @throws BadRequestException when it asks for what is not allowed */
   parseGet(query: QueryInput): GetQuery {
-    refuseUnknown(query, getParameters);
+    refuseUnknown(query, 'get');
     const { rules } = this;
     const select = readSelect(rules, query.include, 1, 'request');
-    return { model: this.model, select, cost: recordCost(rules, select) };
+    return { model: this.model, ...planned(rules, select), cost: recordCost(rules, select) };
+  }
+
+  /**
+   * Puts the computed fields into records that were read by `select`, for an answer that no controller makes.
+   *
+   * @example sendData(response, 200, await orderList.complete(await this.service.pay(id, orderList.select)))
+   */
+  async complete(record: object): Promise<object> {
+    return (await this.completion?.of([record]))?.[0] ?? record;
   }
 
   /** Reads the parameters of a find request: include, orderBy, where. @throws BadRequestException when they ask for what is not allowed */
   parseFind(query: QueryInput): FindQuery {
     const { rules } = this;
-    refuseUnknown(query, withSearchBox(rules, findParameters));
+    refuseUnknown(query, 'find', rules.search.length > 0);
     const { findLimit, parents } = rules.limits;
     const parts = readParts(rules, query, Math.min(findLimit, parents), 'request');
     const { where, terms, select } = parts;
     const take = Object.values(select).some(isToMany) ? Math.min(findLimit, parents) : findLimit;
     const cost = queryCost(rules, { ...parts, take, skip: 0, counts: false });
-    return { model: this.model, select, ...(where && { where }), orderBy: toOrder(terms), take, cost };
+    return {
+      model: this.model,
+      ...planned(rules, select),
+      ...(where && { where }),
+      orderBy: toOrder(terms),
+      take,
+      cost,
+    };
   }
 
   /**
@@ -118,7 +126,7 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
    */
   parseSearch(query: QueryInput, cursors: CursorCodec): SearchQuery {
     const { rules } = this;
-    refuseUnknown(query, withSearchBox(rules, searchParameters));
+    refuseUnknown(query, 'search', rules.search.length > 0);
     const { page, pageSize, cursor } = query;
     const defaults = {
       page: defaultPaging.page,
@@ -131,7 +139,8 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
     if (page !== undefined)
       throw badParameter('page', [{ path: '', message: 'cannot stand beside cursor; leave one of them out' }]);
     if (typeof cursor !== 'string') throw badParameter('cursor', [{ path: '', message: 'expected one text' }]);
-    return fromCursor(search, new KeysetPage(this.model, parts, cursors, cursor));
+    const { select } = search;
+    return fromCursor(search, new KeysetPage(this.model, { ...parts, select }, cursors, cursor));
   }
 
   /**
@@ -158,7 +167,7 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
     const skip = (page - 1) * pageSize;
     return {
       model: this.model,
-      select,
+      ...planned(rules, select),
       ...(where && { where, countWhere: where }),
       orderBy: toOrder(terms),
       take: pageSize,
@@ -198,10 +207,11 @@ export type AnyListPolicy = ListPolicy<string, any>;
  *
  * @throws Error when the definition cannot work; what depends on other policies is checked at first use
  */
-export function listPolicy<const M extends ModelName, S extends z.core.$ZodShape>(
-  model: M,
-  definition: ListDefinition<M, S>,
-): ListPolicy<M, S> {
+export function listPolicy<
+  const M extends ModelName,
+  S extends z.core.$ZodShape,
+  C extends ComputedFields<M> = Record<never, never>,
+>(model: M, definition: ListDefinition<M, S, C>): ListPolicy<M, S> {
   const { everybody, variants } = roleVariants(model, definition as unknown as LooseDefinition);
   const policy = new ListPolicy<M, S>(model, everybody as Definition<S>);
   policy.variants = variants.map((variant) => ({
@@ -263,7 +273,7 @@ function readPart<T>(
   });
 }
 
-/** The parameters of a list, with that of its search box where the policy declares one. */
-function withSearchBox({ search }: PolicyRules, parameters: ReadonlySet<string>): ReadonlySet<string> {
-  return search.length === 0 ? parameters : new Set([...parameters, ...searchBox]);
+/** What is read for a selection; most have no computed field, and cost nothing then. */
+function planned(rules: PolicyRules, select: Selection): ReturnType<typeof planRead> {
+  return rules.computed.size === 0 && select === rules.select ? { select } : planRead(rules, select);
 }

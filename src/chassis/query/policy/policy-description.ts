@@ -39,7 +39,7 @@ export function describePolicy(rules: PolicyRules): PolicyDescription {
   });
   return {
     model: rules.model,
-    fields: [...rules.fields.keys()],
+    fields: Object.keys(rules.select),
     filters: Object.fromEntries(filters),
     sorts: [...rules.sorts.keys()],
     ...(rules.search.length > 0 && { search: rules.search.map((path) => path.join('.')) }),

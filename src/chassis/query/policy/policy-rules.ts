@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { operatorsOf, takesMode } from '../operators.ts';
 import { type SortRule, sortRule } from '../parse/parse-order.ts';
+import { ComputedField } from './computed-field.ts';
 import { type FieldRule, fieldRule } from './field-types.ts';
 import { type PolicyThunk, ToMany } from './list-definition.ts';
 import { PolicyReference } from './policy-reference.ts';
@@ -15,6 +16,7 @@ export type FollowRelation = (target: RelationTarget) => unknown;
 /** A definition without its compile-time checks. */
 export interface LooseDefinition {
   readonly record: z.ZodObject;
+  readonly computed?: Readonly<Record<string, ComputedField>>;
   readonly filter?: Readonly<Record<string, readonly string[] | RelationTarget | ToMany>>;
   readonly sort?: readonly string[];
   readonly search?: readonly string[];
@@ -44,8 +46,11 @@ export interface RelationRule {
 export class PolicyRules {
   readonly model: string;
   readonly limits: Readonly<QueryLimits>;
+  /** The fields of the record that are columns. */
   readonly fields: ReadonlyMap<string, FieldRule>;
-  /** Selects every field of the record. */
+  /** Those that are computed. */
+  readonly computed: ReadonlyMap<string, ComputedField>;
+  /** Selects every field of the record, computed ones among them. */
   readonly select: Readonly<Record<string, true>>;
   readonly filters: ReadonlyMap<string, FieldFilter | RelationRule>;
   readonly includes: ReadonlyMap<string, RelationRule>;
@@ -59,8 +64,12 @@ export class PolicyRules {
     this.model = model;
     this.#follow = follow;
     this.limits = Object.freeze(withLimits(model, definition.limits));
-    this.fields = new Map(Object.entries(definition.record.shape).map(([name, type]) => [name, fieldRule(name, type)]));
-    this.select = Object.freeze(Object.fromEntries([...this.fields.keys()].map((name) => [name, true as const])));
+    const { shape } = definition.record;
+    this.computed = new Map(Object.entries(definition.computed ?? {}));
+    for (const [name, field] of this.computed) expectComputed(model, name, field, shape);
+    const stored = Object.entries(shape).filter(([name]) => !this.computed.has(name));
+    this.fields = new Map(stored.map(([name, type]) => [name, fieldRule(name, type)]));
+    this.select = Object.freeze(Object.fromEntries(Object.keys(shape).map((name) => [name, true as const])));
     this.filters = new Map(
       Object.entries(definition.filter ?? {}).map(([name, rule]) => [name, this.#filter(name, rule)]),
     );
@@ -157,6 +166,14 @@ export class PolicyRules {
       `${part}: ${name} is not in the record; expected one of ${[...this.fields.keys()].join(', ')}`,
     );
   }
+}
+
+function expectComputed(model: string, name: string, field: unknown, shape: object): void {
+  const problem = Object.hasOwn(shape, name)
+    ? 'expected from() or fromAll() with at least one column'
+    : 'is not in the record';
+  if (Object.hasOwn(shape, name) && field instanceof ComputedField && field.columns.length > 0) return;
+  throw broken(model, `computed.${name}: ${problem}`);
 }
 
 function relation(model: string, name: string, rule: RelationTarget | ToMany, follow: FollowRelation): RelationRule {

@@ -40,12 +40,13 @@ function combinations(roles: readonly string[]): string[][] {
 
 function without(definition: LooseDefinition, hidden: ReadonlySet<string>): LooseDefinition {
   if (hidden.size === 0) return definition;
-  const { record, filter, sort, search } = definition;
+  const { record, computed, filter, sort, search } = definition;
   const isVisible = (name: string) => !hidden.has(name);
   return {
     ...definition,
     // The compiler knows the names of no record here.
     record: record.omit(Object.fromEntries([...hidden].map((name) => [name, true])) as never),
+    ...(computed && { computed: Object.fromEntries(Object.entries(computed).filter(([name]) => isVisible(name))) }),
     ...(filter && { filter: Object.fromEntries(Object.entries(filter).filter(([name]) => isVisible(name))) }),
     ...(sort && { sort: sort.filter(isVisible) }),
     ...(search && { search: search.filter(isVisible) }),

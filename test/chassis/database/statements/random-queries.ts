@@ -23,6 +23,7 @@ export class RandomQueries {
   list(rules: PolicyRules): Record<string, string> {
     return {
       ...(this.#chance(0.85) && { where: JSON.stringify(this.#filter(rules, 2)) }),
+      ...(rules.search.length > 0 && this.#chance(0.3) && { q: this.#searched(rules) }),
       ...(this.#chance(0.8) && { orderBy: JSON.stringify(this.#order(rules)) }),
       ...(this.#chance(0.5) && { include: JSON.stringify(this.#include(rules, 2)) }),
     };
@@ -76,6 +77,16 @@ export class RandomQueries {
           : this.#comparison(rules.model, rule.field, [...rule.operators], rule.words),
       ]),
     );
+  }
+
+  /** What somebody types into a search box: a part of a stored text, in any case of letters, or any text. */
+  #searched({ model, search }: PolicyRules): string {
+    const own = search.find(([, related]) => related === undefined)?.[0];
+    const stored = own === undefined ? undefined : this.#stored(model)[own];
+    const text = typeof stored === 'string' && this.#chance(0.7) ? [...stored] : [...this.pick(texts)];
+    const from = Math.floor(this.#random() * text.length);
+    const part = text.slice(from, from + 1 + Math.floor(this.#random() * 4)).join('');
+    return this.#chance(0.3) ? part.toUpperCase() : part;
   }
 
   #related(rule: RelationRule, depth: number): Json {
@@ -154,7 +165,7 @@ export class RandomQueries {
 
   #included({ many, target }: RelationRule, depth: number): unknown {
     if (this.#chance(0.4)) return true;
-    const fields = this.#some([...target.fields.keys()], 4).concat(['id']);
+    const fields = this.#some(Object.keys(target.select), 4).concat(['id']);
     return {
       ...(this.#chance(0.5) && { select: Object.fromEntries(fields.map((name) => [name, true])) }),
       ...(depth > 1 && this.#chance(0.4) && { include: this.#include(target, depth - 1, false) }),
