@@ -34,7 +34,6 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   await rateLimits.open(settings);
   closers.add('loadExpressApp', () => rateLimits.close());
   requestSignal(app);
-  requestLoggers(app);
   const headers = answerHeaders(settings, config);
   useAnswerHeaders(app, headers);
   const steps: (RequestHandler | false)[] = [
@@ -53,7 +52,10 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   ];
   app.use(composeMiddleware(steps.filter((step) => step !== false)));
   for (const path of probePaths) addKnownRoute(app, { method: 'GET', path });
-  if (config.enableLogging ?? true) observers.push(logRequests({ logger }));
+  if (config.enableLogging ?? true) {
+    requestLoggers(app, logger);
+    observers.push(logRequests({ logger }));
+  }
 }
 
 function uploads(directory: string): Router {

@@ -7,8 +7,8 @@ const listenersKey = Symbol('close listeners');
 
 type HeardResponse = ServerResponse & { [listenersKey]?: CloseListener[] };
 
-/** Node's 10 for the author of a handler, and those of the chassis: this one, of pino-http and of `compression`. */
-const mostListeners = 13;
+/** Node's 10 for the author of a handler, and those of the chassis: this one, and that of `compression`. */
+const mostListeners = 12;
 
 /**
  * Calls `listener` once when a response is over, in the order of the calls. A response has one listener of `close` for all

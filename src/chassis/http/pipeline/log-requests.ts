@@ -1,12 +1,12 @@
-import type { Express, Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Express, Request } from 'express';
 import { pinoHttp } from 'pino-http';
-import type { RequestObserver } from '../../context/request-observer.ts';
+import type { RequestContext } from '../../context/request-context.ts';
+import type { RequestObserver, RequestOutcome } from '../../context/request-observer.ts';
+import type { RequestLine } from '../../errors/reporters/log-reporter.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { requestContextOf } from './request-context-of.ts';
-import { answerStatus, routeTemplate } from './request-pipeline.ts';
 
-const logKey = Symbol('logger of the service');
-const ownLogKey = Symbol('logger of a request');
 const metricsPath = /^\/metrics\/?(?:\?|$)/;
 
 /** Where the lines go. */
@@ -21,86 +21,137 @@ interface LogRequestsOptions {
  * and metrics are logged only when they fail.
  */
 export function logRequests({ logger }: LogRequestsOptions): RequestObserver {
-  const middleware = pinoHttp<Request, Response>({
+  const middleware = pinoHttp<IncomingMessage, ServerResponse>({
     logger,
     wrapSerializers: false,
     customLogLevel: levelOf,
     customSuccessObject: describe,
     customErrorObject: describe,
-    customSuccessMessage: outcome,
-    customErrorMessage: outcome,
+    customSuccessMessage: outcomeOf,
+    customErrorMessage: outcomeOf,
   });
-  // pino-http makes a logger for each request, which holds it. Most requests need none: one is made when it is asked for.
+  // pino-http makes a logger for each request, which holds it; that of an author is made when it is asked for.
   const { child } = middleware.logger;
   middleware.logger.child = function childOf(this: Logger, bindings: object, options?: object) {
     return 'req' in bindings ? this : Reflect.apply(child, this, [bindings, options]);
   } as unknown as typeof child;
   return {
-    opened(_context, req, res) {
-      requestContextOf(req as Request).line = { log: logger, written: false };
-      middleware(req as Request, res as Response);
+    opened(context: LoggedContext) {
+      context.line = { log: logger, written: false };
+    },
+    closed(context, _req, res, outcome) {
+      const ended = new EndedRequest(context, res, outcome);
+      middleware(ended as unknown as IncomingMessage, ended as unknown as ServerResponse);
+      ended.finish();
     },
   };
 }
 
-function levelOf(req: Request, res: Response): 'silent' | 'info' | 'warn' {
-  if (requestContextOf(req).line?.refusal) return 'warn';
-  return res.statusCode < 400 && isQuiet(req) ? 'silent' : 'info';
-}
+type LoggedContext = RequestContext & { line?: RequestLine };
 
 /**
- * Makes `req.log` and `res.log` of an app's requests what authors know them to be: a logger of that request alone, whose
- * `setBindings` and `child` change no other's lines. It is made when it is first asked for.
+ * A request that is over, as the request and response that pino-http takes: to real ones it adds listeners, loggers and
+ * lists of them, while the pipeline knows the end already.
  */
-export function requestLoggers(app: Express): void {
+class EndedRequest {
+  readonly statusCode: number;
+  readonly #context: LoggedContext;
+  readonly #res: ServerResponse;
+  readonly #outcome: RequestOutcome;
+  #complete: (() => void) | undefined;
+
+  constructor(context: LoggedContext, res: ServerResponse, outcome: RequestOutcome) {
+    this.statusCode = outcome.status;
+    this.#context = context;
+    this.#res = res;
+    this.#outcome = outcome;
+  }
+
+  on(event: string, listener: () => void): this {
+    if (event === 'finish') this.#complete = listener;
+    return this;
+  }
+
+  removeListener(): this {
+    return this;
+  }
+
+  finish(): void {
+    this.#complete?.();
+  }
+
+  get level(): 'silent' | 'info' | 'warn' {
+    const { isProbe, line, url } = this.#context;
+    if (line?.refusal) return 'warn';
+    // Asked for every few seconds, and of interest only when it fails.
+    const isQuiet = this.statusCode < 400 && (isProbe === true || metricsPath.test(url.toLowerCase()));
+    return isQuiet ? 'silent' : 'info';
+  }
+
+  describe(): object {
+    const { requestId, traceId, spanId, method, url, startTime, userId, line } = this.#context;
+    const { route, status } = this.#outcome;
+    const length = this.#res.getHeader('content-length');
+    if (line) line.written = true;
+    return {
+      ...line?.refusal?.fields,
+      requestId,
+      traceId,
+      spanId,
+      method,
+      url,
+      route,
+      status,
+      durationMs: Date.now() - startTime.getTime(),
+      bytes: length === undefined ? undefined : Number(length),
+      userId,
+    };
+  }
+
+  get message(): string {
+    return this.#context.line?.refusal?.message ?? (this.#outcome.aborted ? 'request aborted' : 'request completed');
+  }
+}
+
+function levelOf(_req: unknown, res: unknown): 'silent' | 'info' | 'warn' {
+  return (res as EndedRequest).level;
+}
+
+function describe(_req: unknown, res: unknown): object {
+  return (res as EndedRequest).describe();
+}
+
+function outcomeOf(_req: unknown, res: unknown): string {
+  return (res as EndedRequest).message;
+}
+
+const ownLogKey = Symbol('logger of a request');
+
+/**
+ * Makes `req.id`, `req.log` and `res.log` of an app's requests what pino-http's users know them to be: the id of the request,
+ * and a logger of that request alone, whose `setBindings` and `child` change no other's lines. It is made when it is first
+ * asked for.
+ */
+export function requestLoggers(app: Express, logger: Logger): void {
+  Object.defineProperty(app.request, 'id', {
+    configurable: true,
+    get(this: Request) {
+      return requestContextOf(this).requestId;
+    },
+  });
   for (const prototype of [app.request, app.response]) {
     Object.defineProperty(prototype, 'log', {
       configurable: true,
       get(this: WithLog) {
-        if (this[logKey] === undefined) return undefined;
-        this[ownLogKey] ??= this[logKey].child({});
+        this[ownLogKey] ??= logger.child({});
         return this[ownLogKey];
       },
-      set(this: WithLog, logger: Logger) {
-        this[logKey] = logger;
+      set(this: WithLog, own: Logger) {
+        this[ownLogKey] = own;
       },
     });
   }
 }
 
-interface WithLog {
-  /** What pino-http set: the logger of the service. */
-  [logKey]?: Logger;
-  /** What was made of it. */
-  [ownLogKey]?: Logger;
-}
-
-/** Asked for every few seconds, and of interest only when it fails. A router has cut the request's own path by now. */
-function isQuiet(req: Request): boolean {
-  return requestContextOf(req).isProbe === true || metricsPath.test(req.originalUrl.toLowerCase());
-}
-
-function describe(req: Request, res: Response): object {
-  const { requestId, traceId, spanId, method, url, startTime, userId, route, line } = requestContextOf(req);
-  const length = res.getHeader('content-length');
-  if (line) line.written = true;
-  return {
-    ...line?.refusal?.fields,
-    requestId,
-    traceId,
-    spanId,
-    method,
-    url,
-    route: routeTemplate(req) ?? route,
-    status: answerStatus(res),
-    durationMs: Date.now() - startTime.getTime(),
-    bytes: length === undefined ? undefined : Number(length),
-    userId,
-  };
-}
-
-function outcome(req: Request, res: Response): string {
-  const { line } = requestContextOf(req);
-  if (line?.refusal) return line.refusal.message;
-  return res.writableFinished ? 'request completed' : 'request aborted';
-}
+/** A request or response with a logger of its own. */
+type WithLog = Pick<Request, never> & { [ownLogKey]?: Logger };

@@ -9,6 +9,21 @@ const nobody = '00000000-0000-4000-8000-000000000000';
 
 const product = { sku: 'A', name: 'A', description: '', price: 1 };
 
+/** SQLite takes a CHECK only with a new table. */
+async function addPriceCheck(client: OpenOrm['client'], provider: string): Promise<void> {
+  if (provider === 'postgresql') {
+    await client.$executeRawUnsafe('ALTER TABLE products ADD CHECK (price >= 0)');
+    return;
+  }
+  const [table] = await client.$queryRawUnsafe<{ sql: string }[]>(
+    "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'products'",
+  );
+  const sql = table?.sql.replace('"price" INTEGER NOT NULL', '"price" INTEGER NOT NULL CHECK ("price" >= 0)') ?? '';
+  expect(sql).toContain('CHECK');
+  await client.$executeRawUnsafe('DROP TABLE products');
+  await client.$executeRawUnsafe(sql);
+}
+
 describe.each(databaseProviders)('errors of %s', (provider) => {
   let open: OpenOrm;
   let categoryId: string;
@@ -109,6 +124,23 @@ describe.each(databaseProviders)('errors of %s', (provider) => {
     const error = await raised(() => open.client.$executeRawUnsafe('INSERT INTO limited VALUES (-4711)'));
     expect(error).toMatchObject({ name: 'ConflictException', statusCode: 409 });
     expect(error.message).toBe('The values of this record break a rule of the database');
+  });
+
+  it('turns a record of a model that breaks a CHECK of its table into a ConflictException, created or changed', async () => {
+    const checked = await openEmptyDatabase(provider);
+    try {
+      await addPriceCheck(checked.client, provider);
+      const { id } = await checked.client.category.create({ data: { name: 'Books' } });
+      const create = (price: number) => checked.client.product.create({ data: { ...product, price, categoryId: id } });
+      const broken = { statusCode: 409, message: 'The values of this product break a rule of the database' };
+      expect(await raised(() => create(-1))).toMatchObject(broken);
+      await create(1);
+      const change = () => checked.client.product.update({ where: { sku: 'A' }, data: { price: -1 } });
+      expect(await raised(change)).toMatchObject(broken);
+      expect(await checked.client.product.findMany({ select: { price: true } })).toEqual([{ price: 1 }]);
+    } finally {
+      await checked.close();
+    }
   });
 
   it('turns a text with a NUL character, which it cannot hold, into a BadRequestException', async () => {

@@ -52,7 +52,7 @@ it('leaves the author of a handler the ten listeners of Node beside a pipeline',
   onTestFinished(() => void process.off('warning', remember));
   const url = await listening((res) => {
     onClose(res, () => undefined);
-    for (let count = 0; count < 3; count += 1) res.on('close', () => undefined);
+    for (let count = 0; count < 4; count += 1) res.on('close', () => undefined);
     void pipeline(Readable.from(['a', 'b']), res);
   });
   expect(await (await fetch(url)).text()).toBe('ab');

@@ -6,10 +6,10 @@ import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-p
 import { setLogLevel } from '../../../../src/chassis/telemetry/logger.ts';
 import { memoryLog } from '../bare-app.ts';
 
-it('req.log binds for its request alone, carries its id, masks secrets and follows the level', async () => {
+it('req.id is the id of the request, and req.log binds for its request alone, carries its id, masks secrets and follows the level', async () => {
   const { logger, lines } = memoryLog('info');
   const app = express();
-  requestLoggers(app);
+  requestLoggers(app, logger);
   app.use(requestPipeline({ observers: [logRequests({ logger })] }));
   app.get('/:order', async (req, res) => {
     req.log.setBindings({ order: req.params.order, apiToken: 'hidden' });
@@ -18,6 +18,7 @@ it('req.log binds for its request alone, carries its id, masks secrets and follo
     req.log.child({ step: 2 }).info('second');
     req.log.debug('at debug');
     expect(req.log).toBe(req.log);
+    expect(req.id).toBe(`id-${req.params.order}`);
     res.log.info('of the answer');
     res.end();
   });
