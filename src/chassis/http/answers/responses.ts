@@ -5,7 +5,7 @@ import type { PageResult } from '../../query/query-types.ts';
 
 /** Answers `{"success":true,"data":…}`. */
 export function sendData(res: Response, status: number, data: unknown): void {
-  if (data instanceof StoredJson) sendJsonText(res, status, `{"success":true,"data":${data.json}}`);
+  if (data instanceof StoredJson) sendJson(res, status, storedBody(data, '}'));
   else sendJsonResponse(res, status, { success: true, data });
 }
 
@@ -20,7 +20,7 @@ export function sendPage(req: Request, res: Response, page: PageResult): void {
   const data = stored ?? page.data;
   const links = paginationLinks(req.originalUrl, { ...rest, data });
   if (links !== '') res.setHeader('Link', links);
-  if (stored) sendJsonText(res, 200, `{"success":true,"data":${stored.json},${JSON.stringify(rest).slice(1)}`);
+  if (stored) sendJson(res, 200, storedBody(stored, `,${JSON.stringify(rest).slice(1)}`));
   else sendJsonResponse(res, 200, { success: true, data, ...rest });
 }
 
@@ -38,14 +38,28 @@ export function sendNoContent(res: Response): void {
 
 /** Writes a JSON body in one piece, with its length, without an etag. */
 export function sendJsonResponse(res: ServerResponse, status: number, body: object): void {
-  sendJsonText(res, status, toJson(body));
+  sendJson(res, status, toJson(body));
 }
 
-function sendJsonText(res: ServerResponse, status: number, text: string): void {
+/** Bodies of this length and more are kept for all who share the records, in characters. */
+const longBody = 16_384;
+const longBodies = new WeakMap<StoredJson, { tail: string; bytes: Buffer }>();
+
+/** The body of an answer; a long one as bytes, of which hundreds of equal answers under way hold the same ones. */
+function storedBody(stored: StoredJson, tail: string): string | Buffer {
+  if (stored.json.length < longBody) return `{"success":true,"data":${stored.json}${tail}`;
+  const known = longBodies.get(stored);
+  if (known?.tail === tail) return known.bytes;
+  const bytes = Buffer.from(`{"success":true,"data":${stored.json}${tail}`);
+  longBodies.set(stored, { tail, bytes });
+  return bytes;
+}
+
+function sendJson(res: ServerResponse, status: number, body: string | Buffer): void {
   res.statusCode = status;
   res.setHeader('content-type', 'application/json; charset=utf-8');
-  res.setHeader('content-length', Buffer.byteLength(text));
-  res.end(text);
+  res.setHeader('content-length', Buffer.byteLength(body));
+  res.end(body);
 }
 
 /** A big integer is sent as a string, because a number of JSON loses its digits in many clients. */

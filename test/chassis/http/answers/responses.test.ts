@@ -1,6 +1,7 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { sendData, sendNoContent, sendPage } from '../../../../src/chassis/http/answers/responses.ts';
+import { StoredJson, storedPage } from '../../../../src/chassis/query/paging/paging.ts';
 import { bareApp } from '../bare-app.ts';
 
 const page = { data: [{ id: 1 }], page: 2, pageSize: 1, total: 3 };
@@ -38,6 +39,36 @@ describe('responses', () => {
     const data = [{ id: 9_007_199_254_740_993n, at: new Date(0), list: [1n, null] }];
     const { body } = await request(bareApp([(_req, res) => sendData(res, 200, data)])).get('/');
     expect(body.data).toEqual([{ id: '9007199254740993', at: '1970-01-01T00:00:00.000Z', list: ['1', null] }]);
+  });
+
+  it('hold the same bytes for all who share long records, so that hundreds of equal ones fit the memory', async () => {
+    const records = [{ id: 'ü'.repeat(20_000) }];
+    const list = Object.assign(new StoredJson(JSON.stringify(records), 1), { records });
+    const bodies: unknown[] = [];
+    const app = bareApp([
+      (_req, res, next) => {
+        const { end } = res;
+        res.end = ((body: unknown) => {
+          bodies.push(body);
+          return Reflect.apply(end, res, [body]);
+        }) as typeof end;
+        next();
+      },
+      (req, res) => {
+        const total = Number(req.query['total'] ?? 0);
+        if (total === 0) sendData(res, 200, list);
+        else sendPage(req, res, storedPage(list, { page: 1, pageSize: 1, total }));
+      },
+    ]);
+    for (const path of ['/', '/', '/?total=1', '/?total=1']) {
+      const { body, headers, text } = await request(app).get(path);
+      expect(body.data).toEqual(records);
+      expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
+    }
+    expect((await request(app).get('/?total=2')).body).toMatchObject({ data: records, total: 2 });
+    const [one, two, three, four, other] = bodies;
+    expect(one).toBeInstanceOf(Buffer);
+    expect([one === two, two === three, three === four, four === other]).toEqual([true, false, true, false]);
   });
 
   it('are a failure when the data cannot be written as JSON', async () => {
