@@ -1,7 +1,7 @@
-import { currentPrincipal, ForbiddenException, UnauthorizedException, uninterrupted } from 'slipway';
+import { currentPrincipal, ForbiddenException, uninterrupted } from 'slipway';
 import type { AuditEntry } from './auth.types.ts';
 
-type Dependencies = Pick<Slipway.Cradle, 'accountRepository' | 'sessionService' | 'auditEventService' | 'settings'>;
+type Dependencies = Pick<Slipway.Cradle, 'accountRepository' | 'sessionService' | 'auditEventService'>;
 
 /** A change of an account: what the audit trail keeps of it, and whether it ends the account's sessions. */
 export interface AccountChange extends Pick<AuditEntry, 'action' | 'details'> {
@@ -18,13 +18,11 @@ export class AdministrationService {
   readonly #accounts: Dependencies['accountRepository'];
   readonly #sessions: Dependencies['sessionService'];
   readonly #audit: Dependencies['auditEventService'];
-  readonly #recentMs: number;
 
-  constructor({ accountRepository, sessionService, auditEventService, settings }: Dependencies) {
+  constructor({ accountRepository, sessionService, auditEventService }: Dependencies) {
     this.#accounts = accountRepository;
     this.#sessions = sessionService;
     this.#audit = auditEventService;
-    this.#recentMs = settings.AUTH_REAUTHENTICATE_MINUTES * 60_000;
   }
 
   /**
@@ -50,11 +48,6 @@ export class AdministrationService {
     if (sessionId === undefined) throw new ForbiddenException('Accounts are changed by a login at the service itself');
     const accounts = await this.#accounts.lock(userId, subjectId);
     if (accounts.get(userId)?.role !== 'admin') throw new ForbiddenException('Your role does not allow this');
-    const session = await this.#sessions.findAlive({ userId, sessionId });
-    if (session && Date.now() - session.authenticatedAt.getTime() <= this.#recentMs) return;
-    const challenge = `Bearer error="insufficient_user_authentication", max_age="${this.#recentMs / 1000}"`;
-    throw new UnauthorizedException('Confirm your password with POST /auth/reauthenticate, then try again', undefined, {
-      headers: { 'WWW-Authenticate': challenge },
-    });
+    await this.#sessions.requireRecent({ userId, sessionId });
   }
 }

@@ -19,9 +19,9 @@ export class ApiKeyController {
     sendData(response, 200, await this.#service.list(callerOf().userId));
   }
 
-  /** POST /api-keys: 201 with the new key, which no cache may keep. */
+  /** POST /api-keys: 201 with the new key, which no cache may keep; 401 when the password was given too long ago. */
   async create(request: Request, response: Response): Promise<void> {
-    const key = await this.#service.create(callerOf().userId, parseBody(createApiKey, request.body));
+    const key = await this.#service.create(callerOf(), parseBody(createApiKey, request.body));
     sendData(response.set('Cache-Control', 'no-store'), 201, key);
   }
 

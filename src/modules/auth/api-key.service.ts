@@ -1,9 +1,10 @@
 import { ConflictException, NotFoundException, uninterrupted } from 'slipway';
 import type { ApiKey, CreateApiKey, NewApiKey } from './api-key.schema.ts';
+import type { Caller } from './auth.types.ts';
 
 type Dependencies = Pick<
   Slipway.Cradle,
-  'apiKeyRepository' | 'apiKeyProvider' | 'accountRepository' | 'auditEventService'
+  'apiKeyRepository' | 'apiKeyProvider' | 'accountRepository' | 'sessionService' | 'auditEventService'
 >;
 
 const day = 24 * 60 * 60 * 1000;
@@ -15,12 +16,20 @@ export class ApiKeyService {
   readonly #keys: Dependencies['apiKeyRepository'];
   readonly #provider: Dependencies['apiKeyProvider'];
   readonly #accounts: Dependencies['accountRepository'];
+  readonly #sessions: Dependencies['sessionService'];
   readonly #audit: Dependencies['auditEventService'];
 
-  constructor({ apiKeyRepository, apiKeyProvider, accountRepository, auditEventService }: Dependencies) {
+  constructor({
+    apiKeyRepository,
+    apiKeyProvider,
+    accountRepository,
+    sessionService,
+    auditEventService,
+  }: Dependencies) {
     this.#keys = apiKeyRepository;
     this.#provider = apiKeyProvider;
     this.#accounts = accountRepository;
+    this.#sessions = sessionService;
     this.#audit = auditEventService;
   }
 
@@ -29,14 +38,23 @@ export class ApiKeyService {
     return this.#keys.findOf(userId);
   }
 
-  /** Makes a key, which is in this answer and nowhere else. @throws ConflictException when the user has too many */
-  create(userId: string, { name, scopes, expiresInDays }: CreateApiKey): Promise<NewApiKey> {
+  /**
+   * Makes a key for the caller, which is in this answer and nowhere else.
+   *
+   * @throws ConflictException when the user has too many, UnauthorizedException when the password was given too long ago
+   */
+  create(
+    caller: Pick<Caller, 'sessionId' | 'userId'>,
+    { name, scopes, expiresInDays }: CreateApiKey,
+  ): Promise<NewApiKey> {
+    const { userId } = caller;
     const { id, key, hash } = this.#provider.create();
     const now = new Date();
     const expiresAt = new Date(now.getTime() + expiresInDays * day);
     const distinct = [...new Set(scopes)];
     const make = async () => {
       await this.#accounts.lock(userId);
+      await this.#sessions.requireRecent(caller);
       if ((await this.#keys.countOf(userId)) >= mostKeys)
         throw new ConflictException(`Expected at most ${mostKeys} API keys of a user; revoke one that is not used`);
       await this.#keys.create({ id, userId, name, hash, scopes: distinct.join(' '), expiresAt, createdAt: now });

@@ -24,7 +24,7 @@ export const authSettings = {
     'Longest life of a session in days, however often its tokens are exchanged',
   ),
   AUTH_REAUTHENTICATE_MINUTES: wholeNumber(1, 1440, 15).describe(
-    'Minutes after login or POST /auth/reauthenticate during which administrators may change accounts',
+    'Minutes after login or POST /auth/reauthenticate during which administrators may change accounts, and users make API keys',
   ),
   AUTH_REQUESTS_PER_MINUTE: wholeNumber(1, 1_000_000, 30).describe(
     'Attempts per client address and minute, for each of registration, login, refresh and logout',

@@ -31,6 +31,7 @@ export class SessionService {
   readonly #tokens: RefreshTokens;
   readonly #idleMs: number;
   readonly #longestMs: number;
+  readonly #recentMs: number;
 
   constructor({ sessionRepository, auditEventService, logger, settings }: Dependencies) {
     this.#sessions = sessionRepository;
@@ -39,6 +40,7 @@ export class SessionService {
     this.#tokens = new RefreshTokens(settings.AUTH_JWT_SECRET);
     this.#idleMs = settings.AUTH_REFRESH_TOKEN_TTL_DAYS * day;
     this.#longestMs = settings.AUTH_SESSION_MAX_DAYS * day;
+    this.#recentMs = settings.AUTH_REAUTHENTICATE_MINUTES * 60_000;
   }
 
   /** Opens a session of a user whose password was just verified. Belongs into a unit of work that locks the account. */
@@ -123,6 +125,20 @@ export class SessionService {
   /** Notes that the user of a session has given the password. */
   confirm(id: string): Promise<void> {
     return this.#sessions.confirm(id);
+  }
+
+  /**
+   * Lets a change through that a stolen token or an unattended session must not make (RFC 9470).
+   *
+   * @throws UnauthorizedException when the session has ended, or the password was given too long ago
+   */
+  async requireRecent(caller: Pick<Caller, 'sessionId' | 'userId'>): Promise<void> {
+    const session = await this.findAlive(caller);
+    if (session && Date.now() - session.authenticatedAt.getTime() <= this.#recentMs) return;
+    const challenge = `Bearer error="insufficient_user_authentication", max_age="${this.#recentMs / 1000}"`;
+    throw new UnauthorizedException('Confirm your password with POST /auth/reauthenticate, then try again', undefined, {
+      headers: { 'WWW-Authenticate': challenge },
+    });
   }
 
   /** Whether the account with this e-mail address had a session at this client address within 90 days. */

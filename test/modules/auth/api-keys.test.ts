@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { newApiKey } from '../../../src/chassis/identity/api-key-text.ts';
 import type { TestRequest } from '../../../src/chassis/testing/test-client.ts';
-import { newAccount } from '../../support/accounts.ts';
+import { newAccount, password } from '../../support/accounts.ts';
 import { bootTestApp, type TestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp();
@@ -45,6 +45,18 @@ describe('an API key', () => {
     const stored = await app.orm.apiKey.findUniqueOrThrow({ where: { id: shown.id } });
     expect(stored.hash).toMatch(/^[\w-]{43}$/);
     expect(JSON.stringify(stored)).not.toContain(key.slice(40, 104));
+  });
+
+  it('is made of a session only for 15 minutes after the password, so that a stolen token becomes none', async () => {
+    const account = await newAccount(app);
+    const authenticatedAt = new Date(Date.now() - 16 * 60_000);
+    await app.orm.session.updateMany({ where: { userId: account.id }, data: { authenticatedAt } });
+    const make = () => account.as('post', '/auth/api-keys', { name: 'import', scopes });
+    const { headers } = await make().expectError(401, /^Confirm your password/);
+    expect(headers['www-authenticate']).toBe('Bearer error="insufficient_user_authentication", max_age="900"');
+    expect(await app.count('apiKey', { userId: account.id })).toBe(0);
+    await account.as('post', '/auth/reauthenticate', { password });
+    await make().expectData(201);
   });
 
   it('acts as its owner, with the role and within the scopes of now', async () => {
