@@ -8,7 +8,7 @@ const seenThrough = new Set([...containers, 'WeakMap', 'WeakSet', 'RegExp', 'URL
 
 /** Calls whose result nobody changes: symbols, schemas, paths, frozen values, declarations of a module. */
 const makesConstants =
-  /^(Symbol|z|join|promisify|provide|defineRoutes|defineEvents|defineJobs|httpClient|listPolicy|paginationSchemaFor|moment|chassisFile|Object\.freeze|Buffer\.from|\[.*\]\.map)$/s;
+  /^(Symbol|z|join|promisify|provide|resource|defineRoutes|defineEvents|defineJobs|httpClient|listPolicy|paginationSchemaFor|moment|chassisFile|Object\.freeze|Buffer\.from|\[.*\]\.map)$/s;
 
 interface Declared {
   name: string;
