@@ -10,6 +10,8 @@ interface ChassisPrincipal {
   readonly scopes: ReadonlySet<string>;
   /** The tenant that the caller belongs to; undefined in a service without tenants. */
   readonly tenantId?: string | undefined;
+  /** When the user last gave a password or another proof, by `auth_time` of the token; undefined where nobody says. */
+  readonly authenticatedAt?: Date | undefined;
   /**
    * How the caller has shown who it is: by a login at the service itself, which scopes do not limit, by an access token, or
    * by an API key, which can do nothing but what its scopes name. Undefined counts as a token.

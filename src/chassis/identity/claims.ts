@@ -9,7 +9,7 @@ export interface StandardClaims {
 
 /**
  * The principal that the claims of an access token name: `sub`, roles, the scopes of `scope` (RFC 8693) or `scp` (Entra ID,
- * Okta), and the tenant. What is missing or of another type gives nothing.
+ * Okta), the tenant, and the moment of `auth_time`. What is missing or of another type gives nothing.
  */
 export function standardPrincipal(claims: TokenClaims, { rolesClaim, tenantClaim }: StandardClaims): Principal {
   const tenantId = claimAt(claims, tenantClaim);
@@ -18,6 +18,7 @@ export function standardPrincipal(claims: TokenClaims, { rolesClaim, tenantClaim
     roles: new Set(words(claimAt(claims, rolesClaim))),
     scopes: new Set([...words(claims['scope']), ...words(claims['scp'])]),
     ...(typeof tenantId === 'string' && tenantId !== '' && { tenantId }),
+    ...(Number.isFinite(claims['auth_time']) && { authenticatedAt: new Date(Number(claims['auth_time']) * 1000) }),
     via: 'token',
   };
 }

@@ -18,6 +18,11 @@ export interface IdentityNames<Role extends string, Scope extends string> {
 export interface GuardOptions<Scope extends string> {
   /** Scopes that the credentials need, all of them; a login at the service itself is not limited by scopes. */
   scope?: Scope | readonly Scope[];
+  /**
+   * How long ago the caller may have shown its credentials, in seconds, by `auth_time` of a token or the login at the service
+   * itself. Who did so earlier, or at a moment that nobody knows, gets 401 and logs in again (RFC 9470). Default: ever.
+   */
+  maxAgeSeconds?: number;
 }
 
 /** A controller that knows the columns of the record that a path names; every `ResourceController`. */
@@ -28,6 +33,8 @@ interface OwnedResource<Column extends string> {
 interface Rule<Scope extends string> extends GuardOptions<Scope> {
   statuses: number[];
   fresh?: boolean;
+  /** Whether callers without credentials are let through. */
+  optional?: boolean;
   may?: (principal: Principal, request: Request) => boolean | Promise<boolean>;
   /** What a caller is told who may not. */
   refusal?: string;
@@ -52,6 +59,14 @@ export class Guards<Role extends string = string, Scope extends string = string>
   /** Lets every authenticated caller through. */
   user(options: GuardOptions<Scope> = {}): RequestHandler {
     return this.#guard({ ...options, statuses: [401] });
+  }
+
+  /**
+   * Lets everybody through, as the caller whose credentials the request brings, if any: for public routes that show more to
+   * who is known. Credentials that do not hold are refused all the same.
+   */
+  optional(options: GuardOptions<Scope> = {}): RequestHandler {
+    return this.#guard({ ...options, statuses: [401], optional: true });
   }
 
   /** Lets callers with one of these roles through. */
@@ -98,19 +113,23 @@ export class Guards<Role extends string = string, Scope extends string = string>
     return this.#guard({ statuses: [401, 403], fresh: true, may: ({ via }) => via === 'login', refusal });
   }
 
-  #guard({ statuses, scope = [], fresh = false, may, refusal }: Rule<Scope>): RequestHandler {
+  #guard(rule: Rule<Scope>): RequestHandler {
+    const { statuses, scope = [], optional = false, may, refusal, maxAgeSeconds } = rule;
     const scopes = this.#known('scope', scope, this.#names.scopes);
     const all = Object.entries(this.#provider.schemes);
     const unlimited = all.filter(([, { limited }]) => !limited);
     const schemes = scopes.length > 0 || unlimited.length === 0 ? all : unlimited;
     const unauthorized = refusalOf(schemes.map(([, scheme]) => scheme));
-    const demand = { fresh };
+    // What a token said of a login may have been confirmed since.
+    const demand = { fresh: rule.fresh === true || maxAgeSeconds !== undefined };
     const guard: RequestHandler = async (request, _response, next) => {
       const assumed = getRequestContext()?.assumedPrincipal;
       const principal = assumed ?? (await this.#provider.identify(request, demand));
+      if (!principal && optional && request.headers.authorization === undefined) return next();
       if (!principal) throw unauthorized(request);
       setPrincipal(principal);
       refuseScope(principal, scopes);
+      if (maxAgeSeconds !== undefined) refuseAge(principal, maxAgeSeconds);
       if (may && !(await may(principal, request)))
         throw new ForbiddenException(refusal ?? 'Your role does not allow this');
       next();
@@ -119,6 +138,7 @@ export class Guards<Role extends string = string, Scope extends string = string>
       security: schemes.map(([name]) => name),
       schemes: Object.fromEntries(schemes.map(([name, { document }]) => [name, document])),
       scopes,
+      optional,
       statuses: scopes.length > 0 ? [...new Set([...statuses, 403])] : statuses,
     });
   }
@@ -167,6 +187,15 @@ function refusalOf(schemes: readonly CredentialScheme[]): (request: Request) => 
 
 function hasOne({ roles }: Principal, wanted: readonly string[]): boolean {
   return wanted.some((role) => roles.has(role));
+}
+
+/** @throws UnauthorizedException (RFC 9470) */
+function refuseAge({ authenticatedAt }: Principal, maxAgeSeconds: number): void {
+  if (authenticatedAt && Date.now() - authenticatedAt.getTime() <= maxAgeSeconds * 1000) return;
+  const challenge = `Bearer error="insufficient_user_authentication", max_age="${maxAgeSeconds}"`;
+  throw new UnauthorizedException('This needs a more recent login; log in again', undefined, {
+    headers: { 'WWW-Authenticate': challenge },
+  });
 }
 
 /** @throws ForbiddenException (RFC 6750, 3.1) */

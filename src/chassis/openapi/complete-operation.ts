@@ -25,11 +25,13 @@ interface RouteFacts {
  */
 export function completeOperation(written: Json, facts: RouteFacts): Json {
   const { 'x-body': body, 'x-data': data, ...own } = written;
-  const { security } = facts.guards;
+  const { security, optional } = facts.guards;
   const known = {
     tags: [facts.module.charAt(0).toUpperCase() + facts.module.slice(1)],
     operationId: operationId(facts),
-    ...(security.length > 0 && { security: security.map((scheme) => ({ [scheme]: [] })) }),
+    ...(security.length > 0 && {
+      security: [...(optional ? [{}] : []), ...security.map((scheme) => ({ [scheme]: [] }))],
+    }),
     parameters: [...pathParameters(facts), ...facts.guards.parameters],
     ...(typeof body === 'string' && { requestBody: { required: true, ...jsonContent(schemaReference(body)) } }),
   };

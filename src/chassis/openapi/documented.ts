@@ -19,6 +19,8 @@ export interface HandlerDocs {
   schemes?: Readonly<Record<string, SecurityScheme>>;
   /** Scopes that the credentials need, all of them. */
   scopes?: readonly string[];
+  /** Whether callers without credentials are let through too. Default: false. */
+  optional?: boolean;
   /** Failure statuses that the handler answers with, e.g. `[401, 403]`. */
   statuses?: readonly number[];
   /** Parameters that the handler reads, as OpenAPI has them, e.g. a header. */
@@ -44,6 +46,7 @@ export function docsOf(handlers: readonly unknown[]): Required<HandlerDocs> {
     security: [...new Set(docs.flatMap(({ security }) => security ?? []))],
     schemes: Object.assign({}, ...docs.map(({ schemes }) => schemes)),
     scopes: [...new Set(docs.flatMap(({ scopes }) => scopes ?? []))],
+    optional: docs.every(({ security = [], optional = false }) => optional || security.length === 0),
     statuses: [...new Set(docs.flatMap(({ statuses }) => statuses ?? []))],
     parameters: docs.flatMap(({ parameters }) => parameters ?? []),
   };

@@ -19,8 +19,9 @@ export function actAsNamed(password: string): RequestObserver {
     opened(context, request) {
       const [given, named] = String(request.headers[header] ?? '').split(' ', 2);
       if (given !== password || named === undefined) return;
-      const { roles, scopes, ...rest } = JSON.parse(decodeURIComponent(named));
-      const principal: Principal = { ...rest, roles: new Set(roles), scopes: new Set(scopes) };
+      const { roles, scopes, authenticatedAt, ...rest } = JSON.parse(decodeURIComponent(named));
+      const moment = authenticatedAt && { authenticatedAt: new Date(authenticatedAt) };
+      const principal: Principal = { ...rest, ...moment, roles: new Set(roles), scopes: new Set(scopes) };
       Object.assign(context, { principal, assumedPrincipal: principal });
       context.userId = rest.userId;
     },

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import { type JWSHeaderParameters, SignJWT } from 'jose';
 import { findSigningKey, publicKeys, type SigningKey, TokenVerifier } from 'slipway';
-import type { Caller, Role } from './auth.types.ts';
+import type { Caller } from './auth.types.ts';
 
 const sharedSecret = 'HS256';
 const type = 'at+jwt';
@@ -51,10 +51,11 @@ export class AccessTokenService {
   }
 
   /** A new access token of this caller. `role` is for services of before `roles`, which a rollout runs beside this one. */
-  issue({ userId, role, sessionId, tenantId }: Caller): Promise<string> {
+  issue({ userId, role, sessionId, tenantId, authenticatedAt }: Caller): Promise<string> {
     const [key] = this.#keys;
     const header = key ? { alg: key.algorithm, kid: key.id, typ: type } : { alg: sharedSecret, typ: type };
-    return new SignJWT({ role, roles: [role], sid: sessionId, tenant: tenantId })
+    const moment = authenticatedAt && { auth_time: Math.floor(authenticatedAt.getTime() / 1000) };
+    return new SignJWT({ role, roles: [role], sid: sessionId, tenant: tenantId, ...moment })
       .setProtectedHeader(header)
       .setIssuer(this.#issuer)
       .setAudience(this.#audience)
@@ -77,6 +78,8 @@ export class AccessTokenService {
   }
 }
 
-function callerOf({ sub: userId, role, sid: sessionId, tenant: tenantId = userId }: Record<string, unknown>): Caller {
-  return { userId, role, sessionId, tenantId } as { userId: string; role: Role; sessionId: string; tenantId: string };
+function callerOf(claims: Record<string, unknown>): Caller {
+  const { sub: userId, role, sid: sessionId, tenant: tenantId = userId, auth_time: moment } = claims;
+  const authenticatedAt = typeof moment === 'number' && { authenticatedAt: new Date(moment * 1000) };
+  return { ...{ userId, role, sessionId, tenantId }, ...authenticatedAt } as Caller;
 }

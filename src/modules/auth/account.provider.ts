@@ -39,8 +39,8 @@ export class AccountProvider implements IdentityProvider {
     if (token === undefined || claimedIssuer(token) !== this.#accessTokens.issuer) return undefined;
     const claimed = await this.#accessTokens.verify(token);
     const isAsked = fresh || !reads.has(request.method) || claimed.role !== 'user';
-    const { userId, sessionId, role, tenantId } = isAsked ? await this.#current(claimed) : claimed;
-    return { userId, tenantId, sessionId, roles: new Set([role]), scopes: noScopes, via: 'login' };
+    const { role, ...caller } = isAsked ? await this.#current(claimed) : claimed;
+    return { ...caller, roles: new Set([role]), scopes: noScopes, via: 'login' };
   }
 
   async #current(claimed: Caller): Promise<Caller> {
@@ -49,6 +49,7 @@ export class AccountProvider implements IdentityProvider {
       const headers = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
       throw new UnauthorizedException('The session has ended; log in again', undefined, { headers });
     }
-    return { ...claimed, role: session.user.role, tenantId: tenantOf({ ...session.user, id: claimed.userId }) };
+    const { user, authenticatedAt } = session;
+    return { ...claimed, authenticatedAt, role: user.role, tenantId: tenantOf({ ...user, id: claimed.userId }) };
   }
 }

@@ -2,7 +2,12 @@ import { z } from 'slipway';
 import type { Scope } from './auth.types.ts';
 
 /** All that an API key may be good for; each needs the role of its owner as well. */
-export const scopes = ['catalog:write', 'users:read'] as const satisfies readonly Scope[];
+export const scopes = [
+  'catalog:write',
+  'orders:read',
+  'orders:write',
+  'users:read',
+] as const satisfies readonly Scope[];
 
 const scopeList = z.array(z.enum(scopes)).min(1).max(scopes.length);
 

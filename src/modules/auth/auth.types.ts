@@ -2,7 +2,7 @@
 export type Role = 'admin' | 'user';
 
 /** What an API key may be good for. */
-export type Scope = 'catalog:write' | 'users:read';
+export type Scope = 'catalog:write' | 'orders:read' | 'orders:write' | 'users:read';
 
 declare global {
   namespace Slipway {
@@ -20,6 +20,8 @@ export interface Caller {
   readonly sessionId: string;
   /** The organization of the user, or the user itself without one. */
   readonly tenantId: string;
+  /** When the user last gave the password; undefined in tokens that were issued before they said so. */
+  readonly authenticatedAt?: Date | undefined;
 }
 
 /** Where a session is used from. */

@@ -63,7 +63,8 @@ export class SessionService {
       expiresAt: this.#expiry(endsAt),
       endsAt,
     });
-    return { userId, role, tenantId: tenantOf(account), sessionId: id, refreshToken: token };
+    const authenticatedAt = moment;
+    return { userId, role, tenantId: tenantOf(account), sessionId: id, authenticatedAt, refreshToken: token };
   }
 
   /**
@@ -74,13 +75,13 @@ export class SessionService {
   async rotate(token: string, { address }: Device): Promise<OpenSession> {
     const found = await this.#find(token);
     if (!found || !isAlive(found)) throw invalid();
-    const { id, userId, endsAt, user } = found;
+    const { id, userId, endsAt, authenticatedAt, user } = found;
     const { token: refreshToken, hash: to } = this.#tokens.make(id);
     const from = hashRefreshToken(token);
     const rotation = { from, to, expiresAt: this.#expiry(endsAt), address };
     if (from === found.tokenHash && (await this.#sessions.rotate(id, rotation))) {
       const tenantId = tenantOf({ ...user, id: userId });
-      return { userId, role: user.role, tenantId, sessionId: id, refreshToken };
+      return { userId, role: user.role, tenantId, sessionId: id, authenticatedAt, refreshToken };
     }
     await uninterrupted(() => this.#revokeReused(id));
     throw invalid();

@@ -19,12 +19,13 @@ import { defineRoutes, handle, idempotent, resourceRouter } from 'slipway';
  *     responses: { 200: { description: Server-Sent Events, content: { text/event-stream: { schema: { type: string } } } } }
  */
 export default defineRoutes(({ orderController, auth }) => {
-  const user = auth.user();
-  const router = resourceRouter('/orders', orderController, { read: user, write: user, idempotent: idempotent() });
-  router.get('/orders/export.csv', user, handle(orderController, 'export'));
-  router.get('/orders/:id/events', user, handle(orderController, 'events'));
+  const read = auth.user({ scope: 'orders:read' });
+  const write = auth.user({ scope: 'orders:write' });
+  const router = resourceRouter('/orders', orderController, { read, write, idempotent: idempotent() });
+  router.get('/orders/export.csv', read, handle(orderController, 'export'));
+  router.get('/orders/:id/events', read, handle(orderController, 'events'));
   const once = idempotent({ unitOfWork: { isolation: 'read-committed', retries: 3 } });
-  router.post('/orders/:id/place', user, once, handle(orderController, 'place'));
-  router.post('/orders/:id/cancel', user, handle(orderController, 'cancel'));
+  router.post('/orders/:id/place', write, once, handle(orderController, 'place'));
+  router.post('/orders/:id/cancel', write, handle(orderController, 'cancel'));
   return router;
 });

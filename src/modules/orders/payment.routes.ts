@@ -13,10 +13,10 @@ import { defineRoutes, handle, idempotent, resourceRouter, signedBy } from 'slip
  *     responses: { 204: { description: Taken }, 404: {}, 409: {} }
  */
 export default defineRoutes(({ paymentController, auth }) => {
-  const router = resourceRouter('/payments', paymentController, { read: auth.user() });
+  const router = resourceRouter('/payments', paymentController, { read: auth.user({ scope: 'orders:read' }) });
   const once = idempotent({ unitOfWork: false });
   const signed = signedBy({ header: 'X-Signature', secret: 'PAYMENTS_WEBHOOK_SECRET' });
-  router.post('/orders/:id/pay', auth.user(), once, handle(paymentController, 'pay'));
+  router.post('/orders/:id/pay', auth.user({ scope: 'orders:write' }), once, handle(paymentController, 'pay'));
   router.post('/webhooks/payments', signed, handle(paymentController, 'settled'));
   return router;
 });

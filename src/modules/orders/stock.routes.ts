@@ -6,8 +6,8 @@ import { defineRoutes, resourceRouter } from 'slipway';
  */
 export default defineRoutes(({ stockController, auth }) =>
   resourceRouter('/stock', stockController, {
-    read: auth.user(),
-    write: auth.role('admin'),
+    read: auth.user({ scope: 'orders:read' }),
+    write: auth.role('admin', { scope: 'orders:write' }),
     bulk: 100,
     requireVersion: true,
   }),

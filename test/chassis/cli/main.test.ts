@@ -47,7 +47,7 @@ describe('slipway', () => {
     const routes = JSON.parse((await slipway(['routes', '--json'])).stdout);
     expect(routes).toContainEqual({
       ...{ method: 'GET', path: '/api/v1/products/paginated', module: 'catalog' },
-      ...{ callers: [], restricted: false, list: 'Product' },
+      ...{ callers: [], optional: true, restricted: false, list: 'Product' },
     });
     expect(routes).toContainEqual(
       expect.objectContaining({ method: 'DELETE', path: '/api/v1/products/:id', restricted: true }),

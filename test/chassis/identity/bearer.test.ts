@@ -14,11 +14,15 @@ const stranger = await anIssuerKey('first');
 
 describe('bearer', () => {
   it('finds the keys by discovery and gives the principal that the claims name', async () => {
-    const claims = { roles: ['admin', 'auditor'], scope: 'notes:read notes:write', scp: ['mail'] };
+    const claims = {
+      ...{ roles: ['admin', 'auditor'], scope: 'notes:read notes:write', scp: ['mail'] },
+      auth_time: Date.UTC(2026, 0, 1) / 1000,
+    };
     expect(await as(await issuer.token(claims)).expectData()).toEqual({
       userId: 'ann',
       roles: ['admin', 'auditor'],
       scopes: ['notes:read', 'notes:write', 'mail'],
+      authenticatedAt: '2026-01-01T00:00:00.000Z',
       via: 'token',
     });
   });

@@ -23,8 +23,9 @@ function believing(header: string, via: Principal['via'], limited = false): Iden
     identify(req, { fresh }) {
       const text = req.get(header);
       if (text === undefined) return undefined;
-      const { roles = [], scopes = [], ...rest } = JSON.parse(text);
-      return { userId: 'ann', via, fresh, ...rest, roles: new Set(roles), scopes: new Set(scopes) };
+      const { roles = [], scopes = [], authenticatedAt, ...rest } = JSON.parse(text);
+      const moment = authenticatedAt && { authenticatedAt: new Date(authenticatedAt) };
+      return { userId: 'ann', via, fresh, ...rest, ...moment, roles: new Set(roles), scopes: new Set(scopes) };
     },
   };
 }
@@ -111,6 +112,30 @@ describe('a guard', () => {
     expect((await answer(auth.session(), { login: {} })).body).toMatchObject({ fresh: true });
     expect((await answer(auth.user(), { login: {} })).body).toMatchObject({ fresh: false });
     expect(await status(auth.session(), { token: { roles: ['admin'] } })).toBe(403);
+  });
+
+  it('lets everybody through where credentials are optional, as who they are, and refuses those that do not hold', async () => {
+    const open = auth.optional();
+    expect(await answer(open)).toMatchObject({ status: 200, body: '' });
+    expect((await answer(open, { token: {} })).body).toMatchObject({ userId: 'ann' });
+    expect(await status(open, { key: {} })).toBe(403);
+    expect(await status(open, { authorization: { is: 'of another form' } })).toBe(401);
+    expect(await answer(open, { authorization: 'Bearer abc' as never })).toMatchObject({ status: 401 });
+    expect(docsOf([open])).toMatchObject({ security: ['token', 'login'], optional: true, statuses: [401] });
+    expect(docsOf([open, auth.user()]).optional).toBe(false);
+  });
+
+  it('asks for a login that is recent enough, and believes no token that does not say when it was', async () => {
+    const guard = auth.user({ maxAgeSeconds: 300 });
+    const since = (seconds: number) => ({ authenticatedAt: new Date(Date.now() - seconds * 1000) });
+    expect((await answer(guard, { login: since(60) })).body).toMatchObject({ fresh: true });
+    for (const credentials of [since(3600), {}]) {
+      expect(await answer(guard, { login: credentials })).toMatchObject({
+        status: 401,
+        challenge: 'Bearer error="insufficient_user_authentication", max_age="300"',
+        message: 'This needs a more recent login; log in again',
+      });
+    }
   });
 
   it('lets the user of the path through, and a role', async () => {

@@ -58,6 +58,13 @@ describe('AccessTokenService', () => {
     });
   });
 
+  it('says when the user last gave the password, to the second', async () => {
+    const caller = { userId: 'someone', role: 'user', sessionId: 'a session', tenantId: 'a tenant' } as const;
+    const token = await service.issue({ ...caller, authenticatedAt: new Date('2026-01-31T12:00:00.900Z') });
+    expect(decodeJwt(token)['auth_time']).toBe(Date.UTC(2026, 0, 31, 12) / 1000);
+    expect(await service.verify(token)).toEqual({ ...caller, authenticatedAt: new Date('2026-01-31T12:00:00Z') });
+  });
+
   it('accepts the token that the refused ones below differ from, whose user is a tenant by itself', async () => {
     const caller = { userId: 'someone', role: 'admin', sessionId: 'a session', tenantId: 'someone' };
     expect(await service.verify(await forged())).toEqual(caller);

@@ -28,7 +28,8 @@ describe('tokens that are signed with AUTH_SIGNING_KEYS', () => {
   it('are verified by another service, which knows user, role and tenant', async () => {
     const [account, admin] = [await newAccount(app), await newAccount(app, 'admin')];
     const caller = await send(other, account.tokens.accessToken, '/me').expectData();
-    expect(caller).toEqual({ userId: account.id, roles: ['user'], scopes: [], tenantId: account.id, via: 'token' });
+    const claimed = { userId: account.id, roles: ['user'], scopes: [], tenantId: account.id, via: 'token' };
+    expect(caller).toEqual({ ...claimed, authenticatedAt: expect.stringMatching(/^20\d\d-/) });
     expect((await send(other, account.tokens.accessToken, '/admin')).status).toBe(403);
     expect((await send(other, admin.tokens.accessToken, '/admin')).status).toBe(200);
   });

@@ -16,6 +16,8 @@ interface ListedRoute {
   callers: string[];
   /** Whether some callers with valid credentials are refused (403). */
   restricted: boolean;
+  /** Whether everybody may call, and credentials only say who does. */
+  optional: boolean;
   /** The model of the list policy by which it is read; undefined for others. */
   list: string | undefined;
 }
@@ -29,8 +31,8 @@ export async function routes(args: string[], env: Variables): Promise<void> {
   const { values } = parseArgs({ options: { json: { type: 'boolean' } }, args });
   const listed = await withLoadedService(env, listRoutes);
   if (values.json) return console.log(JSON.stringify(listed, undefined, 2));
-  const rows = listed.map(({ method, path, module, callers, restricted, list }) => {
-    const who = callers.length === 0 ? 'everybody' : callers.join(' or ');
+  const rows = listed.map(({ method, path, module, callers, restricted, optional, list }) => {
+    const who = [...(optional ? ['everybody'] : []), ...callers].join(' or ');
     return [method, path, restricted ? `${who}, not all` : who, list ?? '', module];
   });
   console.log(table(['method', 'path', 'callers', 'list', 'module'], rows));
@@ -41,10 +43,18 @@ function listRoutes({ app }: Service): ListedRoute[] {
   const found = routersOn(app).flatMap(({ module, prefix, router }) =>
     routesOf(router, prefix).map((route) => {
       const { before, own } = handlersOf(route);
-      const { security, scopes, statuses } = docsOf([...before, ...own]);
+      const { security, scopes, statuses, optional } = docsOf([...before, ...own]);
       const callers = security.map((scheme) => [scheme, ...scopes].join(' '));
       const list = route.method === 'GET' ? lists.get(route.path.replace(/\/(paginated|:id)$/, '')) : undefined;
-      return { method: route.method, path: route.path, module, callers, restricted: statuses.includes(403), list };
+      return {
+        method: route.method,
+        path: route.path,
+        module,
+        callers,
+        restricted: statuses.includes(403),
+        optional,
+        list,
+      };
     }),
   );
   return found.sort((a, b) => a.path.localeCompare(b.path) || a.method.localeCompare(b.method));
