@@ -17,3 +17,10 @@ it('spec.md, Error response body, rule 1: production hides message and details o
 it('spec.md, Error response body, rule 1: production keeps message and details of a client error', async () => {
   await app.get('/bad-request').expectError(400, 'no', { why: 'because' });
 });
+
+it('GET /api-docs gives the API page in production too, which makes it when it is first asked for', async () => {
+  const first = await Promise.all([app.get('/api-docs'), app.get('/api-docs.json')]);
+  expect(first.map(({ status }) => status)).toEqual([200, 200]);
+  expect((await app.get('/api-docs.json')).body).toEqual(first[1].body);
+  expect(first[1].body.openapi).toBe('3.0.0');
+});
