@@ -211,6 +211,12 @@ describe('the export and the events', () => {
     ]);
   });
 
+  it('answer 404 to others who follow an order, and do not begin', async () => {
+    const order = await aDraft(tenant.user, tenant.products, 1);
+    const other = await aTenant(app);
+    await other.user.get(`/api/v1/orders/${order.id}/events`).expectError(404, 'Order not found');
+  });
+
   it('tell each state of an order until the last one', async () => {
     const order = await aDraft(tenant.user, tenant.products, 1);
     const following = tenant.user.get(`/api/v1/orders/${order.id}/events`);

@@ -11,6 +11,9 @@ export interface EventsOptions {
   retryMs?: number;
 }
 
+/** How long the answer waits for the first event, in milliseconds: what fails sooner is answered like any failure. */
+const firstEventMs = 1000;
+
 /** The id of the last event that a client got before it connected again; undefined at its first time. */
 export function lastEventId(req: Request): string | undefined {
   return req.get('last-event-id') || undefined;
@@ -21,7 +24,8 @@ export function lastEventId(req: Request): string | undefined {
  * client then connects again, to another replica, with `Last-Event-ID`. The source ends (its `finally` runs) with it. A
  * client that reads slowly has the source wait.
  *
- * @throws what `events` raises before the first one; later it ends the stream
+ * @throws what `events` raises before the first one and within a second, such as for a record that the caller may not see;
+ * later it cuts the connection
  */
 export async function sendEvents(
   res: Response,
@@ -30,17 +34,17 @@ export async function sendEvents(
 ): Promise<void> {
   const source = events[Symbol.asyncIterator]();
   const end = new StreamEnd(res, currentService().stopping);
-  res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
-  // Proxies neither keep nor gather what is sent.
-  res.setHeader('Cache-Control', 'no-cache, no-transform');
-  res.setHeader('X-Accel-Buffering', 'no');
-  res.write(`retry: ${retryMs}\n\n`);
-  const heartbeat = setInterval(() => !res.writableNeedDrain && res.write(': alive\n\n'), heartbeatMs).unref();
+  let heartbeat: NodeJS.Timeout | undefined;
   try {
+    let coming = source.next();
+    await end.or(settledWithin(coming, firstEventMs));
+    begin(res, retryMs);
+    heartbeat = setInterval(() => !res.writableNeedDrain && res.write(': alive\n\n'), heartbeatMs).unref();
     for (;;) {
-      const next = await end.or(source.next());
+      const next = await end.or(coming);
       if (next === undefined || next.done) break;
       if (!res.write(eventText(next.value))) await end.or(once(res, 'drain'));
+      coming = source.next();
     }
   } finally {
     clearInterval(heartbeat);
@@ -49,6 +53,21 @@ export async function sendEvents(
     void Promise.resolve(source.return?.()).catch(() => undefined);
   }
   res.end();
+}
+
+function begin(res: Response, retryMs: number): void {
+  res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
+  // Proxies neither keep nor gather what is sent.
+  res.setHeader('Cache-Control', 'no-cache, no-transform');
+  res.setHeader('X-Accel-Buffering', 'no');
+  res.write(`retry: ${retryMs}\n\n`);
+}
+
+/** Resolves with the promise or after a time; rejects only with it. */
+async function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 /** Whether the client has gone or the service drains, and a wait that this ends. */
