@@ -128,6 +128,17 @@ describe.skipIf(skipped('helm'))(`monitoring${skipped('helm')}`, () => {
     expect(urls).toEqual(rules.map(({ alert }) => `https://wiki/runbooks#${alert.toLowerCase()}`));
   });
 
+  it('gives pods the labels, the name and the port by which the on-call page reaches those of a release named orders', () => {
+    const page = readFileSync(join(root, 'docs/how-to/on-call.md'), 'utf8');
+    const { metadata, spec } = only('Deployment');
+    const [, label = '', value = ''] = /kubectl logs -l (\S+)=(\S+) --tail=-1/.exec(page) ?? [];
+    expect(spec.template.metadata.labels[label]).toBe(value);
+    const [, name, port] = /kubectl port-forward deploy\/(\S+) (\d+)/.exec(page) ?? [];
+    expect(metadata.name).toBe(name);
+    const ports = spec.template.spec.containers[0].ports.map(({ containerPort }: Manifest) => String(containerPort));
+    expect(ports).toContain(port);
+  });
+
   it('gives Grafana the dashboards as they stand in files/', () => {
     const { metadata, data } = only('ConfigMap', { grafanaDashboard: { enabled: true } });
     expect(metadata.labels).toMatchObject({ grafana_dashboard: '1' });

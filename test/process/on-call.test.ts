@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -28,6 +29,14 @@ function failingRoutes(): string {
     .replaceAll('$job', 'orders')
     .replaceAll('$namespace', 'shop')
     .replaceAll('$__rate_interval', '10s');
+}
+
+/** The calls of the internal port that docs/how-to/on-call.md shows. */
+function commandsOfPage(): string[] {
+  const page = readFileSync(join(root, 'docs/how-to/on-call.md'), 'utf8');
+  const commands = [...page.matchAll(/^curl .*$|`(curl [^`]*)`/gm)].map(([line, inline]) => inline ?? line);
+  expect(commands.length).toBeGreaterThan(2);
+  return commands;
 }
 
 it(`leads from one 500 of the built service to its line, log and trace, as docs/how-to/on-call.md says${withoutPrometheus}`, {
@@ -67,6 +76,13 @@ it(`leads from one 500 of the built service to its line, log and trace, as docs/
       exemplars.every(({ traceId }) => collector.spans.some((span) => span.traceId === traceId)),
     );
     expect(exemplars.length).toBeGreaterThan(0);
+  }
+
+  // What the page has somebody type, with the ids of this request in place of those in its pictures.
+  for (const command of commandsOfPage()) {
+    const typed = command.replaceAll('localhost:9464', new URL(internalUrl).host);
+    const { status, stdout } = spawnSync('bash', ['-c', `set -o pipefail; ${typed}`], { encoding: 'utf8' });
+    expect({ typed, status, said: stdout !== '' }).toEqual({ typed, status: 0, said: true });
   }
 
   // 2. Which line.
