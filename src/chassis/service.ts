@@ -100,10 +100,11 @@ export class Service {
       seriesLimit: settings.METRICS_SERIES_LIMIT,
       build: buildInfo(settings),
       pool: () => this.database.pool,
+      replica: () => this.database.replica,
       log: this.logger,
     });
     this.errors = new ErrorReports(this.logger, [logReporter(this.logger), this.metrics.errorReporter, ...reporters]);
-    this.database = new Database(this.metrics.database);
+    this.database = new Database(this.metrics.database, this.logger);
     this.rateLimits = new RateLimitStore({ logger: this.logger, metrics: this.metrics.overload });
     this.health = new Health({ logger: this.logger, failures: () => this.startUpReport.failures });
     this.closers = new Closers(settings.SHUTDOWN_CLOSER_TIMEOUT_MS);

@@ -63,6 +63,26 @@ const contradictions: [what: string, values: Values, sentence: string][] = [
     'sentry.dsn is not a DSN; copy it from the settings of the Sentry project, https://key@host/number.',
   ],
   [
+    'two sources of the URL of the replica',
+    {
+      database: {
+        ...{ url: 'postgresql://postgres/orders' },
+        replica: { url: 'postgresql://replica/orders', existingSecret: 'orders-replica' },
+      },
+    },
+    'database.replica.url and database.replica.existingSecret are both set; keep one.',
+  ],
+  [
+    'a replica of another database',
+    { database: { url: 'postgresql://postgres/orders', replica: { url: 'mysql://replica/orders' } } },
+    'database.replica.url is not a PostgreSQL URL; write postgresql://user:password@host:5432/name, or leave it empty.',
+  ],
+  [
+    'a replica of the demo',
+    { database: { replica: { url: 'postgresql://replica/orders' } } },
+    'database.replica needs the database that it is a replica of; set database.url or database.existingSecret.',
+  ],
+  [
     'two sources of the Redis URL',
     { redis: { url: 'redis://redis:6379', existingSecret: 'orders-redis' } },
     'redis.url and redis.existingSecret are both set; keep one.',

@@ -9,7 +9,10 @@ const decoded = (secret: { data: Record<string, string> }) =>
 describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
   it('come from Secrets that exist, and none is made', () => {
     const values = {
-      database: { existingSecret: 'orders-database', existingSecretKey: 'uri' },
+      database: {
+        ...{ existingSecret: 'orders-database', existingSecretKey: 'uri' },
+        replica: { existingSecret: 'orders-replica', existingSecretKey: 'uri' },
+      },
       redis: { existingSecret: 'orders-redis', existingSecretKey: 'uri' },
       nats: { existingSecret: 'orders-nats', existingSecretKey: 'urls' },
       internal: { existingSecret: 'orders-internal', existingSecretKey: 'token' },
@@ -20,6 +23,7 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
     expect(all('Secret', values)).toEqual([]);
     expect(variables(container)).toMatchObject({
       DATABASE_URL: secretOf('orders-database', 'uri'),
+      DATABASE_READ_URL: secretOf('orders-replica', 'uri'),
       REDIS_URL: secretOf('orders-redis', 'uri'),
       EVENTS_NATS_URL: secretOf('orders-nats', 'urls'),
       INTERNAL_TOKEN: secretOf('orders-internal', 'token'),
@@ -30,7 +34,7 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
 
   it('that were given stand in the Secret of the release', () => {
     const values = {
-      database: { url },
+      database: { url, replica: { url: `${url}-replica` } },
       redis: { url: 'redis://:secret@redis:6379' },
       nats: { url: 'nats://orders:secret@nats:4222' },
       internal: { token: 'a-token-of-sixteen-bytes' },
@@ -39,6 +43,7 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
     };
     expect(decoded(only('Secret', values, 'orders'))).toEqual({
       DATABASE_URL: url,
+      DATABASE_READ_URL: `${url}-replica`,
       REDIS_URL: 'redis://:secret@redis:6379',
       EVENTS_NATS_URL: 'nats://orders:secret@nats:4222',
       INTERNAL_TOKEN: 'a-token-of-sixteen-bytes',
@@ -46,7 +51,14 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
       AUTH_JWT_SECRET: '12345678',
     });
     const { container } = servicePod(values);
-    for (const name of ['DATABASE_URL', 'REDIS_URL', 'EVENTS_NATS_URL', 'INTERNAL_TOKEN', 'SENTRY_DSN'])
+    for (const name of [
+      'DATABASE_URL',
+      'DATABASE_READ_URL',
+      'REDIS_URL',
+      'EVENTS_NATS_URL',
+      'INTERNAL_TOKEN',
+      'SENTRY_DSN',
+    ])
       expect(variables(container)[name]).toEqual(secretOf('orders', name));
     expect(container.envFrom).toEqual([{ secretRef: { name: 'orders' } }]);
   });

@@ -24,6 +24,7 @@ const otherNames = ['NODE_OPTIONS', 'POD_NAME', 'POD_UID', 'NODE_NAME'];
 /** What Secrets hold that are not the chart's. */
 const elsewhere: Record<string, string> = {
   DATABASE_URL: 'postgresql://orders:secret@postgres:5432/orders',
+  DATABASE_READ_URL: 'postgresql://orders:secret@postgres-replica:5432/orders',
   REDIS_URL: 'redis://redis:6379',
   EVENTS_NATS_URL: 'nats://orders:secret@nats:4222',
   INTERNAL_TOKEN: 'a-token-of-sixteen-bytes',

@@ -90,6 +90,10 @@ app.kubernetes.io/component: {{ last . }}
 {{- if or .Values.nats.url .Values.nats.existingSecret }}true{{ end }}
 {{- end }}
 
+{{- define "slipway.replica" -}}
+{{- if or .Values.database.replica.url .Values.database.replica.existingSecret }}true{{ end }}
+{{- end }}
+
 {{- define "slipway.redis" -}}
 {{- if or .Values.redis.url .Values.redis.existingSecret }}true{{ end }}
 {{- end }}
@@ -248,6 +252,10 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
 - name: SHUTDOWN_CLOSER_TIMEOUT_MS
   value: {{ include "slipway.closerMs" . | quote }}
 {{- include "slipway.limitsEnv" . }}
+{{- if include "slipway.replica" . }}
+{{ include "slipway.fromSecret" (dict "name" "DATABASE_READ_URL" "own" (include "slipway.fullname" .)
+  "existing" .Values.database.replica.existingSecret "key" .Values.database.replica.existingSecretKey) }}
+{{- end }}
 {{- if include "slipway.redis" . }}
 {{ include "slipway.fromSecret" (dict "name" "REDIS_URL" "own" (include "slipway.fullname" .)
   "existing" .Values.redis.existingSecret "key" .Values.redis.existingSecretKey) }}
@@ -313,6 +321,9 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
 {{- end }}
 {{- with .Values.database.url }}
 DATABASE_URL: {{ . | quote }}
+{{- end }}
+{{- with .Values.database.replica.url }}
+DATABASE_READ_URL: {{ . | quote }}
 {{- end }}
 {{- with .Values.redis.url }}
 REDIS_URL: {{ . | quote }}

@@ -20,6 +20,7 @@ nameOverride {{ $name | quote }} is no value of a label; write letters, digits a
 {{- end }}
 {{- $names := dict
   "database.existingSecret" .Values.database.existingSecret
+  "database.replica.existingSecret" .Values.database.replica.existingSecret
   "redis.existingSecret" .Values.redis.existingSecret
   "nats.existingSecret" .Values.nats.existingSecret
   "internal.existingSecret" .Values.internal.existingSecret
@@ -53,6 +54,16 @@ autoscaling.enabled needs a database that pods can share; set database.url or da
 {{- if and $database.maxConnections (include "slipway.databaseServer" .) (gt $needed (int64 $database.maxConnections)) }}
 database.maxConnections is {{ $database.maxConnections }}, and ({{ $most }} pods + {{ $surge }} of a rollout) x database.poolSize {{ $database.poolSize }} + 1 for migrations is {{ $needed }}; lower database.poolSize or the number of pods, or raise max_connections of the server and this value.
 {{- end }}
+{{- $replica := $database.replica }}
+{{- if and $replica.url $replica.existingSecret }}
+database.replica.url and database.replica.existingSecret are both set; keep one.
+{{- end }}
+{{- if and $replica.url (not (regexMatch "^postgres(ql)?://." $replica.url)) }}
+database.replica.url is not a PostgreSQL URL; write postgresql://user:password@host:5432/name, or leave it empty.
+{{- end }}
+{{- if and (include "slipway.replica" .) (not (include "slipway.databaseServer" .)) }}
+database.replica needs the database that it is a replica of; set database.url or database.existingSecret.
+{{- end }}
 {{- if and .Values.redis.url .Values.redis.existingSecret }}
 redis.url and redis.existingSecret are both set; keep one.
 {{- end }}
@@ -83,6 +94,7 @@ sentry.dsn is not a DSN; copy it from the settings of the Sentry project, https:
   "INTERNAL_PORT" "is always 9464 here"
   "DATABASE_URL" "is set by database.url or database.existingSecret"
   "DATABASE_POOL_SIZE" "is set by database.poolSize"
+  "DATABASE_READ_URL" "is set by database.replica.url or database.replica.existingSecret"
   "LOCAL_UPLOAD_DIR" "is set by uploads.mountPath"
   "NODE_OPTIONS" "is set by nodeOptions"
   "TRUST_PROXY" "is set by trustProxy"

@@ -8,6 +8,7 @@ import { jobSettings } from './settings/job-settings.ts';
 import { lifecycleSettings } from './settings/lifecycle-settings.ts';
 import { budgetIn, connectionsIn, memoryLimit } from './settings/memory-limit.ts';
 import { overloadSettings } from './settings/overload-settings.ts';
+import { replicaSettings } from './settings/replica-settings.ts';
 import { sentrySettings } from './settings/sentry-settings.ts';
 import { flag, isOriginList, isProxyList, isPublicUrl, wholeNumber } from './settings/setting-types.ts';
 import { tracingSettings } from './settings/tracing-settings.ts';
@@ -38,7 +39,8 @@ export const chassisSettings = {
     .default('file:./data/slipway.db')
     .describe('PostgreSQL URL or SQLite `file:` path; `none` for a service without a database')
     .meta({ secret: true, publicDefault: true, requiredInProduction: true }),
-  DATABASE_POOL_SIZE: wholeNumber(1, 1000, 10).describe('Connections to PostgreSQL at most'),
+  ...replicaSettings,
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000, 10).describe('Connections to PostgreSQL at most, and to the replica'),
   DATABASE_ACQUIRE_TIMEOUT_MS: wholeNumber(1, 600_000, 2000).describe(
     'How long a query waits for a connection, in milliseconds',
   ),

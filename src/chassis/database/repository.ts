@@ -4,7 +4,9 @@ import { NotFoundException } from '../errors/exceptions.ts';
 import { type StoredJson, storedPage } from '../query/paging/paging.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 import { currentUnit, isSurrounded } from './client/current-work.ts';
+import type { ReadPlace } from './client/database-kind.ts';
 import type { DelegateName, IdOf, ModelOf, OrmClient, RecordOf } from './client/orm-types.ts';
+import { delegateOf } from './models/delegate-of.ts';
 import { Coalescer, freezeRecords, raiseOwn, readKey, StoredRecords, TotalHints } from './reads/coalesce.ts';
 import { toOrmQuery, toProviderQuery } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
@@ -15,6 +17,13 @@ import { ChangedRows } from './work/changed-rows.ts';
 
 /** What is asked of a model. */
 type Parameters = ReadParameters & { [option: string]: unknown };
+
+/** A read, as it is asked for and within the scopes of the models that it reaches. */
+interface Asked {
+  readonly operation: 'findMany' | 'count';
+  readonly parameters: Parameters;
+  readonly scoped: Parameters;
+}
 
 /**
  * The base of a module's repositories: the only classes that know the ORM. `D` is the model's accessor, e.g. `'product'`;
@@ -41,7 +50,7 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
 
   /** The same for a response that no code reads: as JSON where the database made it. */
   findStored(query: FindQuery): Promise<StoredJson | readonly RecordOf<D>[]> {
-    return this.findMany === Repository.prototype.findMany ? this.found(query) : this.findMany(query);
+    return this.findMany === Repository.prototype.findMany ? this.found(query, true) : this.findMany(query);
   }
 
   /**
@@ -51,16 +60,16 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
    */
   async findPage(query: SearchQuery): Promise<PageResult<RecordOf<D>>> {
     const { page, pageSize, skip, take, countWhere } = query;
-    const findMany = this.findMany === Repository.prototype.findMany ? this.found : this.findMany;
-    if (query.count === 'none') return pageOf(query, await findMany.call(this, query), { page, pageSize, total: null });
+    const { findMany, count } = this.pageReads;
+    if (query.count === 'none') return pageOf(query, await findMany(query), { page, pageSize, total: null });
     const hintKey = readKey(this.scopeKey() ?? '', { where: countWhere });
     const likelyShown = startsAtFirst(query) && this.totals.endsWithin(hintKey, skip + take);
-    const counting = likelyShown ? undefined : this.count(countWhere);
+    const counting = likelyShown ? undefined : count(countWhere);
     // When the page shows the total, the count is not awaited, so its failure is handled here.
     counting?.catch(() => undefined);
-    const rows = await findMany.call(this, query);
+    const rows = await findMany(query);
     const shown = startsAtFirst(query) ? revealedTotal(skip, take, rows.length) : undefined;
-    const total = shown ?? (await (counting ?? this.count(countWhere)));
+    const total = shown ?? (await (counting ?? count(countWhere)));
     this.totals.remember(hintKey, total);
     return pageOf(query, rows, { page, pageSize, total });
   }
@@ -75,7 +84,7 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
 
   /** How many records match a filter; all without one. */
   count(where?: Filter): Promise<number> {
-    return this.shared('count', where ? { where } : {}) as Promise<number>;
+    return this.counted(where);
   }
 
   /** The record with this identifier, or null. */
@@ -126,8 +135,24 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
     return readsJson && !currentUnit(this.client) && !isSurrounded(this.client) ? reader : undefined;
   }
 
-  private found(query: FindQuery): Promise<StoredRecords<RecordOf<D>> | RecordOf<D>[]> {
-    return this.shared('findMany', this.parameters(query)) as Promise<StoredRecords<RecordOf<D>> | RecordOf<D>[]>;
+  /** What a page and its total are read by: both as lists, unless a subclass reads one of them in its own way. */
+  private get pageReads() {
+    const { findMany, count } = Repository.prototype;
+    const isList = this.findMany === findMany && this.count === count;
+    return {
+      findMany: (query: SearchQuery) => (this.findMany === findMany ? this.found(query, isList) : this.findMany(query)),
+      count: (where?: Filter) => (this.count === count ? this.counted(where, isList) : this.count(where)),
+    };
+  }
+
+  /** @param isList whether it may be read from a replica */
+  private found(query: FindQuery, isList = false): Promise<StoredRecords<RecordOf<D>> | RecordOf<D>[]> {
+    const found = this.shared('findMany', this.parameters(query), isList);
+    return found as Promise<StoredRecords<RecordOf<D>> | RecordOf<D>[]>;
+  }
+
+  private counted(where: Filter | undefined, isList = false): Promise<number> {
+    return this.shared('count', where ? { where } : {}, isList) as Promise<number>;
   }
 
   private async stored(id: IdOf<D>, select: Selection | undefined): Promise<StoredRecords | undefined> {
@@ -136,33 +161,38 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
     return reader.findUnique(this.modelName, this.forReader({ where: { id }, select }));
   }
 
-  private async read(operation: 'findMany' | 'count', parameters: Parameters, scoped: Parameters): Promise<unknown> {
+  private async read(asked: Asked, { client, kind }: ReadPlace): Promise<unknown> {
+    const { operation, parameters, scoped } = asked;
     // The ORM cannot sort by records in a scope; the reader can, in a unit of work too.
     const unit = currentUnit(this.client);
-    const isForReader = scoped.orderScopes !== undefined && (unit !== undefined || !isSurrounded(this.client));
-    const reader = isForReader ? this.kind.reader : this.reader;
+    const isForReader = scoped.orderScopes !== undefined || (kind.readsJson && !unit);
+    const reader = isForReader && (unit || !isSurrounded(this.client)) ? kind.reader : undefined;
     const stored = await (operation === 'count'
       ? reader?.count(this.modelName, scoped.where)
       : reader?.findMany(this.modelName, scoped, unit));
     if (stored !== undefined) return stored;
-    const asked = toOrmQuery(parameters, this.kind);
-    const split = operation === 'findMany' ? splitSelection(asked.select) : undefined;
-    if (!split) return this.delegate[operation](asked);
-    return this.completed(await this.delegate.findMany({ ...asked, select: split.own }), split);
+    const query = toOrmQuery(parameters, this.kind);
+    const delegate = delegateOf(client, this.model);
+    const split = operation === 'findMany' ? splitSelection(query.select) : undefined;
+    if (!split) return delegate[operation](query);
+    return this.completed(await delegate.findMany({ ...query, select: split.own }), split, client);
   }
 
-  private completed(records: object[], split: SplitSelection): Promise<object[]> {
-    return withRelated(this.orm, this.modelName, records, split, this.kind.dataModel);
+  private completed(records: object[], split: SplitSelection, client: object = this.orm): Promise<object[]> {
+    return withRelated(client, this.modelName, records, split, this.kind.dataModel);
   }
 
   /** The key is made of what is really asked of the database, so no caller can meet another's filter. */
-  private async shared(operation: 'findMany' | 'count', parameters: Parameters): Promise<unknown> {
-    const scoped = this.forReader(parameters);
-    const key = currentUnit(this.client) ? undefined : readKey(operation, scoped);
-    if (key === undefined) return this.read(operation, parameters, scoped);
+  private async shared(operation: Asked['operation'], parameters: Parameters, isList: boolean): Promise<unknown> {
+    const asked = { operation, parameters, scoped: this.forReader(parameters) };
+    const here = () => this.read(asked, { client: this.orm, kind: this.kind });
+    const isAlone = currentUnit(this.client) !== undefined;
+    const key = isAlone ? undefined : readKey(operation, asked.scoped);
+    if (key === undefined) return here();
     stopAbandoned();
-    const read = async () => freezeRecords(await this.read(operation, parameters, scoped));
-    return this.coalescer.run(key, read).catch(raiseOwn);
+    const replica = isList && !isSurrounded(this.client) ? this.kind.replica : undefined;
+    const read = replica ? () => replica.read((there) => this.read(asked, there), here) : here;
+    return this.coalescer.run(key, async () => freezeRecords(await read())).catch(raiseOwn);
   }
 }
 

@@ -28,10 +28,23 @@ export function settingContradictions(settings: Environment, postgresqlOnly = is
   if (settings.DIAGNOSTICS_ENABLED && settings.INTERNAL_TOKEN === undefined) {
     problems.push('DIAGNOSTICS_ENABLED: expected INTERNAL_TOKEN to be set, because profiles need it; found none');
   }
+  const replica = replicaProblem(settings);
+  if (replica !== undefined) problems.push(`DATABASE_READ_URL: ${replica}`);
   if (sharePort(settings)) {
     problems.push(`INTERNAL_PORT: expected another port than PORT; found ${settings.PORT} for both`);
   }
   return problems;
+}
+
+/** What keeps a replica from holding what the database of DATABASE_URL does. */
+function replicaProblem({ DATABASE_URL: url, DATABASE_READ_URL: replica }: Environment): string | undefined {
+  if (replica === undefined) return undefined;
+  if (!/^postgres(ql)?:/.test(url)) {
+    const found = hasDatabase(url) ? 'file:…' : 'none';
+    return `expected DATABASE_URL to be postgresql://…, because only PostgreSQL has replicas; found ${found}`;
+  }
+  const [schema, own] = [url, replica].map((text) => new URL(text).searchParams.get('schema') ?? '');
+  return schema === own ? undefined : `expected the ?schema= of DATABASE_URL, which is "${schema}"; found "${own}"`;
 }
 
 function sharePort({ HOST, PORT, INTERNAL_HOST, INTERNAL_PORT }: Environment): boolean {

@@ -47,6 +47,8 @@ type Meaning = readonly [kind: FaultKind, reason?: string];
 /** All that the adapter lets through of a connection that cannot be opened; `unreachableReason` finds out more. */
 export const cannotBeReached = 'it cannot be reached';
 
+const statementTookTooLong = 'a statement took too long';
+
 const byAdapterKind: Record<string, Meaning> = {
   UniqueConstraintViolation: ['duplicate'],
   ForeignKeyConstraintViolation: ['reference'],
@@ -91,7 +93,7 @@ const byPrismaCode: Record<string, Meaning> = {
 
 /** PostgreSQL's own codes that the adapter leaves as they are; the longest prefix counts. */
 const bySqlState: Record<string, Meaning> = {
-  '57014': ['unavailable', 'a statement took too long'],
+  '57014': ['unavailable', statementTookTooLong],
   '57P': ['unavailable', 'it is shutting down or starting'],
   '55P03': ['unavailable', 'a lock was held too long'],
   '25006': ['unavailable', 'it is read-only'],
@@ -192,6 +194,12 @@ function describe(
 ): Fault {
   const known = Object.entries(more).filter(([, value]) => value !== undefined);
   return { ...fault, ...Object.fromEntries(known) };
+}
+
+/** Whether a statement ran into its time limit, as it would elsewhere; however deep that stands among the causes. */
+export function ranIntoTimeLimit(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return classifyDatabaseError(error)?.reason === statementTookTooLong || ranIntoTimeLimit(error.cause);
 }
 
 /** Whether a statement failed because a table is not there, however deep that stands among the causes. */

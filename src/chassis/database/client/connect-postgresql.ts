@@ -18,6 +18,14 @@ type WatchedClient = PoolClient & {
   readonly connection: { on(event: 'errorMessage', listener: (error: { code?: string }) => void): void };
 };
 
+/** What is asked of sessions beside what each has. */
+export interface Sessions {
+  /** Begins a session. What it raises closes the connection. */
+  begin(client: ClientBase): Promise<void>;
+  /** Whether a connection that began may be lent. */
+  serves(client: ClientBase): boolean;
+}
+
 /** The SQLSTATE of a write that the session's transactions do not allow. */
 const readOnlyTransaction = '25006';
 
@@ -32,9 +40,11 @@ export class LendingPool extends Pool {
   readonly requests: RequestQueue;
   readonly #readOnly = new WeakSet<PoolClient>();
   readonly #leave = new WeakMap<PoolClient, () => void>();
+  readonly #serves: Sessions['serves'] | undefined;
 
-  constructor(config: PoolConfig) {
+  constructor(config: PoolConfig, serves?: Sessions['serves']) {
     super(config);
+    this.#serves = serves;
     // A broken connection is an 'error' event, of the pool or of the lent connection, which ends the process without a listener.
     this.on('error', () => undefined);
     this.on('connect', (client) => {
@@ -66,6 +76,15 @@ export class LendingPool extends Pool {
     return undefined;
   }
 
+  /** Connections that do not serve any more are closed, until one does. */
+  async #serving(): Promise<PoolClient> {
+    for (;;) {
+      const client = await super.connect();
+      if (!this.#serves || this.#serves(client)) return client;
+      client.release(true);
+    }
+  }
+
   /** A session keeps what it was told when it began: one of a time when the database was read-only stays so. */
   #watchForReadOnly(client: WatchedClient): void {
     client.connection.on('errorMessage', ({ code }) => {
@@ -74,7 +93,7 @@ export class LendingPool extends Pool {
   }
 
   async #lend(): Promise<PoolClient> {
-    const { opened, leave } = await this.requests.enter(() => super.connect());
+    const { opened, leave } = await this.requests.enter(() => this.#serving());
     this.#leave.set(opened, leave);
     return opened;
   }
@@ -100,11 +119,11 @@ interface PostgresConnection {
  * Sessions run in UTC, whatever the server's zone is: the adapter writes moments without a zone and ignores the one that
  * it reads.
  */
-export function connectPostgresql(target: PostgresTarget, limits: PoolConfig): PostgresConnection {
+export function connectPostgresql(target: PostgresTarget, limits: PoolConfig, sessions?: Sessions): PostgresConnection {
   const options = [!target.pgbouncer && '-c TimeZone=UTC', target.schema && `-c search_path="${target.schema}"`]
     .filter(Boolean)
     .join(' ');
-  const pool = new CancellingPool({
+  const config: PoolConfig = {
     connectionString: target.connectionString,
     application_name: 'slipway',
     keepAlive: true,
@@ -112,11 +131,13 @@ export function connectPostgresql(target: PostgresTarget, limits: PoolConfig): P
     ...(options !== '' && { options }),
     // A pooler of transactions takes no options of a session, and refuses a client that sends a time-out of statements:
     // the role has that (docs/explanation/scale.md). It remembers the zone for its clients.
-    ...(target.pgbouncer && {
-      statement_timeout: false,
-      onConnect: async (client: ClientBase) => void (await client.query(inUtc)),
-    }),
-  });
+    ...(target.pgbouncer && { statement_timeout: false }),
+    onConnect: async (client) => {
+      if (target.pgbouncer) await client.query(inUtc);
+      await sessions?.begin(client);
+    },
+  };
+  const pool = new CancellingPool(config, { serves: sessions?.serves });
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     ...(target.schema && { schema: target.schema }),
@@ -154,6 +175,13 @@ interface RunningRead {
   cancelled?: Promise<boolean>;
 }
 
+interface CancellingPoolOptions {
+  /** How often reads under way are looked at. */
+  readonly everyMs?: number;
+  /** Whether a connection may be lent. Default: each may. */
+  readonly serves?: Sessions['serves'] | undefined;
+}
+
 /**
  * A pool that cancels a read within a second after the last request that waits for it has been abandoned: it would hold
  * its connection until its end. Writes, queries of transactions and what runs in `uninterrupted` are never cancelled so.
@@ -166,8 +194,8 @@ export class CancellingPool extends LendingPool {
   readonly #lookEveryMs: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(config: PoolConfig, everyMs = lookEveryMs) {
-    super(config);
+  constructor(config: PoolConfig, { everyMs = lookEveryMs, serves }: CancellingPoolOptions = {}) {
+    super(config, serves);
     this.#lookEveryMs = everyMs;
     Object.assign(this, { query: this.#queryOr(super.query.bind(this) as Query) });
   }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { stopAbandoned } from '../../context/request-context.ts';
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
+import type { ReplicaOutcome } from '../../telemetry/metrics/replica-metrics.ts';
 import type { DataModel } from '../models/data-model.ts';
 import type { LentConnection } from '../work/expiry.ts';
 import type { DriverTransaction, Unit } from '../work/unit.ts';
@@ -70,6 +71,8 @@ export interface DatabaseCounts {
   coalesced(): void;
   /** A read went to the ORM, because the reader of JSON does not know its shape or failed. */
   leftToOrm(reason: 'shape' | 'failed'): void;
+  /** A list was read from the replica, or why from the primary; see `ReplicaMetrics`. */
+  readFromReplica?(outcome: ReplicaOutcome): void;
 }
 
 /** An operation whose time is measured and whose errors are converted. */

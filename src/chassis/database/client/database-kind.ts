@@ -1,4 +1,5 @@
 import type { DataModel } from '../models/data-model.ts';
+import type { ReadReplica } from '../replica/read-replica.ts';
 import type { ModelRules } from '../scope/model-rules.ts';
 import type { JsonReader } from '../statements/json-reader.ts';
 import type { DatabaseCounts } from './current-work.ts';
@@ -15,6 +16,14 @@ export interface DatabaseKind {
   readonly reader: JsonReader;
   /** Whether it reads all that it knows, or only what the ORM cannot read. */
   readonly readsJson: boolean;
+  /** Where lists are read too; undefined without DATABASE_READ_URL. */
+  readonly replica?: ReadReplica | undefined;
+}
+
+/** A client that a read may be made on, and what is known of its database. */
+export interface ReadPlace {
+  readonly client: object;
+  readonly kind: Pick<DatabaseKind, 'reader' | 'readsJson'>;
 }
 
 const kinds = new WeakMap<object, DatabaseKind>();

@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
 import type { PoolCounts } from '../../telemetry/metrics/database-metrics.ts';
+import type { ReadReplica, ReplicaOptions } from '../replica/read-replica.ts';
 import type { DatabaseCounts } from './current-work.ts';
-import { databaseKindOf } from './database-kind.ts';
+import { databaseKindOf, nameDatabase } from './database-kind.ts';
 import type { DatabaseProvider } from './database-url.ts';
 import { type DatabaseSettings, type OpenOrm, openDatabase } from './orm.ts';
 import type { OrmClient } from './orm-types.ts';
@@ -11,12 +12,18 @@ import type { RequestQueue } from './request-queue.ts';
 /** The database of a service, from `connectOrm` to the service's end. */
 export class Database {
   readonly #counts: DatabaseCounts;
+  readonly #logger: ReplicaOptions['logger'];
   #open: OpenOrm | undefined;
+  #replica: ReadReplica | undefined;
   #wasClosed = false;
 
-  /** @param counts is told of every operation */
-  constructor(counts: DatabaseCounts) {
+  /**
+   * @param counts is told of every operation
+   * @param logger is told when a replica is used, and when not
+   */
+  constructor(counts: DatabaseCounts, logger: ReplicaOptions['logger']) {
     this.#counts = counts;
+    this.#logger = logger;
   }
 
   /** Whether it is open. A service whose DATABASE_URL is `none` never has it open. */
@@ -49,6 +56,11 @@ export class Database {
     return this.#open?.pool;
   }
 
+  /** The replica that lists are read from; undefined without DATABASE_READ_URL and while closed. */
+  get replica(): ReadReplica | undefined {
+    return this.#replica;
+  }
+
   /** The requests that wait for a connection of the pool, or for SQLite's thread; undefined while closed. */
   get requests(): RequestQueue | undefined {
     return this.#open?.requests;
@@ -62,6 +74,8 @@ export class Database {
   async open(settings: DatabaseSettings): Promise<void> {
     if (this.#open) throw new Error('Expected a closed database, found it open; connectOrm() is called once.');
     this.#open = await openDatabase(settings, { counts: this.#counts });
+    const { DATABASE_READ_URL } = settings;
+    if (DATABASE_READ_URL !== undefined) await this.#openReplica({ ...settings, DATABASE_READ_URL });
   }
 
   /** Asks for a sign of life. @throws DatabaseUnavailableException when there is none, or the database cannot be written */
@@ -77,9 +91,23 @@ export class Database {
   /** Closes it; does nothing when it is not open. */
   async close(): Promise<void> {
     const closing = this.#open;
+    const replica = this.#replica;
     this.#open = undefined;
+    this.#replica = undefined;
     this.#wasClosed ||= closing !== undefined;
-    await closing?.close();
+    try {
+      await replica?.close();
+    } finally {
+      await closing?.close();
+    }
+  }
+
+  async #openReplica(settings: ReplicaOptions['settings']): Promise<void> {
+    const { ReadReplica } = await import('../replica/read-replica.ts');
+    const kind = databaseKindOf(this.client);
+    const options = { settings, rules: kind.rules, counts: this.#counts, logger: this.#logger };
+    this.#replica = await ReadReplica.open(options);
+    nameDatabase(this.client, { ...kind, replica: this.#replica });
   }
 
   get #opened(): OpenOrm {

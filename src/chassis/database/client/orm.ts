@@ -4,6 +4,7 @@ import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { ModelRules } from '../scope/model-rules.ts';
 import { JsonReader } from '../statements/json-reader.ts';
+import type { Sessions } from './connect-postgresql.ts';
 import { convertingErrors } from './convert-orm-errors.ts';
 import { type DatabaseCounts, errorConverter } from './current-work.ts';
 import { nameDatabase } from './database-kind.ts';
@@ -28,6 +29,10 @@ export interface DatabaseSettings {
   readonly DATABASE_IDLE_TIMEOUT_MS: number;
   /** Whether lists and single records are read as JSON that the database makes. */
   readonly DATABASE_JSON_READS?: boolean;
+  /** A streaming replica that lists are read from; PostgreSQL only. */
+  readonly DATABASE_READ_URL?: string | undefined;
+  /** How long a list waits for the replica to catch up. */
+  readonly DATABASE_READ_WAIT_MS?: number;
 }
 
 /** An open database: its client and what belongs to it. */
@@ -51,6 +56,10 @@ export interface OpenDatabaseOptions {
   readonly counts?: DatabaseCounts | undefined;
   /** Absolute path of the generated clients. Default: the service's own. */
   readonly clients?: string | undefined;
+  /** The rules of the models. Default: new ones, which repositories add to. */
+  readonly rules?: ModelRules | undefined;
+  /** What is asked of sessions; PostgreSQL only. */
+  readonly sessions?: Sessions | undefined;
 }
 
 /**
@@ -60,10 +69,10 @@ export interface OpenDatabaseOptions {
  * database does not answer
  */
 export async function openDatabase(settings: DatabaseSettings, options: OpenDatabaseOptions = {}): Promise<OpenOrm> {
-  const { counts, clients } = options;
+  const { counts, clients, sessions } = options;
   const target = parseDatabaseUrl(settings.DATABASE_URL);
   const { Client, dataModel } = await loadGeneratedClient(target.provider, clients);
-  const { adapter, pool, requests, isBusy = () => false } = await connect(target, settings, dataModel);
+  const { adapter, pool, requests, isBusy = () => false } = await connect(target, settings, { dataModel, sessions });
   const { shared, factory } = sharedConnection(adapter);
   // Its messages would hold the values that it was called with, and go to logs and monitors.
   const bare = new Client({ adapter: factory, errorFormat: 'minimal' });
@@ -74,7 +83,7 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
     throw await noAnswer(target, error);
   }
   const { provider, writable } = target;
-  const rules = new ModelRules(dataModel);
+  const { rules = new ModelRules(dataModel) } = options;
   const scoped = { provider, dataModel, rules };
   const conversion = { counts, dataModel, scoped };
   const client = convertingErrors(bare, conversion);
@@ -93,7 +102,11 @@ interface Connected {
 }
 
 /** Loads the driver of one database and not that of the other. */
-async function connect(target: DatabaseTarget, settings: DatabaseSettings, dataModel: DataModel): Promise<Connected> {
+async function connect(
+  target: DatabaseTarget,
+  settings: DatabaseSettings,
+  { dataModel, sessions }: { dataModel: DataModel; sessions: Sessions | undefined },
+): Promise<Connected> {
   if (target.provider === 'sqlite') {
     const { connectSqlite, sqliteQueue } = await import('../sqlite/connect-sqlite.ts');
     const requests = sqliteQueue();
@@ -101,14 +114,15 @@ async function connect(target: DatabaseTarget, settings: DatabaseSettings, dataM
     return { adapter, requests, isBusy: adapter.isBusy };
   }
   const { connectPostgresql } = await import('./connect-postgresql.ts');
-  return connectPostgresql(target, {
+  const limits = {
     max: settings.DATABASE_POOL_SIZE,
     connectionTimeoutMillis: settings.DATABASE_ACQUIRE_TIMEOUT_MS,
     idleTimeoutMillis: settings.DATABASE_IDLE_TIMEOUT_MS,
     statement_timeout: settings.DATABASE_STATEMENT_TIMEOUT_MS,
     // The server ends a statement in time; this ends the wait for a server that is gone without a word.
     query_timeout: settings.DATABASE_STATEMENT_TIMEOUT_MS + 2000,
-  });
+  };
+  return connectPostgresql(target, limits, sessions);
 }
 
 async function noAnswer(target: DatabaseTarget, error: unknown): Promise<DatabaseUnavailableException> {

@@ -1,4 +1,5 @@
 import { Histogram, type MetricFamily, type Sample, type SeriesLimit } from './metric-family.ts';
+import { ReplicaMetrics, type ReplicaOutcome, type ReplicaState } from './replica-metrics.ts';
 
 const secondsBuckets: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
@@ -14,14 +15,18 @@ export interface PoolCounts {
 /** The database as the service sees it: connections, time of queries, reads that were shared. */
 export class DatabaseMetrics {
   readonly #pool: () => PoolCounts | undefined;
+  readonly #replica: () => ReplicaState | undefined;
+  readonly #replicaReads: ReplicaMetrics;
   /** Time of operations, by model and operation. */
   readonly seconds: Histogram;
   #coalesced = 0;
   #pendingMigrations: number | undefined;
   readonly #leftToOrm = { shape: 0, failed: 0 };
 
-  constructor(limit: SeriesLimit, pool: () => PoolCounts | undefined) {
+  constructor(limit: SeriesLimit, pool: () => PoolCounts | undefined, replica: () => ReplicaState | undefined) {
     this.#pool = pool;
+    this.#replica = replica;
+    this.#replicaReads = new ReplicaMetrics(replica);
     this.seconds = new Histogram(
       {
         name: 'database_query_duration_seconds',
@@ -48,6 +53,11 @@ export class DatabaseMetrics {
     this.#leftToOrm[reason] += 1;
   }
 
+  /** Counts one list by where it was read, and why not from the replica. */
+  readFromReplica(outcome: ReplicaOutcome): void {
+    this.#replicaReads.count(outcome);
+  }
+
   get families(): MetricFamily[] {
     return [
       this.seconds,
@@ -66,15 +76,15 @@ export class DatabaseMetrics {
       },
       {
         name: 'database_pool_connections',
-        help: 'Open connections of the pool by state: in_use, idle. PostgreSQL only.',
+        help: 'Open connections of the pool by state: in_use, idle; those to the replica with pool="replica". PostgreSQL only.',
         type: 'gauge',
-        samples: () => connections(this.#pool()),
+        samples: () => this.#ofPools(connections),
       },
       {
         name: 'database_pool_waiting',
         help: 'Queries that wait for a connection. PostgreSQL only.',
         type: 'gauge',
-        samples: () => waiting(this.#pool()),
+        samples: () => this.#ofPools(waiting),
       },
       {
         name: 'database_migrations_pending',
@@ -82,7 +92,15 @@ export class DatabaseMetrics {
         type: 'gauge',
         samples: () => (this.#pendingMigrations === undefined ? [] : [{ labels: '', value: this.#pendingMigrations }]),
       },
+      ...this.#replicaReads.families,
     ];
+  }
+
+  #ofPools(samples: (pool: PoolCounts | undefined) => Sample[]): Sample[] {
+    const ofReplica = samples(this.#replica()?.pool).map(({ labels, value }) => {
+      return { labels: labels === '' ? 'pool="replica"' : `pool="replica",${labels}`, value };
+    });
+    return [...samples(this.#pool()), ...ofReplica];
   }
 }
 

@@ -11,6 +11,7 @@ import { labelText, type MetricFamily, SeriesLimit } from './metric-family.ts';
 import { ModuleMetrics } from './module-metrics.ts';
 import { OutboundMetrics } from './outbound-metrics.ts';
 import { OverloadMetrics } from './overload-metrics.ts';
+import type { ReplicaState } from './replica-metrics.ts';
 
 /** What the metrics of a service begin with. */
 interface MetricsOptions {
@@ -19,6 +20,8 @@ interface MetricsOptions {
   build: Pick<BuildInfo, 'version' | 'revision'>;
   /** The database's pool of connections; undefined while there is none. Asked at each scrape. */
   pool: () => PoolCounts | undefined;
+  /** The replica that lists are read from; undefined while there is none. Asked at each scrape. */
+  replica?: () => ReplicaState | undefined;
   /** Is told which metrics of modules had to be left out, and why. */
   log: { warn(line: object, message: string): void };
 }
@@ -45,12 +48,12 @@ export class Metrics {
   readonly modules: ModuleMetrics;
   readonly #families: readonly MetricFamily[];
 
-  constructor({ seriesLimit, build, pool, log }: MetricsOptions) {
+  constructor({ seriesLimit, build, pool, replica = () => undefined, log }: MetricsOptions) {
     this.modules = new ModuleMetrics(log);
     const limit = new SeriesLimit(seriesLimit);
     const http = new HttpMetrics(limit);
     const exceptions = new ExceptionMetrics(limit);
-    this.database = new DatabaseMetrics(limit, pool);
+    this.database = new DatabaseMetrics(limit, pool, replica);
     this.outbound = new OutboundMetrics(limit);
     this.overload = new OverloadMetrics(limit);
     this.observer = http.observer;

@@ -33,3 +33,32 @@ describe('a service whose models are for PostgreSQL only', () => {
     }
   });
 });
+
+describe('a replica', () => {
+  const problemsOf = (variables: Record<string, string>) =>
+    settingContradictions(readEnvironment({}, { NODE_ENV: 'test', ...variables }), false);
+  const replica = { DATABASE_READ_URL: 'postgresql://replica/x' };
+
+  it('belongs to a database on PostgreSQL, in the same schema', () => {
+    expect(problemsOf({ ...replica, DATABASE_URL: 'postgresql://db/x' })).toEqual([]);
+    const inSchema = { DATABASE_READ_URL: 'postgresql://replica/x?schema=shop' };
+    expect(problemsOf({ ...inSchema, DATABASE_URL: 'postgresql://db/x?schema=shop' })).toEqual([]);
+    expect(() => problemsOf({ ...inSchema, DATABASE_URL: 'postgresql://db/x' })).toThrow(
+      'DATABASE_READ_URL: expected the ?schema= of DATABASE_URL, which is ""; found "shop"',
+    );
+  });
+
+  it.each([
+    [{}, 'found file:…'],
+    [{ DATABASE_URL: 'none' }, 'found none'],
+  ])('is refused beside any other: %o', (variables, found) => {
+    expect(() => problemsOf({ ...replica, ...variables })).toThrow(
+      `DATABASE_READ_URL: expected DATABASE_URL to be postgresql://…, because only PostgreSQL has replicas; ${found}`,
+    );
+  });
+
+  it('is on PostgreSQL itself', () => {
+    const file = { DATABASE_URL: 'postgresql://db/x', DATABASE_READ_URL: 'file:./x.db' };
+    expect(() => problemsOf(file)).toThrow('DATABASE_READ_URL: expected postgresql://…, a streaming replica');
+  });
+});

@@ -11,7 +11,7 @@ function request(): OpenRequest {
 
 describe('the query after one that was cancelled', () => {
   it('is never hit, however close the end of the first is', async () => {
-    const pool = new CancellingPool({ connectionString: inject('postgresUrl'), max: 1 }, 1);
+    const pool = new CancellingPool({ connectionString: inject('postgresUrl'), max: 1 }, { everyMs: 1 });
     const outcomes = { cancelled: 0, finished: 0 };
     for (let round = 0; round < 150; round += 1) {
       const abandoned = request();
@@ -31,7 +31,7 @@ describe('the query after one that was cancelled', () => {
   });
 
   it('gets a new connection when it is not certain that the server has acted', async () => {
-    const pool = new CancellingPool({ connectionString: inject('postgresUrl'), max: 1 }, 1);
+    const pool = new CancellingPool({ connectionString: inject('postgresUrl'), max: 1 }, { everyMs: 1 });
     const client = await pool.connect();
     // Somewhere nobody answers to a request to cancel.
     Object.assign(client, { port: 1 });
