@@ -46,8 +46,8 @@ type Records = readonly { id: string }[];
 
 const userCount = 200;
 const profileCount = userCount - 1;
-/** As many products as PostgreSQL takes in one statement: 32,767 values. */
-const portion = 4_000;
+/** The ORM keeps what its last hundred messages for debugging named, among it the plans of some twenty statements of this size. */
+const portion = 500;
 /** How often a portion is tried again after another process stored some of it. */
 const attempts = 5;
 

@@ -8,6 +8,7 @@ import {
   type Expected,
   isFull,
   isSorted,
+  lastPage,
   linksFit,
   type Order,
   type Page,
@@ -116,6 +117,22 @@ export function readNeighbours(world: World, asked: PageAsked & { page: number }
   if (!isAudit() || page % 2 === 0 || 2 * pageSize > world.resource.pageSize.maximum) return;
   const whole = readPage(world, { ...asked, name: 'audit', page: (page + 1) / 2, pageSize: 2 * pageSize });
   if (whole) checkWhole([first, second], whole);
+}
+
+/** What somebody browses page by page: conditions and an order, with related records or without. */
+export interface Browsed extends Pick<PageAsked, 'name' | 'conditions' | 'order'> {
+  /** Names of related records. */
+  include: readonly string[];
+  total: number;
+  /** The last page that somebody looks at. */
+  lastPage: number;
+}
+
+/** Two neighbouring pages of twenty records among the first ones. */
+export function browse(world: World, { include, lastPage: last, ...asked }: Browsed): void {
+  const pageSize = Math.min(20, world.resource.pageSize.maximum);
+  const page = oddPage(Math.min(last, lastPage({ total: asked.total, pageSize })));
+  readNeighbours(world, { ...asked, page, pageSize, include: Object.fromEntries(include.map((name) => [name, true])) });
 }
 
 /** A random whole number from 0 up to but not including `count`. */

@@ -24,6 +24,8 @@ export interface RunSummary {
   bytes: number;
   /** Iterations in each second, from the first to the last. */
   rate: number;
+  /** The most requests a second that held all thresholds, where a run looked for that; the command finds it. */
+  held?: number;
   /** Thresholds that were crossed. */
   crossed: string[];
   checks: { name: string; passes: number; fails: number }[];

@@ -26,8 +26,13 @@ export function summaryTable(runs: readonly RunSummary[]): string {
 
 /** What came of a run in words: the rate at which it broke, where that was looked for, or what was not as it should be. */
 export function resultOf(run: RunSummary): string {
-  if (run.profile === 'breakpoint') return `broke: ${run.crossed.join('; ') || 'not within the run'}`;
+  if (run.profile === 'breakpoint') return breakingPoint(run);
   return run.crossed.length === 0 ? 'ok' : `CROSSED: ${run.crossed.join('; ')}`;
+}
+
+function breakingPoint({ held, crossed }: RunSummary): string {
+  const most = held === undefined ? '' : `held ${held} requests/s; `;
+  return `${most}broke: ${crossed.join('; ') || 'not within the run'}`;
 }
 
 /** Rows as lines of equal columns: the first `words` and the last to the left, numbers to the right. */

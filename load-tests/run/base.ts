@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { compareRuns, type Difference, keyOf } from './compare-runs.ts';
-import { isSameMachine } from './machine.ts';
+import { isSameMachine, thisMachine } from './machine.ts';
 import type { LoadReport } from './report.ts';
 
 /** How a report stands beside the base, or why it cannot be compared with one. */
@@ -27,6 +27,24 @@ export function compareWithBase(file: string, report: LoadReport, tolerance: num
       tolerance,
     ),
   };
+}
+
+/** Whether a base in a file judges the times of a scenario under a profile: it is of this machine and database and has it. */
+export function hasBase(file: string, run: BaseQuestion): boolean {
+  if (!existsSync(file)) return false;
+  const { machine, database, runs } = readReport(file);
+  if (!isSameMachine(machine, thisMachine()) || database !== run.database) return false;
+  const isOfList = ({ resource }: { resource: string }) => run.resource === undefined || resource === run.resource;
+  return runs.some((one) => one.scenario === run.scenario && one.profile === run.profile && isOfList(one));
+}
+
+/** What a base is asked for. */
+interface BaseQuestion {
+  readonly scenario: string;
+  readonly profile: string;
+  /** None is the list with the most records. */
+  readonly resource: string | undefined;
+  readonly database: string | undefined;
 }
 
 /** Keeps the runs of a report as the base, beside those of other scenarios. */

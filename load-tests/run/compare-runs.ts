@@ -33,14 +33,15 @@ const measures: readonly Measure[] = [
   { name: 'dropped', of: ({ dropped }) => dropped, worse: 'more', factor: () => 1, noise: 0 },
 ];
 
-/** Of a closed model the rate is its result; of an open one it is its input, unless it looked for the breaking point. */
-const rate: Measure = {
-  name: 'iterations/s',
-  of: (run) => run.rate,
-  worse: 'less',
-  factor: (tolerance) => tolerance,
-  noise: 1,
-};
+/** Of a run that looked for the breaking point, its result. */
+const held: Measure = { ...rateMeasure('held requests/s'), of: (run) => run.held ?? 0 };
+
+/** Of a closed model the rate is its result; of an open one it is its input. */
+const rate: Measure = { ...rateMeasure('iterations/s'), of: (run) => run.rate };
+
+function rateMeasure(name: string): Omit<Measure, 'of'> {
+  return { name, worse: 'less', factor: (tolerance) => tolerance, noise: 1 };
+}
 
 /**
  * Compares the runs of two reports, scenario by scenario.
@@ -81,8 +82,9 @@ function measuresOf(before: RunSummary, after: RunSummary): Measure[] {
     const of = (run: RunSummary) => run.parts.find((part) => part.name === name)?.median ?? 0;
     return of(before) > 0 ? [{ ...(measures[0] as Measure), name: `${name}: median ms`, of }] : [];
   });
-  const isResult = /^(closed|breakpoint)/.test(after.profile);
-  return [...measures, ...(isResult ? [rate] : []), ...parts];
+  // How late and how many failed where it broke says how far it was pushed.
+  if (after.profile === 'breakpoint') return [held, ...measures.filter(({ name }) => name === 'checks failed')];
+  return [...measures, ...(after.profile.startsWith('closed') ? [rate] : []), ...parts];
 }
 
 function judge(

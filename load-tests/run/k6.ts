@@ -5,22 +5,14 @@ import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import type { RunSummary } from '../lib/run-summary.ts';
+import { highestHeld } from './highest-held.ts';
+import { quiet, type ScenarioRun, variablesOf } from './scenario-run.ts';
 import { readSeries, type Second } from './series.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** k6 neither reports its use nor looks for extensions elsewhere. */
-const quiet = { ...process.env, K6_NO_USAGE_REPORT: 'true', K6_AUTO_EXTENSION_RESOLUTION: 'false' };
-
 /** One run of k6, as it is started. */
-export interface K6Run {
-  readonly scenario: string;
-  readonly profile: string;
-  readonly target: string;
-  /** Path of the list; none takes the one with the most records. */
-  readonly resource: string | undefined;
-  readonly rate: string | undefined;
-  readonly duration: string | undefined;
+export interface K6Run extends ScenarioRun {
   /** Credentials and the like, as `NAME: value`. */
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Where to send metrics by Prometheus remote write. */
@@ -73,7 +65,10 @@ export async function runK6(k6: string, run: K6Run, running: (child: ChildProces
       if (nothing) throw new NothingToDo(nothing);
       throw new Error(`k6 ended with ${code} and measured nothing in ${run.scenario}; its message stands above.`);
     }
-    return { ...(JSON.parse(readFileSync(summary, 'utf8')) as RunSummary), series: readSeries(recording) };
+    const measured = JSON.parse(readFileSync(summary, 'utf8')) as RunSummary;
+    const series = readSeries(recording);
+    const held = run.profile === 'breakpoint' ? highestHeld(series) : undefined;
+    return { ...measured, ...(held !== undefined && { held }), series };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -85,8 +80,7 @@ async function spawnK6(
   { summary, recording }: { summary: string; recording: string },
   running: (child: ChildProcess) => void,
 ): Promise<{ code: number | null; said: string }> {
-  const { scenario, profile, target, resource, rate, duration, variables, prometheus } = run;
-  const given = { PROFILE: profile, BASE_URL: target, RESOURCE: resource, RATE: rate, DURATION: duration };
+  const { scenario, profile, variables, prometheus } = run;
   const child = spawn(
     k6,
     [
@@ -97,9 +91,10 @@ async function spawnK6(
     {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {
+        ...process.env,
         ...quiet,
         ...variables,
-        ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+        ...variablesOf(run),
         SUMMARY_FILE: summary,
         ...{ K6_WEB_DASHBOARD: 'true', K6_WEB_DASHBOARD_PORT: '-1', K6_WEB_DASHBOARD_PERIOD: '1s' },
         K6_WEB_DASHBOARD_RECORD: recording,
@@ -128,7 +123,9 @@ function remoteWrite(url: string) {
 /** Has k6 read a scenario under a profile, before anything is started for it. Raises an error with what k6 says. */
 export async function refuseUnfitRun(k6: string, scenario: string, profile: string): Promise<void> {
   const file = join(root, `load-tests/scenarios/${scenario}.ts`);
-  await promisify(execFile)(k6, ['inspect', '-e', `PROFILE=${profile}`, file], { env: quiet }).catch((cause) => {
+  await promisify(execFile)(k6, ['inspect', '-e', `PROFILE=${profile}`, file], {
+    env: { ...process.env, ...quiet },
+  }).catch((cause) => {
     const [, reason] = /msg="Error: (.*?)\\n/.exec(cause.stderr) ?? [];
     throw new Error(reason?.replaceAll('\\"', '"') ?? cause.message, { cause });
   });

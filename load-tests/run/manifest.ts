@@ -4,16 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { findK6 } from './k6.ts';
+import { quiet, type ScenarioRun, variablesOf } from './scenario-run.ts';
 
-/** A scenario as it is to run in a cluster. */
-export interface ManifestArguments {
-  readonly scenario: string;
-  readonly profile: string;
-  /** Address of the service inside of the cluster. */
-  readonly target: string;
-  readonly resource: string | undefined;
-  readonly rate: string | undefined;
-  readonly duration: string | undefined;
+/** A scenario as it is to run in a cluster, where its target is the address of the service inside. */
+export interface ManifestArguments extends ScenarioRun {
   /** A `TestRun` of the k6 operator, or a `Job` where there is none. */
   readonly kind: 'testrun' | 'job';
 }
@@ -87,13 +81,7 @@ function job(name: string, asked: ManifestArguments): object {
 }
 
 function variables(asked: ManifestArguments): { name: string; value: string }[] {
-  const given = { ...settings(asked), K6_NO_USAGE_REPORT: 'true', K6_AUTO_EXTENSION_RESOLUTION: 'false' };
-  return Object.entries(given).map(([name, value]) => ({ name, value }));
-}
-
-function settings({ profile, target, resource, rate, duration }: ManifestArguments): Record<string, string> {
-  const all = { PROFILE: profile, BASE_URL: target, RESOURCE: resource, RATE: rate, DURATION: duration };
-  return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  return Object.entries({ ...variablesOf(asked), ...quiet }).map(([name, value]) => ({ name, value }));
 }
 
 /** A scenario and what it imports as k6 packs it. It keeps the options, so it is made with the profile that it runs. */
@@ -101,9 +89,8 @@ function archive(asked: ManifestArguments): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'slipway-load-'));
   try {
     const file = join(folder, 'archive.tar');
-    const env = Object.entries(settings(asked)).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+    const env = Object.entries(variablesOf(asked)).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
     const scenario = join(import.meta.dirname, `../scenarios/${asked.scenario}.ts`);
-    const quiet = { K6_NO_USAGE_REPORT: 'true', K6_AUTO_EXTENSION_RESOLUTION: 'false' };
     execFileSync(findK6(), ['archive', '-O', file, ...env, scenario], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, ...quiet },

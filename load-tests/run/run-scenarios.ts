@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import process from 'node:process';
 import { summaryTable } from '../lib/summary-table.ts';
 import type { RunArguments } from './arguments.ts';
-import { compareWithBase, saveBase } from './base.ts';
+import { compareWithBase, hasBase, saveBase } from './base.ts';
 import { type CpuTime, readCpuTime } from './cpu-time.ts';
 import { differenceTable } from './difference-table.ts';
 import { htmlReport } from './html-report.ts';
@@ -41,17 +41,19 @@ export async function runScenarios(
   const hasCredentials = service?.account !== undefined || !!(process.env.TOKEN || process.env.LOAD_EMAIL);
   const plan = await planRuns(target, asked, hasCredentials);
   for (const line of plan.skipped) console.error(`left out: ${line}`);
+  const database = service && databaseOf(asked);
   const { runs, skipped } = await runAll(plan, stopped, async (scenario, resource) => {
     console.error(`${scenario}, ${asked.profile}${resource ? `, ${resource}` : ''}, against ${target}`);
     const before = service && readCpuTime(service.pid);
-    const run = await runK6(k6, { ...asked, scenario, resource, target, variables }, running);
+    const isJudged = asked.saveBase || hasBase(asked.base, { ...asked, scenario, resource, database });
+    const own = isJudged ? { ...variables, JUDGED_BY_BASE: 'true' } : variables;
+    const run = await runK6(k6, { ...asked, scenario, resource, target, variables: own }, running);
     const after = service && readCpuTime(service.pid);
     return before && after ? { ...run, used: usageOf(before, after, run.requests) } : run;
   });
-  const database = process.env.DATABASE_URL ? 'the database of DATABASE_URL' : `${asked.database}, ${asked.size}`;
   const measured: LoadReport = {
     ...{ version: 1, started: started.toISOString(), target, machine: thisMachine(), runs, skipped },
-    ...(service && { database }),
+    ...(database !== undefined && { database }),
   };
   console.log(`${summaryTable(runs)}${usageTable(runs)}`);
   const report = judge(measured, asked);
@@ -62,6 +64,10 @@ export async function runScenarios(
     runs.every(({ crossed, profile }) => crossed.length === 0 || profile === 'breakpoint') &&
     (report.differences ?? []).every(({ verdict }) => verdict !== 'regression')
   );
+}
+
+function databaseOf({ database, size }: RunArguments): string {
+  return process.env.DATABASE_URL ? 'the database of DATABASE_URL' : `${database}, ${size}`;
 }
 
 /** Requests of the setup are few, and are left out of the number of requests. */

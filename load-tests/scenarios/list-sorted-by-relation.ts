@@ -1,6 +1,5 @@
 import { relatedOrder } from '../contract/conditions.ts';
-import { lastPage } from '../contract/invariants.ts';
-import { oddPage, readNeighbours } from '../lib/lists.ts';
+import { browse } from '../lib/lists.ts';
 import { optionsOf } from '../lib/options.ts';
 import { reportOf } from '../lib/report.ts';
 import { setupOf, type World } from '../lib/world.ts';
@@ -12,16 +11,5 @@ export const handleSummary = reportOf('list-sorted-by-relation');
 
 export default function sortByRelation(world: World): void {
   const sorted = relatedOrder(world.resource);
-  if (!sorted) return;
-  const pageSize = Math.min(20, world.resource.pageSize.maximum);
-  const page = oddPage(Math.min(20, lastPage({ total: world.total, pageSize })));
-  const include = Object.fromEntries(sorted.include.map((name) => [name, true]));
-  readNeighbours(world, {
-    name: 'sorted by relation',
-    page,
-    pageSize,
-    order: sorted.order,
-    include,
-    total: world.total,
-  });
+  if (sorted) browse(world, { ...sorted, name: 'sorted by relation', total: world.total, lastPage: 20 });
 }
