@@ -5,7 +5,8 @@ import { readArguments } from './run/arguments.ts';
 import { compareReports } from './run/compare-reports.ts';
 import { helpText } from './run/help.ts';
 import { manifest } from './run/manifest.ts';
-import { runScenarios } from './run/run-scenarios.ts';
+import { reportOfLogs } from './run/report-of-logs.ts';
+import { newFolder, runScenarios } from './run/run-scenarios.ts';
 
 let current: ChildProcess | undefined;
 const stop = new AbortController();
@@ -21,6 +22,7 @@ async function run(): Promise<boolean> {
   const asked = readArguments(process.argv.slice(2));
   if (asked.command === 'compare') return compareReports(asked);
   if (asked.command === 'run') return runScenarios(asked.run, stop.signal, (child) => (current = child));
+  if (asked.command === 'report') return reportOfLogs(process.stdin, asked.out ?? newFolder(new Date()));
   console.log(asked.command === 'manifest' ? manifest(asked.manifest) : helpText());
   return true;
 }

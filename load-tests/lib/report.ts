@@ -1,15 +1,17 @@
 import type { ScenarioName } from './catalogue.ts';
 import { profileName } from './options.ts';
 import { type SummaryData, summarize } from './run-summary.ts';
+import { summaryMark } from './summary-mark.ts';
 import { summaryTable } from './summary-table.ts';
 
-/** Makes a scenario's `handleSummary`: prints the table, or writes its row as JSON to SUMMARY_FILE if that is set. */
+/** Makes a scenario's `handleSummary`: prints the table, with SUMMARY_LOG its row as JSON too, or writes that to SUMMARY_FILE if it is set. */
 export function reportOf(scenario: ScenarioName): (data: SummaryData) => Record<string, string> {
   return (data) => {
     // A refused target was not measured.
     if (!data.metrics['iterations']) return {};
     const run = summarize(scenario, profileName, data);
     const file = __ENV['SUMMARY_FILE'];
-    return file ? { [file]: JSON.stringify(run) } : { stdout: `\n${summaryTable([run])}` };
+    const line = __ENV['SUMMARY_LOG'] ? `${summaryMark}${JSON.stringify(run)}\n` : '';
+    return file ? { [file]: JSON.stringify(run) } : { stdout: `\n${summaryTable([run])}${line}` };
   };
 }

@@ -27,6 +27,7 @@ export interface RunArguments {
 export type Asked =
   | { command: 'help' }
   | { command: 'compare'; before: string; after: string; tolerance: number }
+  | { command: 'report'; out: string | undefined }
   | { command: 'manifest'; manifest: ManifestArguments }
   | { command: 'run'; run: RunArguments };
 
@@ -44,6 +45,7 @@ const options = {
   out: { type: 'string' },
   prometheus: { type: 'string' },
   kind: { type: 'string' },
+  image: { type: 'string' },
 } as const;
 
 /** How much slower a run may be than what it is compared with: 1.3 is 30 %. */
@@ -59,6 +61,7 @@ export function readArguments(args: string[], env: NodeJS.ProcessEnv = process.e
   const [first, second, ...rest] = positionals;
   if (values.help || first === undefined || first === 'help') return { command: 'help' };
   const tolerance = Number(values.tolerance ?? defaultTolerance);
+  if (first === 'report' && second === undefined) return { command: 'report', out: values.out };
   if (first === 'manifest') return { command: 'manifest', manifest: readManifest(positionals.slice(1), values) };
   const problems = [
     ...(tolerance > 1 ? [] : [`Expected --tolerance to be a number above 1, such as 1.3; got "${values.tolerance}".`]),
@@ -86,10 +89,10 @@ export function readArguments(args: string[], env: NodeJS.ProcessEnv = process.e
   return { command: 'run', run };
 }
 
-type Values = Partial<Record<'resource' | 'target' | 'rate' | 'duration' | 'kind', string | string[]>>;
+type Values = Partial<Record<'resource' | 'target' | 'rate' | 'duration' | 'kind' | 'image', string | string[]>>;
 
 function readManifest([scenario = '', profile, ...rest]: string[], values: Values): ManifestArguments {
-  const { target, kind = 'testrun', rate, duration } = values as Record<string, string | undefined>;
+  const { target, kind = 'testrun', image, rate, duration } = values as Record<string, string | undefined>;
   const problems = [
     ...(Object.hasOwn(catalogue, scenario) ? [] : [`Expected one scenario behind manifest; got "${scenario}".`]),
     ...runProblems('all', profile, rest),
@@ -104,7 +107,7 @@ function readManifest([scenario = '', profile, ...rest]: string[], values: Value
   const [resource] = [values.resource ?? []].flat();
   return {
     ...{ scenario, profile: profile ?? 'smoke', target: target ?? '', resource, rate, duration },
-    kind: kind as ManifestArguments['kind'],
+    ...{ kind: kind as ManifestArguments['kind'], image },
   };
 }
 

@@ -7,7 +7,8 @@ export function helpText(): string {
 
   npm run load -- <scenario[,scenario…]|all> [profile] [options]
   npm run load -- compare <run> <run> [--tolerance 1.3]
-  npm run load -- manifest <scenario> [profile] --target URL [--kind job]
+  npm run load -- manifest <scenario> [profile] --target URL [--kind job] [--image NAME]
+  kubectl logs job/load-<scenario> | npm run load -- report
 
 Paths, fields and includes come from the OpenAPI document of the service, so every list of it has these scenarios.
 Without --target the service starts here as in production, on a database of its own with sample data, and ends with
@@ -38,6 +39,7 @@ ${rows([
   ['--tolerance 1.3', 'how many times as slow a run may be as its base'],
   ['--out FOLDER', 'where report.json, report.html and junit.xml go (default: .cache/load/runs/<time>)'],
   ['--kind job', 'a manifest without the k6 operator (default: testrun)'],
+  ['--image NAME', 'its image of k6, of a registry of your own (default: docker.io/grafana/k6)'],
   ['--prometheus URL', 'sends the metrics of k6 there by remote write, e.g. http://localhost:9090/api/v1/write'],
 ])}
 

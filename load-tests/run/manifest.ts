@@ -10,11 +10,13 @@ import { quiet, type ScenarioRun, variablesOf } from './scenario-run.ts';
 export interface ManifestArguments extends ScenarioRun {
   /** A `TestRun` of the k6 operator, or a `Job` where there is none. */
   readonly kind: 'testrun' | 'job';
+  /** The image of k6. Default: that of Docker Hub. */
+  readonly image?: string | undefined;
 }
 
 /** The largest ConfigMap that Kubernetes stores is 1 MiB; the archive stands in it as base64. */
 const largestArchive = 700_000;
-const image = 'docker.io/grafana/k6:2.2.0';
+const k6Image = 'docker.io/grafana/k6:2.2.0';
 
 /**
  * What `kubectl apply -f -` takes to run a scenario in a cluster: a ConfigMap with the scenario and all that it imports,
@@ -41,6 +43,7 @@ const restricted = { allowPrivilegeEscalation: false, capabilities: { drop: ['AL
 const operatorPod = { securityContext: podSecurity, containerSecurityContext: restricted };
 
 function testRun(name: string, asked: ManifestArguments): object {
+  const { image = k6Image } = asked;
   return {
     apiVersion: 'k6.io/v1alpha1',
     kind: 'TestRun',
@@ -57,6 +60,7 @@ function testRun(name: string, asked: ManifestArguments): object {
 }
 
 function job(name: string, asked: ManifestArguments): object {
+  const { image = k6Image } = asked;
   const container = {
     ...{ name: 'k6', image, imagePullPolicy: 'IfNotPresent' },
     args: ['run', '--quiet', '/test/archive.tar'],
@@ -81,7 +85,10 @@ function job(name: string, asked: ManifestArguments): object {
 }
 
 function variables(asked: ManifestArguments): { name: string; value: string }[] {
-  return Object.entries({ ...variablesOf(asked), ...quiet }).map(([name, value]) => ({ name, value }));
+  return Object.entries({ ...variablesOf(asked), ...quiet, SUMMARY_LOG: 'true' }).map(([name, value]) => ({
+    name,
+    value,
+  }));
 }
 
 /** A scenario and what it imports as k6 packs it. It keeps the options, so it is made with the profile that it runs. */

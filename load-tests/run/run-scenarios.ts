@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import process from 'node:process';
 import { summaryTable } from '../lib/summary-table.ts';
@@ -7,12 +6,11 @@ import type { RunArguments } from './arguments.ts';
 import { compareWithBase, hasBase, saveBase } from './base.ts';
 import { type CpuTime, readCpuTime } from './cpu-time.ts';
 import { differenceTable } from './difference-table.ts';
-import { htmlReport } from './html-report.ts';
-import { junitReport } from './junit.ts';
 import { findK6, type MeasuredRun, NothingToDo, refuseUnfitRun, runK6, type Usage } from './k6.ts';
 import { thisMachine } from './machine.ts';
 import { type Plan, planRuns } from './plan.ts';
 import type { LoadReport } from './report.ts';
+import { writeReports } from './report-of-logs.ts';
 import { startService } from './service.ts';
 import { usageTable } from './usage-table.ts';
 
@@ -57,7 +55,9 @@ export async function runScenarios(
   };
   console.log(`${summaryTable(runs)}${usageTable(runs)}`);
   const report = judge(measured, asked);
-  writeReports(report, asked.out ?? join(root, '.cache/load/runs', folderName(started)));
+  const folder = asked.out ?? newFolder(started);
+  writeReports(report, folder);
+  console.error(`report: ${relative(process.cwd(), join(folder, 'report.html'))}`);
   return (
     !stopped.aborted &&
     runs.length > 0 &&
@@ -114,15 +114,7 @@ function judge(report: LoadReport, { base, saveBase: saves, tolerance }: RunArgu
   return { ...report, differences };
 }
 
-function writeReports(report: LoadReport, folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'report.json'), JSON.stringify(report, undefined, 1));
-  writeFileSync(join(folder, 'report.html'), htmlReport(report));
-  writeFileSync(join(folder, 'junit.xml'), junitReport(report));
-  console.error(`report: ${relative(process.cwd(), join(folder, 'report.html'))}`);
-}
-
-/** The time as a name that sorts: `2026-01-31T09-05-00`. */
-function folderName(started: Date): string {
-  return started.toISOString().slice(0, 19).replaceAll(':', '-');
+/** Where the reports of a run go, by the time as a name that sorts: `2026-01-31T09-05-00`. */
+export function newFolder(started: Date): string {
+  return join(root, '.cache/load/runs', started.toISOString().slice(0, 19).replaceAll(':', '-'));
 }

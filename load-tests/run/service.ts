@@ -27,17 +27,36 @@ export async function startService(
   opened: AsyncDisposableStack,
   { database, size }: { database: 'postgresql' | 'sqlite'; size: 'small' | 'full' },
 ): Promise<StartedService> {
-  const [port, internalPort] = [await freePort(), await freePort()];
   const given = process.env.DATABASE_URL;
-  const folder = temporaryFolder(opened);
-  const url = given ?? (database === 'sqlite' ? `file:${join(folder, 'load.db')}` : await ownDatabase(opened));
+  const url =
+    given ?? (database === 'sqlite' ? `file:${join(temporaryFolder(opened), 'load.db')}` : await ownDatabase(opened));
+  await fill(url, size, given === undefined);
+  return { ...(await serve(opened, { DATABASE_URL: url })), account: given ? undefined : demoAccount };
+}
+
+/** Migrates a database and stores sample data in it; outside production only there are accounts whose password everyone knows. */
+export async function fill(url: string, size: 'small' | 'full', accounts: boolean): Promise<void> {
+  mkdirSync(join(logFile, '..'), { recursive: true });
+  const env = { ...process.env, NODE_ENV: accounts ? 'development' : 'production', DATABASE_URL: url, ...secrets() };
+  await command(env, 'migrate');
+  await command(env, 'seed', '--size', size);
+}
+
+function secrets() {
+  const [AUTH_JWT_SECRET, CURSOR_SECRET] = [randomBytes(32), randomBytes(32)].map((bytes) => bytes.toString('base64'));
+  return { AUTH_JWT_SECRET, CURSOR_SECRET };
+}
+
+/** Starts the service as in production on a database that has its tables, to be ended with `opened`. */
+export async function serve(
+  opened: AsyncDisposableStack,
+  variables: Readonly<Record<string, string>>,
+): Promise<Pick<StartedService, 'url' | 'pid'>> {
+  const [port, internalPort] = [await freePort(), await freePort()];
   const env = {
     ...process.env,
-    NODE_ENV: 'production',
-    DATABASE_URL: url,
-    AUTH_JWT_SECRET: randomBytes(32).toString('base64'),
-    CURSOR_SECRET: randomBytes(32).toString('base64'),
-    LOCAL_UPLOAD_DIR: join(folder, 'uploads'),
+    ...{ NODE_ENV: 'production', ...secrets(), ...variables },
+    LOCAL_UPLOAD_DIR: join(temporaryFolder(opened), 'uploads'),
     HOST: '127.0.0.1',
     PORT: String(port),
     INTERNAL_HOST: '127.0.0.1',
@@ -46,14 +65,10 @@ export async function startService(
     // All users of a load test come from one address.
     RATE_LIMIT_ENABLED: 'false',
   };
-  mkdirSync(join(logFile, '..'), { recursive: true });
-  await command(env, 'migrate');
-  // Only outside production are there accounts whose password everyone knows; a database that was given gets none.
-  await command({ ...env, NODE_ENV: given ? 'production' : 'development' }, 'seed', '--size', size);
   const service = main(env);
   opened.defer(() => end(service));
   await untilReady(service, `http://127.0.0.1:${internalPort}/readyz`);
-  return { url: `http://127.0.0.1:${port}`, pid: service.pid ?? 0, account: given ? undefined : demoAccount };
+  return { url: `http://127.0.0.1:${port}`, pid: service.pid ?? 0 };
 }
 
 const demoAccount = { LOAD_EMAIL: 'admin@example.com', LOAD_PASSWORD: 'slipway-demo-password' };

@@ -1,8 +1,9 @@
 import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
+import { withoutPgbouncer } from '../../load-tests/servers/pgbouncer.ts';
 import { skipped } from '../chart/chart.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
-import { startPgbouncer, withoutPgbouncer } from '../support/pgbouncer.ts';
+import { startPgbouncer } from '../support/pgbouncer.ts';
 import { admin, failedChecks, measureScenario } from './run-scenario.ts';
 
 const missing = skipped('k6') || withoutPgbouncer;

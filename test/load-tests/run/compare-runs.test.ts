@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunSummary } from '../../../load-tests/lib/run-summary.ts';
-import { compareWithBase, saveBase } from '../../../load-tests/run/base.ts';
+import { compareWithBase, hasBase, saveBase } from '../../../load-tests/run/base.ts';
 import { compareRuns, type Difference } from '../../../load-tests/run/compare-runs.ts';
 import { differenceTable } from '../../../load-tests/run/difference-table.ts';
 import { thisMachine } from '../../../load-tests/run/machine.ts';
@@ -85,6 +85,19 @@ describe('the base', () => {
     saveBase(file, { ...report, runs: [{ ...run, scenario: 'read-one', series: [] }] });
     const { differences = [] } = compareWithBase(file, { ...report, runs: [{ ...run, median: 40, series: [] }] }, 1.3);
     expect(worse(differences)).toEqual(['median ms']);
+  });
+
+  it('judges times where it has the scenario, of this machine, database and list', () => {
+    const file = baseFile();
+    const asked = { ...run, database: undefined };
+    expect(hasBase(file, asked)).toBe(false);
+    saveBase(file, report);
+    expect(hasBase(file, asked)).toBe(true);
+    expect(hasBase(file, { ...asked, resource: undefined })).toBe(true);
+    const others = [{ resource: '/users' }, { profile: 'soak' }, { scenario: 'day' }, { database: 'sqlite, full' }];
+    for (const other of others) expect(hasBase(file, { ...asked, ...other })).toBe(false);
+    saveBase(file, { ...report, machine: { ...report.machine, cores: 64 } });
+    expect(hasBase(file, asked)).toBe(false);
   });
 
   it('says why nothing is compared: no base, another machine, another database, a list of other length', () => {

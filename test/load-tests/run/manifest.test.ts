@@ -3,10 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../../load-tests/run/arguments.ts';
 import { type ManifestArguments, manifest } from '../../../load-tests/run/manifest.ts';
+import { reportOfLogs } from '../../../load-tests/run/report-of-logs.ts';
 import { type Manifest, skipped, tool } from '../../chart/chart.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
@@ -37,9 +39,17 @@ describe.skipIf(skipped('k6'))(`a manifest of a load test${skipped('k6')}`, () =
         env: { ...process.env, ...env },
       });
       expect(stdout).toMatch(/^list-shallow +products +smoke +\d+.* ok$/m);
+      expect(await reportOfLogs(Readable.from([stdout]), folder)).toBe(true);
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it('takes an image of k6 of another registry', () => {
+    const image = 'registry.example.com/k6:2';
+    expect(objects({ image })[1].spec.template.spec.containers[0].image).toBe(image);
+    const { initializer, runner } = objects({ image, kind: 'testrun' })[1].spec;
+    expect([initializer.image, runner.image]).toEqual([image, image]);
   });
 
   it('is a Job that the restricted pod security standard admits, and that runs once', () => {

@@ -1,15 +1,18 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { Readable } from 'node:stream';
 import { chromium } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { summaryMark } from '../../../load-tests/lib/summary-mark.ts';
 import { readCpuTime } from '../../../load-tests/run/cpu-time.ts';
 import { htmlReport } from '../../../load-tests/run/html-report.ts';
 import { junitReport } from '../../../load-tests/run/junit.ts';
 import type { MeasuredRun } from '../../../load-tests/run/k6.ts';
 import { thisMachine } from '../../../load-tests/run/machine.ts';
 import type { LoadReport } from '../../../load-tests/run/report.ts';
+import { reportOfLogs } from '../../../load-tests/run/report-of-logs.ts';
 import { readSeries } from '../../../load-tests/run/series.ts';
 import { usageTable } from '../../../load-tests/run/usage-table.ts';
 
@@ -61,6 +64,25 @@ describe('the report as JUnit', () => {
     expect(xml).toContain('name="records are in &#60;order&#62;"><failure message="failed 2 of 10 times"/>');
     expect(xml).toContain('name="status is 200"/>');
     expect(xml).toContain('name="median ms beside the base"><failure message="was 2, is 4"/>');
+  });
+});
+
+describe('the log of a Job', () => {
+  it('becomes the same reports, of all runs in it', async () => {
+    const out = folder();
+    const { series: _series, used: _used, ...row } = run;
+    const logs = ['some table', `${summaryMark}${JSON.stringify({ ...row, crossed: [] })}`, 'more', ''].join('\n');
+    expect(await reportOfLogs(Readable.from([logs, logs]), out)).toBe(true);
+    const written = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as LoadReport;
+    expect(written.runs).toMatchObject([{ scenario: 'list-shallow' }, { requests: 30 }]);
+    expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain('list-shallow');
+    expect(readFileSync(join(out, 'junit.xml'), 'utf8')).toContain('testsuite');
+    const crossed = `${summaryMark}${JSON.stringify(row)}`;
+    expect(await reportOfLogs(Readable.from([crossed]), out)).toBe(false);
+  });
+
+  it('is refused where it has no run', async () => {
+    await expect(reportOfLogs(Readable.from(['nothing\n']), folder())).rejects.toThrow('found no run in it');
   });
 });
 
