@@ -60,7 +60,8 @@ export function toProviderQuery(query: object, kind: TargetDatabase, translate =
   if (isPlain(result.where)) result.where = translate(result.where, kind);
   for (const part of ['select', 'include', 'orderScopes'] as const) {
     const parts = result[part];
-    if (!isPlain(parts)) continue;
+    // Columns alone have nothing to translate.
+    if (!isPlain(parts) || !Object.values(parts).some(isPlain)) continue;
     const translated = Object.entries(parts).map(([name, inner]) => [
       name,
       isPlain(inner) ? toProviderQuery(inner, kind, translate) : inner,

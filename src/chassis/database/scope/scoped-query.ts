@@ -211,12 +211,31 @@ export function scopedRead<P extends ReadParameters>(database: ScopedDatabase, m
   const query = new ScopedQuery(database, 'json');
   const where = query.where(model, parameters.where);
   const orderScopes = query.orderScopes(model, parameters.orderBy);
+  const { select } = parameters;
   return {
     ...parameters,
     ...(where && { where }),
-    ...(parameters.select && { select: query.selection(model, parameters.select).selection }),
+    ...(select && !isOfColumns(database, model, select) && { select: query.selection(model, select).selection }),
     ...(orderScopes && { orderScopes }),
   };
+}
+
+/** Frozen selections of which each field is a column of that model, as those of list policies are. */
+const ofColumns = new WeakMap<object, { readonly dataModel: DataModel; readonly model: string }>();
+
+/** Whether a selection leads to no other model, so that no scope has a place in it. Looks at each once. */
+function isOfColumns({ dataModel }: ScopedDatabase, model: string, select: Selection): boolean {
+  const known = ofColumns.get(select);
+  if (known?.dataModel === dataModel && known.model === model) return true;
+  const fields = dataModel.models[model]?.fields ?? {};
+  const isColumn = (name: string) => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    return field !== undefined && !Object.hasOwn(dataModel.models, field.type);
+  };
+  if (!Object.isFrozen(select) || !Object.entries(select).every(([name, part]) => part === true && isColumn(name)))
+    return false;
+  ofColumns.set(select, { dataModel, model });
+  return true;
 }
 
 function unsortable(model: string, relation: string): InternalServerErrorException {

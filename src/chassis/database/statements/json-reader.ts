@@ -1,4 +1,3 @@
-import { AnyNull } from '@prisma/client/runtime/client';
 import type { ArgType, SqlQueryable } from '@prisma/driver-adapter-utils';
 import { getRequestContext } from '../../context/request-context.ts';
 import {
@@ -13,6 +12,7 @@ import type { DataField, DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
 import { StoredRecords } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
+import { shapeKey } from './shape-key.ts';
 import { UnknownShape } from './sql-dialect.ts';
 import type { StatementTarget, ValuePath } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
@@ -157,29 +157,6 @@ function ifKnown<T>(write: () => T): T | undefined {
 /** JSON as JavaScript writes it. */
 function rewritten(json: string): string {
   return JSON.stringify(JSON.parse(json));
-}
-
-/**
- * The text that stands for all queries of one shape: two have the same if they differ in compared values and numbers
- * only. Names carry their length, so that no name that a client chose can be taken for the structure around it.
- */
-function shapeKey(value: unknown, literal = true): string {
-  if (value === true) return 't';
-  if (value === false) return 'f';
-  if (value === null) return 'n';
-  if (typeof value === 'string') return literal ? `${value.length}:${value}` : '?';
-  if (typeof value !== 'object' || value instanceof Date) return value === undefined ? 'u' : '?';
-  if (value === AnyNull) return 'a';
-  let key = '';
-  if (Array.isArray(value)) {
-    for (const item of value) key += shapeKey(item, literal);
-    return `[${key}]`;
-  }
-  for (const name in value) {
-    const inner = literal ? name !== 'where' : name === 'mode';
-    key += `${name.length}:${name}${shapeKey((value as Record<string, unknown>)[name], inner)}`;
-  }
-  return `{${key}}`;
 }
 
 /** How the values of a field are given to the driver. */
