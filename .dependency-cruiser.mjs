@@ -26,6 +26,8 @@ const chassis = {
   jobs: { from: ['errors', 'context', 'config', 'telemetry', 'database'] },
   resource: { from: ['errors', 'context', 'query', 'http'], types: ['database', 'di'] },
   openapi: { from: ['errors', 'config', 'query', 'http', 'resource'] },
+  // Programs of the image, each a process of its own.
+  image: { from: ['config'] },
   internal: { from: ['errors', 'config', 'telemetry', 'database', 'http', 'lifecycle'] },
   lifecycle: { from: ['errors', 'config', 'context', 'telemetry', 'database', 'http'] },
   cli: {
@@ -92,8 +94,8 @@ function roleRules() {
   );
 }
 
-/** Tests of a service have their tools in its development packages, optional peers of this one. */
-const productionFile = { path: '^src/', pathNot: '^src/chassis/testing/' };
+/** What tests and builds a service has its tools in its development packages, optional peers of this one. */
+const productionFile = { path: '^src/', pathNot: '^src/chassis/(testing|cli/(build|client))/' };
 
 const moduleFile = '^src/modules/([^/]+)/';
 

@@ -10,7 +10,7 @@ ARG BUILDER=docker.io/library/node:24-bookworm-slim
 ARG RUNTIME=docker.io/library/node:24-bookworm-slim
 
 # What the lockfile names, and no install script of anybody.
-FROM ${BUILDER} AS packages
+FROM ${BUILDER} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN --mount=type=cache,target=/root/.npm,sharing=locked \
@@ -18,26 +18,9 @@ RUN --mount=type=cache,target=/root/.npm,sharing=locked \
     --mount=type=secret,id=ca,target=/run/secrets/ca \
     if [ -f /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
     npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier
-
-# Of these, what the bundle does not hold, and the licences of what it does.
-FROM packages AS dependencies
-COPY scripts/image-dependencies.ts scripts/unbundled-packages.ts scripts/
-RUN node scripts/image-dependencies.ts
-
-# The client of each database, and the bundled service.
-FROM packages AS build
-COPY prisma/models.prisma prisma/
-COPY scripts/generate.ts scripts/link-package.ts scripts/
-COPY src/chassis/cli/generate-clients.ts src/chassis/cli/
-COPY src/chassis/config/layout.ts src/chassis/config/
-COPY src/chassis/database/models src/chassis/database/models
-RUN node scripts/generate.ts --force
-COPY tsconfig.json ./
-COPY prisma prisma
-COPY scripts/build.ts scripts/build-plugins.ts scripts/unbundled-packages.ts scripts/
-COPY src src
-RUN node node_modules/typescript/bin/tsc -p . \
-    && node scripts/build.ts \
+# What .dockerignore lets in. The result is the bundled service, and of its packages what the bundle does not hold.
+COPY . .
+RUN npm run build -- --image /image \
     && mkdir -p /writable/cache /writable/data /writable/uploads
 
 FROM ${RUNTIME} AS service
@@ -49,22 +32,20 @@ ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/nodejs/bi
     NODE_COMPILE_CACHE=/app/.cache \
     LOCAL_UPLOAD_DIR=/uploads
 WORKDIR /app
-COPY --from=dependencies /app/node_modules node_modules
-COPY package.json ./
-COPY prisma/migrations prisma/migrations
-COPY scripts/image-health.mjs scripts/
-COPY --from=build /app/dist dist
+COPY --from=build /image/node_modules node_modules
+COPY --from=build /image/package.json ./
+COPY --from=build /image/prisma prisma
+COPY --from=build /image/dist dist
 # Of these Sentry shows the lines around a frame.
-COPY src src
+COPY --from=build /image/src src
 # Places for volumes; all else is of root, and may be read-only.
 COPY --from=build --chown=65532:65532 /writable/data /data
 COPY --from=build --chown=65532:65532 /writable/uploads /uploads
 
 FROM service AS warm
 COPY --from=build --chown=65532:65532 /writable/cache .cache
-COPY scripts/image-warm.ts scripts/
 USER 65532:65532
-RUN ["node", "scripts/image-warm.ts"]
+RUN ["node", "dist/chassis/image/warm.js"]
 
 FROM service
 # The cache is of the user that filled it, and closed to others: here it is of root, for everybody to read.
@@ -73,7 +54,7 @@ USER 65532:65532
 # PORT and INTERNAL_PORT
 EXPOSE 3000 9464
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=30s --timeout=3s --start-period=60s --retries=3 CMD ["node", "scripts/image-health.mjs"]
+HEALTHCHECK --interval=30s --timeout=3s --start-period=60s --retries=3 CMD ["node", "dist/chassis/image/health-check.js"]
 # Without arguments it serves; `migrate` and `seed --size small` are the other ones.
 ENTRYPOINT ["node", "--disable-sigusr1", "dist/main.js"]
 CMD []

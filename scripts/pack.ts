@@ -1,12 +1,14 @@
 /**
- * Builds what `npm pack` puts into the package, into lib/: the chassis as JavaScript with its types. Runs before `npm pack`;
+ * Builds what `npm pack` puts into the package, into lib/: the chassis as JavaScript with its types, and the reference service as one file. Runs before `npm pack`;
  * `--undo` after it leads lib/ to the sources again.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { gzipSync } from 'node:zlib';
 import { linkPackage } from './link-package.ts';
+import { sampleFiles } from './sample-files.ts';
 
 const root = join(import.meta.dirname, '..');
 const lib = join(root, 'lib');
@@ -23,6 +25,8 @@ function buildPackage(): void {
     writeFileSync(join(lib, file), text.replace(/((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]+)\.ts(['"])/g, '$1.js$2'));
   }
   chmodSync(join(lib, 'chassis/cli/main.js'), 0o755);
+  // What `slipway new --sample` writes; data, so that nothing of it can be imported.
+  writeFileSync(join(lib, 'sample.json.gz'), gzipSync(JSON.stringify(sampleFiles()), { level: 9 }));
   writeFileSync(join(lib, 'tsconfig.json'), JSON.stringify({ compilerOptions: serviceOptions() }, undefined, 2));
 }
 

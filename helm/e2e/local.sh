@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Runs helm/e2e.sh on this machine alone: builds the image, starts a cluster, tests, and takes the cluster down. Needs the
-# binaries of Kubernetes in $KUBE_CACHE and the scripts that build images and start clusters in $CLUSTER_TOOLS; where they
-# are missing it says so and does nothing.
+# Runs a test on a cluster of this machine alone: starts the cluster, tests, and takes it down. Needs the binaries of
+# Kubernetes in $KUBE_CACHE and the scripts that build images and start clusters in $CLUSTER_TOOLS; where they are missing it
+# says so and does nothing.
+# Usage: helm/e2e/local.sh [chart | new-service]: helm/e2e.sh with the image of this tree, or helm/e2e/new-service.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cache=${KUBE_CACHE:-$HOME/.cache/local-kube}
-tools=${CLUSTER_TOOLS:-../shared/tools}
+tools=$(realpath -m "${CLUSTER_TOOLS:-../shared/tools}")
+test=${1:-chart}
 image=localhost/slipway:e2e
 skip() { echo "No end-to-end test on a cluster: $1."; exit 0; }
 
@@ -17,13 +19,21 @@ if ip netns list | grep -q '^kube\b'; then skip 'a cluster is running already'; 
 
 log=.cache/e2e.log
 mkdir -p .cache
-export PATH="$PWD/node_modules/.bin:$PATH" KUBE_CACHE=$cache
+export PATH="$PWD/node_modules/.bin:$PATH" KUBE_CACHE=$cache E2E_HOST_ADDRESS=10.99.0.1
 trap '"$tools/kube/down.sh"' EXIT
 # Joined by &&, because a shell forgets `set -e` in what stands before ||.
 {
   "$tools/image/base-images.sh" &&
-    timeout 900 "$tools/image/build.sh" . "$image" &&
+    { [ "$test" != chart ] || timeout 900 "$tools/image/build.sh" . "$image"; } &&
     timeout 120 "$tools/kube/up.sh" &&
-    timeout 120 "$tools/kube/load-image.sh" "$image"
+    { [ "$test" != chart ] || timeout 120 "$tools/kube/load-image.sh" "$image"; }
 } >"$log" 2>&1 || { tail -20 "$log"; exit 1; }
-E2E_HOST_ADDRESS=10.99.0.1 timeout 1200 "$tools/kube/in.sh" helm/e2e.sh "$cache/run/admin.kubeconfig" "$image"
+kubeconfig=$cache/run/admin.kubeconfig
+case $test in
+  chart) timeout 1200 "$tools/kube/in.sh" helm/e2e.sh "$kubeconfig" "$image" ;;
+  new-service)
+    E2E_BUILD_IMAGE=$tools/image/build.sh E2E_LOAD_IMAGE=$tools/kube/load-image.sh E2E_BESIDE=$tools/kube/in.sh \
+      timeout 1200 helm/e2e/new-service.sh "$kubeconfig"
+    ;;
+  *) echo "Expected chart or new-service, got $test." >&2; exit 2 ;;
+esac

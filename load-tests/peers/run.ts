@@ -8,7 +8,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build } from '../../scripts/build.ts';
+import { buildService } from '../../src/chassis/cli/build/build-service.ts';
 import { costPeers } from './costs.ts';
 import { get, load } from './load.ts';
 import { type Peer, type RunningPeer, startPeer } from './peer.ts';
@@ -28,7 +28,7 @@ const connections = 32;
 const ping = { requests: [get('/ping')], status: 200 };
 const logs = mkdtempSync(join(tmpdir(), 'slipway-peers-'));
 
-await build({
+await buildService({
   outDir: join(import.meta.dirname, '../../dist-peers'),
   more: ['load-tests/peers/entries/slipway.ts', 'load-tests/peers/modules/**/*.routes.ts'],
 });

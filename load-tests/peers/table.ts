@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { build } from '../../scripts/build.ts';
+import { buildService } from '../../src/chassis/cli/build/build-service.ts';
 import { startPostgres } from '../../src/chassis/testing/postgres.ts';
 import { behind, type Ratios } from './gate.ts';
 import { type LoadResult, load } from './load.ts';
@@ -46,7 +46,7 @@ const service = {
   ...{ SHUTDOWN_ACCEPT_MS: '0' },
 };
 
-await build({ outDir: join(import.meta.dirname, '../../dist-peers') });
+await buildService({ outDir: join(import.meta.dirname, '../../dist-peers') });
 const postgres = await startPostgres(resolve(import.meta.dirname, '../../node_modules'));
 const collector = await startCollector();
 const problems: string[] = [];

@@ -40,6 +40,7 @@ export { type IdempotencyOptions, idempotent } from './idempotency/idempotent.ts
 export { type ApiKeyOptions, type ApiKeyStore, ApiKeys, type StoredApiKey } from './identity/api-keys.ts';
 export { type BearerOptions, bearer } from './identity/bearer.ts';
 export { bearerSchemes, bearerToken, claimedIssuer } from './identity/bearer-token.ts';
+export { fixedToken } from './identity/fixed-token.ts';
 export { type GuardOptions, Guards, guards, type IdentityNames } from './identity/guards.ts';
 export { either, type IdentityDemand, type IdentityProvider } from './identity/identity-provider.ts';
 export { findSigningKey, publicKeys, type SigningKey, signingKeys } from './identity/signing-keys.ts';

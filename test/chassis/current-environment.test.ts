@@ -3,8 +3,8 @@ import { flush } from '@sentry/node';
 import { Counter } from 'prom-client';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type createService, registerMetric, reportError } from '../../src/chassis/index.ts';
+import { SentryIngest } from '../../src/chassis/testing/sentry-ingest.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
-import { SentryIngest } from '../support/sentry-ingest.ts';
 import { memoryLog } from './http/bare-app.ts';
 import { seriesOf } from './telemetry/metrics/scrape.ts';
 

@@ -12,13 +12,13 @@ const lists = /(types|settings|exceptions|schemas?|index|main|config|layout|\.ap
 
 describe('sources', () => {
   it('leave the process to chassis/lifecycle and to programs of their own', () => {
-    const others = sources.filter((file) => !/^src\/chassis\/(lifecycle|cli|testing)\//.test(file));
+    const others = sources.filter((file) => !/^src\/chassis\/(lifecycle|cli|image|testing)\//.test(file));
     expect(others.flatMap((file) => processCalls(parse(file)).map((call) => `${file}:${call}`))).toEqual([]);
   });
 
   it('read no variable of the process: run.ts hands them over, programs of their own and tests read them', () => {
     // The SDK of OpenTelemetry reads them by itself: there it is made to read those of one service.
-    const may = /^src\/chassis\/(run\.ts$|cli\/|testing\/|telemetry\/tracing\/sdk-variables\.ts$)/;
+    const may = /^src\/chassis\/(run\.ts$|cli\/|image\/|testing\/|telemetry\/tracing\/sdk-variables\.ts$)/;
     expect(sources.filter((file) => !may.test(file) && readsVariables(parse(file)))).toEqual([]);
   });
 

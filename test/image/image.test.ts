@@ -99,7 +99,7 @@ describe.each(Object.entries(runtimes))('the image on %s', (kind, runtime) => {
       // Its heap follows the limit of the container, not the machine.
       const heap = /^nodejs_heap_size_total_bytes (\S+)/m.exec(await (await fetch(`${internal}/metrics`)).text());
       expect(Number(heap?.[1])).toBeLessThan(256 * megabyte);
-      expect(() => podman('exec', container.name, 'node', 'scripts/image-health.mjs')).not.toThrow();
+      expect(() => podman('exec', container.name, 'node', 'dist/chassis/image/health-check.js')).not.toThrow();
       container.kill('SIGTERM');
       expect(await container.ended()).toBe(0);
     }, 180_000);
@@ -117,7 +117,7 @@ describe.each(Object.entries(runtimes))('the image on %s', (kind, runtime) => {
         '--ulimit',
         'nproc=1024:1024',
       ];
-      expect(() => podman('run', '--rm', ...ask, image, 'scripts/image-health.mjs')).toThrow();
+      expect(() => podman('run', '--rm', ...ask, image, 'dist/chassis/image/health-check.js')).toThrow();
     });
 
     it('fails no request when it gets SIGTERM under load, and ends with code 0', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../src/chassis/testing/free-port.ts';
+import { repositoryFiles, root } from '../house/repository.ts';
 import { type Packed, pack, run } from './pack.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'slipway-package-'));
@@ -21,7 +22,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 describe('the package', () => {
   it('holds the chassis with its types, its program and the chart, and nothing else', () => {
     const own =
-      /^(lib\/chassis\/.*\.(js|d\.ts)|lib\/tsconfig\.json|helm\/slipway\/.*|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+      /^(lib\/chassis\/.*\.(js|d\.ts)|lib\/tsconfig\.json|lib\/sample\.json\.gz|helm\/slipway\/.*|Dockerfile|\.dockerignore|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
     expect(packed.files.filter((file) => !own.test(file))).toEqual([]);
     expect(packed.files).toEqual(
       expect.arrayContaining([
@@ -30,6 +31,7 @@ describe('the package', () => {
         'lib/chassis/cli/main.js',
         'lib/chassis/testing/index.js',
         'helm/slipway/Chart.yaml',
+        'Dockerfile',
       ]),
     );
   });
@@ -149,6 +151,25 @@ describe('a service that is made of the package alone', () => {
     await slipway('openapi');
     expect((await slipway('openapi', '--check')).stdout).toBe('The API has not changed.\n');
   }, 60_000);
+});
+
+describe('the reference service', () => {
+  const reference = join(directory, 'reference');
+
+  it('is what `slipway new --sample` gives: its sources, models, data and tests are those of this repository', async () => {
+    const spec = `--package=${packed.tarball}`;
+    await run('npx', ['--yes', spec, 'slipway', 'new', 'reference', '--sample', '--yes', '--no-install'], directory);
+    const own = repositoryFiles(/^(src\/(main|app\.config)\.ts$|src\/modules\/|prisma\/|test\/modules\/)/);
+    const made = filesOf(reference).filter(([file]) => /^(src|prisma|test\/modules)\//.test(file));
+    expect(made.map(([file]) => file).toSorted()).toEqual(own.toSorted());
+    for (const [file, text] of made) expect(text, file).toBe(readFileSync(join(root, file), 'utf8'));
+  }, 60_000);
+
+  it('compiles and passes its tests as a service of the package', async () => {
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline'], reference);
+    const { stdout } = await run('npm', ['run', 'check'], reference);
+    expect(stdout).toMatch(/Test Files +\d+ passed \(\d+\)/);
+  }, 400_000);
 });
 
 /** Every file of a service with its content, without packages and what is made of the rest. */

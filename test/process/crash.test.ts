@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../src/chassis/testing/free-port.ts';
-import { SentryIngest } from '../support/sentry-ingest.ts';
+import { SentryIngest } from '../../src/chassis/testing/sentry-ingest.ts';
 import { killSpawned, type LogLine, SpawnedService, type SpawnOptions } from '../support/spawn-service.ts';
 
 const lines = 20_000;

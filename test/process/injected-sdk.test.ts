@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { fakeCollector } from '../../src/chassis/testing/fake-collector.ts';
 import { builtFixture } from '../support/built.ts';
-import { fakeCollector } from '../support/fake-collector.ts';
 import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
 
 const agent = join(import.meta.dirname, '../fixtures/injected-sdk/agent.cjs');

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { fakeCollector } from '../../src/chassis/testing/fake-collector.ts';
+import { SentryIngest } from '../../src/chassis/testing/sentry-ingest.ts';
 import { builtFixture } from '../support/built.ts';
-import { fakeCollector } from '../support/fake-collector.ts';
 import { failOverTime, onCallPictures } from '../support/on-call-pictures.ts';
 import { TestPrometheus, withoutPrometheus } from '../support/prometheus.ts';
-import { SentryIngest } from '../support/sentry-ingest.ts';
 import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
 
 const root = join(import.meta.dirname, '../..');

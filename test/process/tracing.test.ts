@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { type ExportedSpan, fakeCollector } from '../../src/chassis/testing/fake-collector.ts';
 import { anyProvider, emptyDatabase } from '../support/empty-database.ts';
-import { type ExportedSpan, fakeCollector } from '../support/fake-collector.ts';
 import { OtlpCollector } from '../support/otlp-collector.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { TestRequest } from '../../src/chassis/testing/test-client.ts';
+import type { TestRequest } from 'slipway/testing';
 import type { TestApp } from './boot-test-app.ts';
 
 /** The password of each account that a test registers. */

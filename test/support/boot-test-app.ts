@@ -1,8 +1,11 @@
 import type { Express } from 'express';
-import type { TestPrincipal } from '../../src/chassis/testing/act-as-named.ts';
-import { startTestService, type TestServiceOptions } from '../../src/chassis/testing/boot-test-service.ts';
-import { TestClient } from '../../src/chassis/testing/test-client.ts';
-import { TestService } from '../../src/chassis/testing/test-service.ts';
+import {
+  startTestService,
+  TestClient,
+  type TestPrincipal,
+  TestService,
+  type TestServiceOptions,
+} from 'slipway/testing';
 
 /** Who has an account of its own. */
 interface Credentials {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { seed } from '../../prisma/seed.ts';
-import { build } from '../../scripts/build.ts';
+import { buildService } from '../../src/chassis/cli/build/build-service.ts';
 import type { OrmClient } from '../../src/chassis/database/client/orm-types.ts';
 import { templateDatabases } from '../../src/chassis/testing/template-databases.ts';
 
@@ -11,6 +11,9 @@ const builtForTests = join(import.meta.dirname, '../../dist-test');
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const fixtures = ['test/fixtures/{deeds,observed,relay,trouble}/**/*.ts'];
   const fill = (orm: OrmClient) => seed(orm, { size: 'small', accounts: true });
-  const [end] = await Promise.all([templateDatabases(project, fill), build({ outDir: builtForTests, more: fixtures })]);
+  const [end] = await Promise.all([
+    templateDatabases(project, fill),
+    buildService({ outDir: builtForTests, more: fixtures }),
+  ]);
   return end;
 }

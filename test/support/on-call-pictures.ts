@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { ExportedSpan } from './fake-collector.ts';
-import type { SentryEvent } from './sentry-ingest.ts';
+import type { ExportedSpan } from '../../src/chassis/testing/fake-collector.ts';
+import type { SentryEvent } from '../../src/chassis/testing/sentry-ingest.ts';
 import type { LogLine } from './spawn-service.ts';
 
 /** What one failing request left behind. */

@@ -1,8 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { unscoped } from '../../src/chassis/index.ts';
-import type { TestClient, TestRequest } from '../../src/chassis/testing/test-client.ts';
-import { whenDone } from '../../src/chassis/testing/when-done.ts';
-import { FakePeer, type Received } from '../chassis/outbound/fake-peer.ts';
+import { unscoped } from 'slipway';
+import type { TestClient, TestRequest } from 'slipway/testing';
+import { FakePeer, type Received, whenDone } from 'slipway/testing';
 import { registerAccount } from './accounts.ts';
 import { bootTestApp, type TestApp } from './boot-test-app.ts';
 

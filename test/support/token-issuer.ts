@@ -1,5 +1,5 @@
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
-import { FakePeer, json } from '../chassis/outbound/fake-peer.ts';
+import { FakePeer, jsonAnswer } from '../../src/chassis/testing/fake-peer.ts';
 
 /** A pair of keys of an issuer; the public one is as its JWKS document shows it. */
 export interface IssuerKey {
@@ -55,10 +55,10 @@ export class TokenIssuer {
   recover(): void {
     this.peer.becomes((res, { url }) => {
       if (url === '/realms/test/.well-known/openid-configuration') {
-        return json({ issuer: this.url, jwks_uri: this.jwksUrl })(res);
+        return jsonAnswer({ issuer: this.url, jwks_uri: this.jwksUrl })(res);
       }
-      if (url === '/keys') return json({ keys: this.keys.map(({ jwk }) => jwk) })(res);
-      return json({}, 404)(res);
+      if (url === '/keys') return jsonAnswer({ keys: this.keys.map(({ jwk }) => jwk) })(res);
+      return jsonAnswer({}, 404)(res);
     });
   }
 

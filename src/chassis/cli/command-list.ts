@@ -21,14 +21,17 @@ export const commands: readonly Command[] = [
     help: `Options:
   --name <name>          name of the service; default: that of the directory
   --database <kind>      both (SQLite to start, PostgreSQL in production) or postgresql; default: both
-  --sample, --no-sample  with or without the sample module "category"; default: with
+  --auth <kind>          who may call: token (whoever has AUTH_TOKEN is the administrator), issuer (an OpenID Connect
+                         provider knows the callers) or none (everybody); default: token
+  --sample               the reference service: accounts, a catalog and orders, with their tests and sample data
+  --no-sample            without the module "category" to begin with
   --package <spec>       where npm finds slipway; default: where this program came from
   --no-install           write the files, and leave "npm install" to you
   --yes                  ask nothing, take the defaults
 
 Examples:
   npx --package=./slipway-1.0.0.tgz slipway new shop --yes
-  slipway new billing --database postgresql --no-sample`,
+  slipway new billing --database postgresql --auth issuer --no-sample`,
     load: async () => {
       const { newService } = await import('./commands/new.ts');
       return newService;
@@ -46,7 +49,8 @@ A type may end with ? (may be null) or with ! (unique).
 
 Options:
   --plural <name>     name of the resource in paths; default: the name with an s
-  --access <guards>   guarded (reads and writes need a token) or public (reads are open); default: public
+  --access <guards>   public (everybody reads, an admin writes), guarded (users read, an admin writes) or open (everybody
+                      does both); default: public, and open in a service that knows no callers
   --force             overwrite files that are there
 
 Examples:
@@ -66,6 +70,20 @@ Examples:
     load: async () => {
       const { generate } = await import('./commands/generate.ts');
       return generate;
+    },
+  },
+  {
+    name: 'build',
+    parameters: '',
+    summary: 'bundle the service into dist/, and make what its image holds',
+    help: `Options:
+  --image <directory>   make the directory that the image runs in: bundle, packages, migrations, sources
+
+Packages that are more than JavaScript stay beside the bundle where package.json names them:
+  "slipway": { "unbundled": ["sharp"] }`,
+    load: async () => {
+      const { build } = await import('./commands/build.ts');
+      return build;
     },
   },
   {
@@ -133,6 +151,23 @@ Examples:
     load: async () => {
       const { openapi } = await import('./commands/openapi.ts');
       return openapi;
+    },
+  },
+  {
+    name: 'client',
+    parameters: '<url or file>',
+    summary: 'make a typed client of another service of its OpenAPI document',
+    help: `Options:
+  --name <name>       name of the client; default: the title of the API
+  --module <module>   put it into this module; default: src/clients
+  --force             overwrite a file of types that was not made by this command
+
+Examples:
+  slipway client http://localhost:3000/api-docs.json
+  slipway client payments.yaml --name payments --module orders`,
+    load: async () => {
+      const { client } = await import('./commands/client.ts');
+      return client;
     },
   },
   {

@@ -1,5 +1,6 @@
 import { asFunction, type BuildResolver } from 'awilix/browser';
 import type { Request, RequestHandler } from 'express';
+import type { Environment } from '../config/environment.ts';
 import { type Principal, setPrincipal } from '../context/principal.ts';
 import { getRequestContext } from '../context/request-context.ts';
 import { ForbiddenException, UnauthorizedException } from '../errors/exceptions.ts';
@@ -162,14 +163,16 @@ export class Guards<Role extends string = string, Scope extends string = string>
 /**
  * Registers guards as a dependency, in a module without a class of its own for them.
  *
- * @param make makes the provider, once for each service
+ * @param make makes the provider of the settings, once for each service
  * @example const dependencies = { auth: guards(() => bearer(), { roles: ['admin', 'user'], scopes: ['orders:read'] }) };
  */
 export function guards<const Role extends string = string, const Scope extends string = string>(
-  make: () => IdentityProvider,
+  make: (settings: Environment) => IdentityProvider,
   names: IdentityNames<Role, Scope> = {},
 ): BuildResolver<Guards<Role, Scope>> {
-  return asFunction(() => new Guards<Role, Scope>(make(), names)).singleton();
+  return asFunction(
+    ({ settings }: { settings: Environment }) => new Guards<Role, Scope>(make(settings), names),
+  ).singleton();
 }
 
 /** What a request is refused with whose credentials no provider knows: none at all, of another form, or of another issuer. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import type { AppConfig } from '../config/app-config.ts';
 import { sourceExtension, sourcesDirectory } from '../config/layout.ts';
@@ -51,7 +52,8 @@ export async function startTestService(options: TestServiceOptions): Promise<Sta
   const { env, configure, provider, ...rest } = options;
   const database = await createTestDatabase(provider);
   const uploads = mkdtempSync(join(tmpdir(), 'slipway-uploads-'));
-  const own = { ...variables, DATABASE_URL: database.url, LOCAL_UPLOAD_DIR: uploads, ...env };
+  const shared: Record<string, string> = JSON.parse(process.env.TEST_SETTINGS ?? '{}');
+  const own = { ...variables, ...shared, DATABASE_URL: database.url, LOCAL_UPLOAD_DIR: uploads, ...env };
   const { appConfig } = await import(pathToFileURL(join(sourcesDirectory, `app.config${sourceExtension}`)).href);
   const config: AppConfig = appConfig(own);
   const service = createService(configure?.(config) ?? config, { ...rest, env: own });

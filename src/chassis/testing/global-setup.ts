@@ -1,7 +1,13 @@
+import { pathToFileURL } from 'node:url';
 import type { TestProject } from 'vitest/node';
+import { databaseProgram } from '../config/layout.ts';
+import type { OrmClient } from '../database/client/orm-types.ts';
 import { templateDatabases } from './template-databases.ts';
 
-/** What vitest runs once, before the tests of a service. */
-export default function setup(project: TestProject): Promise<() => Promise<void>> {
-  return templateDatabases(project);
+/** Makes the databases that the tests of a service copy, with its sample data where `serviceTests` was told so. */
+export default async function globalSetup(project: TestProject): Promise<() => Promise<void>> {
+  const size = project.config.env['TEST_SEED'];
+  if (!size) return templateDatabases(project);
+  const { seed } = await import(pathToFileURL(databaseProgram('seed')).href);
+  return templateDatabases(project, (orm: OrmClient) => seed(orm, { size, accounts: true }));
 }

@@ -1,10 +1,13 @@
 /** The package's entry `slipway/testing`: what the tests of a service begin with. */
 
 export type { TestPrincipal } from './act-as-named.ts';
-export { bootTestService, type TestServiceOptions } from './boot-test-service.ts';
+export { bootTestService, startTestService, type TestServiceOptions } from './boot-test-service.ts';
+export { type FakeCollector, fakeCollector } from './fake-collector.ts';
+export { FakePeer, inTurn, jsonAnswer, type Received } from './fake-peer.ts';
 export { freePort } from './free-port.ts';
 export { type PostgresServer, startPostgres } from './postgres.ts';
+export { type SentryEvent, SentryIngest } from './sentry-ingest.ts';
 export { expectErrorBody, type Query, TestClient, type TestRequest } from './test-client.ts';
 export { createTestDatabase, type TestDatabase } from './test-database.ts';
-export type { TestService } from './test-service.ts';
+export { TestService } from './test-service.ts';
 export { whenDone } from './when-done.ts';

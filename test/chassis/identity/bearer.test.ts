@@ -1,8 +1,8 @@
 import { createPublicKey, createSecretKey } from 'node:crypto';
 import { type JWK, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { FakePeer, jsonAnswer } from '../../../src/chassis/testing/fake-peer.ts';
 import { anIssuerKey } from '../../support/token-issuer.ts';
-import { FakePeer, json } from '../outbound/fake-peer.ts';
 import { asBearer, bootNotes } from './boot-notes.ts';
 
 const rsa = await anIssuerKey('rsa', 'RS256');
@@ -88,7 +88,7 @@ describe('bearer', () => {
   });
 
   it('never goes to an address that a token names', async () => {
-    const trap = await FakePeer.open(json({ keys: [stranger.jwk] }));
+    const trap = await FakePeer.open(jsonAnswer({ keys: [stranger.jwk] }));
     const header = { jku: `${trap.url}/jwks`, x5u: `${trap.url}/x5u` };
     await as(await issuer.token({}, { key: stranger, header })).expectError(401, invalid);
     expect(trap.received).toEqual([]);

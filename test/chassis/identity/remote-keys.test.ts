@@ -6,9 +6,9 @@ import { IssuerDocument } from '../../../src/chassis/identity/issuer-document.ts
 import { RemoteKeys } from '../../../src/chassis/identity/remote-keys.ts';
 import { SeriesLimit } from '../../../src/chassis/telemetry/metrics/metric-family.ts';
 import { OutboundMetrics } from '../../../src/chassis/telemetry/metrics/outbound-metrics.ts';
+import { jsonAnswer } from '../../../src/chassis/testing/fake-peer.ts';
 import { anIssuerKey, TokenIssuer } from '../../support/token-issuer.ts';
 import { memoryLog } from '../http/bare-app.ts';
-import { json } from '../outbound/fake-peer.ts';
 
 const [second, third] = [await anIssuerKey('second'), await anIssuerKey('third')];
 const issuer = await TokenIssuer.open();
@@ -74,12 +74,12 @@ describe('RemoteKeys', () => {
 
   it.each([
     ['is down', () => issuer.peer.becomes((res) => res.destroy())],
-    ['answers 500', () => issuer.peer.becomes(json({}, 500))],
-    ['sends clients elsewhere', () => issuer.peer.becomes(json({}, 302, { location: 'http://127.0.0.1:9/' }))],
-    ['answers 10 MB', () => issuer.peer.becomes(json({ keys: ['x'.repeat(10_000_000)] }))],
+    ['answers 500', () => issuer.peer.becomes(jsonAnswer({}, 500))],
+    ['sends clients elsewhere', () => issuer.peer.becomes(jsonAnswer({}, 302, { location: 'http://127.0.0.1:9/' }))],
+    ['answers 10 MB', () => issuer.peer.becomes(jsonAnswer({ keys: ['x'.repeat(10_000_000)] }))],
     ['answers what is no JSON', () => issuer.peer.becomes((res) => res.end('<html>'))],
-    ['answers with no keys in it', () => issuer.peer.becomes(json({ error: 'maintenance' }))],
-    ['answers with keys that are none', () => issuer.peer.becomes(json({ keys: 'all' }))],
+    ['answers with no keys in it', () => issuer.peer.becomes(jsonAnswer({ error: 'maintenance' }))],
+    ['answers with keys that are none', () => issuer.peer.becomes(jsonAnswer({ keys: 'all' }))],
   ])('keeps its keys when the issuer %s, and says that of others nothing is known', async (_what, fail) => {
     const { keys, find, lines } = open();
     await find('first');
@@ -107,7 +107,7 @@ describe('RemoteKeys', () => {
   it('trusts keys no longer than it may when the issuer stays away', async () => {
     const { keys, find } = open({ refreshMs: 0, staleMs: 0 });
     await find('first');
-    issuer.peer.becomes(json({}, 500));
+    issuer.peer.becomes(jsonAnswer({}, 500));
     const version = keys.version();
     expect(keys.version()).toBeGreaterThanOrEqual(version);
     await expect(find('first')).rejects.toThrow(ServiceUnavailableException);
@@ -115,7 +115,7 @@ describe('RemoteKeys', () => {
 
   it('answers that it cannot tell when it never had keys', async () => {
     const { find } = open({ pauseMs: hour });
-    issuer.peer.becomes(json({}, 500));
+    issuer.peer.becomes(jsonAnswer({}, 500));
     const failures = await Promise.all([find('first'), find('first')].map((call) => call.catch((error) => error)));
     expect(failures.map(({ statusCode, headers }) => [statusCode, headers])).toEqual(
       Array.from({ length: 2 }, () => [503, { 'Retry-After': '5' }]),
@@ -126,17 +126,17 @@ describe('RemoteKeys', () => {
     const { find } = open();
     const jwk = { kty: 'oct', k: 'c2VjcmV0', kid: 'shared', alg: 'HS256' };
     const weak = { ...third.jwk, kid: 'third', use: 'enc' };
-    issuer.peer.becomes(json({ keys: [first.jwk, jwk, weak] }));
+    issuer.peer.becomes(jsonAnswer({ keys: [first.jwk, jwk, weak] }));
     await find('first');
     await expect(find('shared')).rejects.toThrow();
     await expect(find('third')).rejects.toThrow();
   });
 
   it.each([
-    ['names another issuer', () => json({ issuer: 'https://evil.example', jwks_uri: issuer.jwksUrl })],
-    ['names no keys', () => json({ issuer: issuer.url })],
-    ['names keys that are no URL of http', () => json({ issuer: issuer.url, jwks_uri: 'file:///etc/passwd' })],
-    ['is a list', () => json([])],
+    ['names another issuer', () => jsonAnswer({ issuer: 'https://evil.example', jwks_uri: issuer.jwksUrl })],
+    ['names no keys', () => jsonAnswer({ issuer: issuer.url })],
+    ['names keys that are no URL of http', () => jsonAnswer({ issuer: issuer.url, jwks_uri: 'file:///etc/passwd' })],
+    ['is a list', () => jsonAnswer([])],
   ])('refuses a discovery document that %s', async (_what, answer) => {
     const { find, lines } = open({}, 'by discovery');
     const document = answer();

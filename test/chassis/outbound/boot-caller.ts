@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeEach } from 'vitest';
+import { FakePeer, jsonAnswer } from '../../../src/chassis/testing/fake-peer.ts';
 import type { TestRequest } from '../../../src/chassis/testing/test-client.ts';
 import { bootTestApp, type TestApp } from '../../support/boot-test-app.ts';
 import { memoryLog } from '../http/bare-app.ts';
-import { FakePeer, json } from './fake-peer.ts';
 
 const modulesDirectory = join(import.meta.dirname, '../../fixtures/modules-calling');
 const modules = [{ name: 'caller', enabled: true }];
@@ -25,8 +25,8 @@ export async function bootCaller() {
     anything.close();
   });
   beforeEach(() => {
-    payments.becomes(json({}));
-    anything.becomes(json({}));
+    payments.becomes(jsonAnswer({}));
+    anything.becomes(jsonAnswer({}));
   });
   /** Has the service call its peer, with the answer's data as data. */
   const call = (

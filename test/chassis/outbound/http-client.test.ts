@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { createService, httpClient, type z } from '../../../src/chassis/index.ts';
+import { FakePeer, jsonAnswer } from '../../../src/chassis/testing/fake-peer.ts';
 import { bootCaller } from './boot-caller.ts';
-import { FakePeer, json } from './fake-peer.ts';
 
 const { app, payments, anything, log, boot, call } = await bootCaller();
 
 describe('a client of another service', () => {
   it('gives the answers of the operations that its types name, accepted failures among them', async () => {
-    payments.becomes(json({ id: 'a/b', orderId: '1', cents: 5 }));
+    payments.becomes(jsonAnswer({ id: 'a/b', orderId: '1', cents: 5 }));
     expect(await app.get('/charges/a%2Fb').expectData()).toBe(5);
-    payments.answer = json({ reason: 'unknown' }, 404);
+    payments.answer = jsonAnswer({ reason: 'unknown' }, 404);
     expect(await app.get('/charges/c').expectData()).toBe('unknown');
-    payments.answer = json([]);
+    payments.answer = jsonAnswer([]);
     expect(await app.get('/charges').expectData()).toEqual([]);
     expect(payments.received.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'GET /pay/charges/a%2Fb',
@@ -34,7 +34,7 @@ describe('a client of another service', () => {
   });
 
   it('answers 502 where the peer failed, with peer and status in the log and not in the body', async () => {
-    anything.becomes(json({ secret: 'of the peer' }, 418));
+    anything.becomes(jsonAnswer({ secret: 'of the peer' }, 418));
     log.lines.length = 0;
     const answer = await call('post', { path: '/brew' }).expectError(502, 'Bad Gateway');
     expect(answer.text).not.toMatch(/anything|brew|418|secret/);
@@ -46,15 +46,15 @@ describe('a client of another service', () => {
   });
 
   it.each([
-    ['is longer than it may be', (peer: FakePeer) => peer.becomes(json('x'.repeat(2_000))), 'too large'],
+    ['is longer than it may be', (peer: FakePeer) => peer.becomes(jsonAnswer('x'.repeat(2_000))), 'too large'],
     [
       'is no JSON',
       (peer: FakePeer) => peer.becomes((res) => res.setHeader('content-type', 'application/json').end('{')),
       'unreadable',
     ],
     ['breaks off', (peer: FakePeer) => peer.becomes((res) => void res.write('{', () => res.destroy())), 'unreachable'],
-    ['is not what the schema says', (peer: FakePeer) => peer.becomes(json({ known: false })), 'unreadable'],
-    ['leads elsewhere', (peer: FakePeer) => peer.becomes(json({}, 302, { location: '/other' })), 'status'],
+    ['is not what the schema says', (peer: FakePeer) => peer.becomes(jsonAnswer({ known: false })), 'unreadable'],
+    ['leads elsewhere', (peer: FakePeer) => peer.becomes(jsonAnswer({}, 302, { location: '/other' })), 'status'],
   ])('answers 502 where the answer of the peer %s', async (_what, prepare, reason) => {
     prepare(anything);
     log.lines.length = 0;
@@ -66,9 +66,9 @@ describe('a client of another service', () => {
 
 describe('the clients of a service', () => {
   it('are its own: each service calls its own peer, and its end closes the connections', async () => {
-    const other = await FakePeer.open(json({ id: '1', cents: 7 }));
+    const other = await FakePeer.open(jsonAnswer({ id: '1', cents: 7 }));
     const service = await boot({ CHARGES_URL: other.url });
-    payments.becomes(json({ id: '1', cents: 8 }));
+    payments.becomes(jsonAnswer({ id: '1', cents: 8 }));
     expect(await service.get('/charges/1').expectData()).toBe(7);
     expect(await app.get('/charges/1').expectData()).toBe(8);
     expect(await other.connections()).toBe(1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { inTurn, jsonAnswer } from '../../../src/chassis/testing/fake-peer.ts';
 import { bootCaller } from './boot-caller.ts';
-import { inTurn, json } from './fake-peer.ts';
 
 const { app, payments, anything, log, call, metric } = await bootCaller();
 
@@ -20,7 +20,7 @@ describe('a client of a service that is not well', () => {
   });
 
   it('tries a safe call again, and another one only with an idempotency key, which stays the same', async () => {
-    const twice = () => inTurn(json({}, 503), json({}, 502), json({ done: true }));
+    const twice = () => inTurn(jsonAnswer({}, 503), jsonAnswer({}, 502), jsonAnswer({ done: true }));
     const before = await metric('http_client_retries_total{client="anything",method="GET"}');
     anything.becomes(twice());
     expect(await call('get').expectData()).toEqual({ done: true });
@@ -34,11 +34,11 @@ describe('a client of a service that is not well', () => {
   });
 
   it('waits as long as Retry-After says, and not beyond the deadline of the request', async () => {
-    anything.becomes(inTurn(json({}, 429, { 'retry-after': '1' }), json({ done: true })));
+    anything.becomes(inTurn(jsonAnswer({}, 429, { 'retry-after': '1' }), jsonAnswer({ done: true })));
     expect(await call('get').expectData()).toEqual({ done: true });
     const [first, second] = anything.received;
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
-    anything.becomes(json({}, 503, { 'retry-after': '8' }));
+    anything.becomes(jsonAnswer({}, 503, { 'retry-after': '8' }));
     const { headers } = await call('get', {}, { 'x-request-deadline': String(Date.now() + 5_000) }).expectError(
       502,
       /./,
@@ -48,7 +48,7 @@ describe('a client of a service that is not well', () => {
   });
 
   it('asks a peer that keeps failing no more, and tries again with one call later', async () => {
-    anything.becomes(json({}, 500));
+    anything.becomes(jsonAnswer({}, 500));
     const state = () => metric('http_client_circuit_breaker_state{client="fragile"}');
     const fail = () => call('post', {}, {}, 'fragile').expectError(502, 'Bad Gateway');
     for (let failed = 0; failed < 4; failed += 1) await fail();
@@ -56,7 +56,7 @@ describe('a client of a service that is not well', () => {
     const { headers } = await fail();
     expect(headers).toHaveProperty('retry-after');
     expect(anything.received).toHaveLength(4);
-    anything.becomes(json({ well: true }));
+    anything.becomes(jsonAnswer({ well: true }));
     await expect.poll(async () => (await call('post', {}, {}, 'fragile')).status, { timeout: 15_000 }).toBe(200);
     expect(anything.received).toHaveLength(1);
     expect(await state()).toBe(0);
@@ -76,12 +76,12 @@ describe('a client of a service that is not well', () => {
     for (const { status } of await Promise.all(hurried)) expect(status).toBeGreaterThanOrEqual(503);
     expect(anything.received.length).toBeGreaterThan(2);
     expect(await state()).toBe(0);
-    anything.becomes(json({ well: true }));
+    anything.becomes(jsonAnswer({ well: true }));
     await call('post', {}, {}, 'fragile').expectData();
   });
 
   it('is found well again by the first call of a client that leaves before the peer has answered', async () => {
-    anything.becomes(json({}, 500));
+    anything.becomes(jsonAnswer({}, 500));
     const state = () => metric('http_client_circuit_breaker_state{client="fragile"}');
     while ((await state()) !== 2) await call('post', {}, {}, 'fragile');
     // It answers later than the hurried wait: who comes at the right moment must not decide for all others.
@@ -94,7 +94,7 @@ describe('a client of a service that is not well', () => {
     expect(await state()).toBe(1);
     anything.release();
     await expect.poll(state).toBe(0);
-    anything.becomes(json({ well: true }));
+    anything.becomes(jsonAnswer({ well: true }));
     await call('post', {}, {}, 'fragile').expectData();
   });
 
@@ -109,7 +109,7 @@ describe('a client of a service that is not well', () => {
   });
 
   it('sends a call that waited for a connection as part of its own request', async () => {
-    anything.becomes((res, { headers }) => json(headers['x-request-id'])(res));
+    anything.becomes((res, { headers }) => jsonAnswer(headers['x-request-id'])(res));
     const ids = Array.from({ length: 20 }, (_, index) => `request-${index}`);
     const echoed = ids.map((id) => call('get', {}, { 'x-request-id': id }, 'single').expectData());
     expect(await Promise.all(echoed)).toEqual(ids);
@@ -145,7 +145,7 @@ describe('a client of a service that is not well', () => {
     expect(new Set(others.map(({ status }) => status))).toEqual(new Set([200]));
     await app.get('/charges/1').expectError(503, 'Service Unavailable');
     expect(payments.held).toBe(2);
-    payments.answer = json({ id: '1', cents: 1 });
+    payments.answer = jsonAnswer({ id: '1', cents: 1 });
     payments.release();
     expect(await Promise.all(held)).toEqual([200, 200, 200, 200]);
   });

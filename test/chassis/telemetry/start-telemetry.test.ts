@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { readEnvironment } from '../../../src/chassis/config/environment.ts';
 import type { Logger } from '../../../src/chassis/telemetry/logger.ts';
 import { startTelemetry } from '../../../src/chassis/telemetry/start-telemetry.ts';
+import { fakeCollector } from '../../../src/chassis/testing/fake-collector.ts';
 import { exportingSettings, telemetryOptions } from '../../support/exporting-settings.ts';
-import { fakeCollector } from '../../support/fake-collector.ts';
 import { type LogLine, memoryLog } from '../http/bare-app.ts';
 import { headersEcho, tracedApp } from './tracing/traced-app.ts';
 

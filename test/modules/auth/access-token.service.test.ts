@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose';
+import { signingKeys, UnauthorizedException } from 'slipway';
 import { describe, expect, it } from 'vitest';
-import { signingKeys, UnauthorizedException } from '../../../src/chassis/index.ts';
 import { AccessTokenService } from '../../../src/modules/auth/access-token.service.ts';
 import { aSigningKey } from '../../support/signing-key.ts';
 

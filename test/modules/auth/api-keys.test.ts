@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { TestRequest } from 'slipway/testing';
 import { describe, expect, it } from 'vitest';
-import { newApiKey } from '../../../src/chassis/identity/api-key-text.ts';
-import type { TestRequest } from '../../../src/chassis/testing/test-client.ts';
 import { newAccount, password } from '../../support/accounts.ts';
 import { bootTestApp, type TestApp } from '../../support/boot-test-app.ts';
 
@@ -100,11 +99,11 @@ describe('an API key', () => {
   });
 
   it.each([
-    ['of nobody', () => newApiKey('slipway').key],
+    ['of nobody', () => aKey('slipway')],
     ['with another secret', (key: string) => withSecret(key)],
     ['with a wrong checksum', (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')],
     ['in capitals', (key: string) => key.toUpperCase()],
-    ['of another prefix', () => newApiKey('other').key],
+    ['of another prefix', () => aKey('other')],
     ['that is no key', () => '../../etc/passwd'],
     ['that is empty', () => ' '],
     ['of 15 KB', () => `slipway_${'a'.repeat(15_000)}`],
@@ -243,8 +242,13 @@ describe('the use of API keys', () => {
 
 /** The same key with another secret, and a checksum that holds. */
 function withSecret(key: string): string {
-  const content = key.slice('slipway_'.length, 40) + newApiKey('slipway').key.slice(40, -8);
-  return `slipway_${content}${crc32(content).toString(16).padStart(8, '0')}`;
+  return aKey('slipway', key.slice('slipway_'.length, 40));
+}
+
+/** A key that nobody has, with a checksum that holds. */
+function aKey(prefix: string, id = randomUUID().replaceAll('-', '')): string {
+  const content = id + randomBytes(32).toString('hex');
+  return `${prefix}_${content}${crc32(content).toString(16).padStart(8, '0')}`;
 }
 
 /** Another replica on the same database. */

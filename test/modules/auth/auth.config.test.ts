@@ -1,5 +1,5 @@
+import { readEnvironment } from 'slipway';
 import { describe, expect, it } from 'vitest';
-import { readEnvironment } from '../../../src/chassis/config/environment.ts';
 import { authSettings } from '../../../src/modules/auth/auth.config.ts';
 
 const read = (variables: Record<string, string>) => readEnvironment(authSettings, variables);

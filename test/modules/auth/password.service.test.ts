@@ -1,5 +1,5 @@
+import { ServiceUnavailableException, ValidationException } from 'slipway';
 import { describe, expect, it } from 'vitest';
-import { ServiceUnavailableException, ValidationException } from '../../../src/chassis/index.ts';
 import { PasswordService } from '../../../src/modules/auth/password.service.ts';
 
 const account = { personal: ['ada@example.com', 'Ada'] };

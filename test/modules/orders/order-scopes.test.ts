@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { TestRequest } from 'slipway/testing';
 import { describe, expect, it } from 'vitest';
-import type { TestRequest } from '../../../src/chassis/testing/test-client.ts';
 import { aDraft, aTenant, openOrderShop } from '../../support/order-shop.ts';
 
 const { app } = await openOrderShop();

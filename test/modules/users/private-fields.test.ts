@@ -1,5 +1,5 @@
+import type { Query } from 'slipway/testing';
 import { describe, expect, it } from 'vitest';
-import type { Query } from '../../../src/chassis/testing/test-client.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const app = await bootTestApp();

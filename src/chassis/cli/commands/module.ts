@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -11,7 +11,7 @@ import { UsageError } from '../usage-error.ts';
 
 const options = {
   plural: { type: 'string' },
-  access: { type: 'string', default: 'public' },
+  access: { type: 'string' },
   force: { type: 'boolean', default: false },
 } as const;
 
@@ -24,16 +24,13 @@ export async function addModule(args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({ options, args, allowPositionals: true });
   const [name, ...fields] = positionals;
   if (name === undefined) throw new UsageError('Expected the name of the module, such as product; got none.');
-  if (values.access !== 'public' && values.access !== 'guarded') {
-    throw new UsageError(`Expected --access public or --access guarded, got "${values.access}".`);
-  }
   const root = process.cwd();
   if (!existsSync(join(root, 'prisma/models.prisma')) || !existsSync(join(root, 'src/app.config.ts'))) {
     throw new Error(
       `Expected prisma/models.prisma and src/app.config.ts in ${root}; run this in the directory of a service.`,
     );
   }
-  const access: Access = values.access;
+  const access = accessOf(root, values.access);
   const planned = planModule(root, { name, fields, plural: values.plural, access });
   const there = overwritten(root, planned);
   if (there.length > 0 && !values.force && !(await confirm(`Overwrite ${there.join(', ')}?`))) {
@@ -53,4 +50,23 @@ export async function addModule(args: string[]): Promise<void> {
     `Module ${planned.names.kebab}, at /api/v1/${planned.names.plural}:\n${files.map((file) => `  ${file}`).join('\n')}`,
   );
   console.log('Read the migration, then: npm test');
+}
+
+/** @throws UsageError for an access that the service has no guards for */
+function accessOf(root: string, given?: string): Access {
+  const isGuarded = hasGuards(root);
+  const access = given ?? (isGuarded ? 'public' : 'open');
+  if (access !== 'public' && access !== 'guarded' && access !== 'open') {
+    throw new UsageError(`Expected --access public, --access guarded or --access open, got "${access}".`);
+  }
+  if (access === 'open' || isGuarded) return access;
+  throw new UsageError(
+    `Expected guards for --access ${access}: a module that registers "auth", as docs/identity.md of slipway shows; found none.`,
+  );
+}
+
+/** Whether a module of the service registers guards under the name that generated routes use. */
+function hasGuards(root: string): boolean {
+  const files = globSync('src/modules/*/di.ts', { cwd: root });
+  return files.some((file) => /^\s*auth:/m.test(readFileSync(join(root, file), 'utf8')));
 }

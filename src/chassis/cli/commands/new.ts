@@ -7,13 +7,16 @@ import { createMigration } from '../../database/migrations/create-migration.ts';
 import { ask } from '../ask.ts';
 import { writeFiles } from '../file-changes.ts';
 import { planModule, writeModule } from '../module/generate-module.ts';
-import { baseFiles, type ServicePlan } from '../service/base-files.ts';
+import { baseFiles } from '../service/base-files.ts';
 import { copyTarball, type PackageSource, packageSource } from '../service/package-source.ts';
+import { referenceService } from '../service/reference-service.ts';
+import type { Auth, ServicePlan } from '../service/service-plan.ts';
 import { UsageError } from '../usage-error.ts';
 
 const options = {
   name: { type: 'string' },
   database: { type: 'string' },
+  auth: { type: 'string' },
   sample: { type: 'boolean' },
   package: { type: 'string' },
   install: { type: 'boolean', default: true },
@@ -21,7 +24,8 @@ const options = {
 } as const;
 
 interface Answers extends Omit<ServicePlan, 'slipway'> {
-  readonly sample: boolean;
+  /** A module to begin with, the reference service, or nothing. */
+  readonly sample: 'module' | 'reference' | 'none';
 }
 
 /**
@@ -63,8 +67,26 @@ async function answersOf(values: Record<string, unknown>, directory: string): Pr
   if (database !== 'both' && database !== 'postgresql') {
     throw new UsageError(`Expected --database both or --database postgresql, got "${database}".`);
   }
-  const sample = /^(y(es)?|true)$/i.test(await answer(values['sample'], 'A sample module, yes or no', 'yes'));
-  return { name, database, sample };
+  if (values['sample'] === true) return referenceAnswers(name, database, values['auth']);
+  const auth = await answer(values['auth'], 'Who may call, token, issuer or none', 'token');
+  if (!isAuth(auth)) {
+    throw new UsageError(`Expected --auth token, --auth issuer or --auth none, got "${auth}".`);
+  }
+  const hasModule =
+    values['sample'] !== false && /^y(es)?$/i.test(await answer(undefined, 'A module to begin with', 'yes'));
+  return { name, database, auth, sample: hasModule ? 'module' : 'none' };
+}
+
+/** @throws UsageError for what the reference service decides by itself */
+function referenceAnswers(name: string, database: ServicePlan['database'], auth: unknown): Answers {
+  if (database === 'both' && auth === undefined) return { name, database, auth: 'accounts', sample: 'reference' };
+  throw new UsageError(
+    'Expected --sample without --auth and --database: the reference service has accounts and both databases.',
+  );
+}
+
+function isAuth(text: string): text is Auth {
+  return ['token', 'issuer', 'none'].includes(text);
 }
 
 /** Makes a directory beside it first, which then takes its name. */
@@ -83,12 +105,16 @@ async function makeWhole(root: string, make: (directory: string) => Promise<void
   }
 }
 
-async function write(directory: string, { name, database, sample }: Answers, source: PackageSource): Promise<void> {
-  writeFiles(directory, baseFiles({ name, database, slipway: source.spec }));
+async function write(directory: string, { sample, ...answers }: Answers, source: PackageSource): Promise<void> {
+  const plan: ServicePlan = { ...answers, slipway: source.spec };
+  const { 'test/service.test.ts': test = '', ...files } = baseFiles(plan);
   copyTarball(source, directory);
+  if (sample === 'reference') return writeFiles(directory, { ...files, ...referenceService() });
+  writeFiles(directory, { ...files, 'test/service.test.ts': test });
   const migration = 'init';
-  if (sample) {
-    const request = { name: 'category', fields: ['name:string!'], access: 'public', migration } as const;
+  if (sample === 'module') {
+    const access = plan.auth === 'none' ? 'open' : 'public';
+    const request = { name: 'category', fields: ['name:string!'], access, migration } as const;
     await writeModule(directory, planModule(directory, request));
   } else {
     const models = join(directory, 'prisma/models.prisma');

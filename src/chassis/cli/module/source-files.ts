@@ -1,8 +1,8 @@
 import type { Field } from './fields.ts';
 import type { ModuleNames } from './names.ts';
 
-/** Who may call a module's routes. */
-export type Access = 'public' | 'guarded';
+/** Who may call a module's routes: everybody reads, everybody needs credentials, or everybody does everything. */
+export type Access = 'public' | 'guarded' | 'open';
 
 /** A module to be written. */
 export interface ModulePlan {
@@ -100,18 +100,18 @@ export class ${pascal}Controller extends ResourceController<${pascal}Service> {
 }
 
 function routesFile({ names: { camel, pascal, plural }, access }: ModulePlan): string {
-  const [read, imports] =
-    access === 'public'
-      ? ['publicAccess', 'defineRoutes, publicAccess, resourceRouter']
-      : ['auth.user()', 'defineRoutes, resourceRouter'];
+  const read = access === 'guarded' ? 'auth.user()' : 'publicAccess';
+  const write = access === 'open' ? 'publicAccess' : "auth.role('admin')";
+  const imports = access === 'guarded' ? 'defineRoutes, resourceRouter' : 'defineRoutes, publicAccess, resourceRouter';
+  const parameters = access === 'open' ? `${camel}Controller` : `${camel}Controller, auth`;
   return `import { ${imports} } from 'slipway';
 
 /**
  * @openapi
  * /${plural}: { x-resource: ${pascal}, tags: [${pascal}] }
  */
-export default defineRoutes(({ ${camel}Controller, auth }) =>
-  resourceRouter('/${plural}', ${camel}Controller, { read: ${read}, write: auth.role('admin') }),
+export default defineRoutes(({ ${parameters} }) =>
+  resourceRouter('/${plural}', ${camel}Controller, { read: ${read}, write: ${write} }),
 );
 `;
 }

@@ -17,7 +17,7 @@ function moduleTest({ names, fields, access }: ModulePlan, prefix: string, model
   const body = fields.filter(({ relation, optional }) => !relation || !optional).map((field) => sampleOf(field));
   const wrong = fields.find((field) => field.wrong !== undefined && !field.relation);
   const sorted = fields.find(({ sorted: isSorted, relation, model }) => isSorted && !relation && model !== 'Boolean');
-  const reader = access === 'public' ? 'service' : "service.as('user')";
+  const reader = access === 'guarded' ? "service.as('user')" : 'service';
   return `import { randomUUID } from 'node:crypto';
 import { bootTestService } from 'slipway/testing';
 import { describe, expect, it } from 'vitest';
@@ -65,13 +65,7 @@ ${
 
 `
     : ''
-}  it('are changed by those only who may', async () => {
-    const body = ${references.length > 0 ? 'await ' : ''}a${pascal}();
-    await service.post(path, body).expectError(401, /.+/);
-    await service.as('user').post(path, body).expectError(403, /.+/);
-  });
-
-  it('are missing under an id that nothing has', async () => {
+}${access === 'open' ? '' : guardTest(references.length > 0, pascal)}  it('are missing under an id that nothing has', async () => {
     await reader.get(\`\${path}/\${randomUUID()}\`).expectError(404, /.+/);
   });
 
@@ -80,6 +74,16 @@ ${
     expect(Object.keys(body.paths)).toEqual(expect.arrayContaining([path, \`\${path}/{id}\`]));
   });
 });
+`;
+}
+
+function guardTest(hasReferences: boolean, pascal: string): string {
+  return `  it('are changed by those only who may', async () => {
+    const body = ${hasReferences ? 'await ' : ''}a${pascal}();
+    await service.post(path, body).expectError(401, /.+/);
+    await service.as('user').post(path, body).expectError(403, /.+/);
+  });
+
 `;
 }
 

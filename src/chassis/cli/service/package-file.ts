@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ServicePlan } from './service-plan.ts';
 
 /** What is read of the package's own package.json. */
 export interface OwnPackage {
@@ -14,7 +15,7 @@ export interface OwnPackage {
 /** What a service shares with the chassis. */
 const shared = ['@prisma/client', 'express', 'zod'];
 
-/** What a service is developed with. */
+/** What a service is developed with. Rolldown comes with vitest: a second version of it makes lock files that npm refuses. */
 const tools = [
   '@types/express',
   '@types/k6',
@@ -29,6 +30,9 @@ const tools = [
   'vitest',
 ];
 
+/** What the tests of the reference service use beside. */
+const toolsOfReference = ['@types/pg', 'jose', 'pg'];
+
 /** The directory of the package `slipway` that this program belongs to. */
 export const packageDirectory = join(import.meta.dirname, '../../../..');
 
@@ -40,9 +44,8 @@ export function ownPackage(): OwnPackage {
 /**
  * package.json of a new service. Versions are those that this version of the chassis is tested with.
  *
- * @param slipway where npm finds the chassis: a version, or `file:` and a path
  */
-export function packageFile(name: string, slipway: string, own = ownPackage()): string {
+export function packageFile({ name, slipway, auth }: ServicePlan, own = ownPackage()): string {
   const known: Record<string, string> = { ...own.devDependencies, ...own.dependencies, ...own.peerDependencies };
   const versions = (names: readonly string[]) => names.map((one) => [one, known[one] ?? '*']);
   const content = {
@@ -59,12 +62,15 @@ export function packageFile(name: string, slipway: string, own = ownPackage()): 
       dev: 'node --watch src/main.ts',
       pretest: 'slipway generate',
       test: 'vitest run',
+      prebuild: 'slipway generate',
+      build: 'tsc -p . && slipway build',
       check: 'slipway generate && tsc && vitest run',
       'db:migrate': 'slipway migrate',
+      ...(auth === 'accounts' && { 'db:seed': 'slipway seed' }),
     },
     allowScripts: own.allowScripts,
     dependencies: Object.fromEntries([...versions(shared), ['slipway', slipway]].sort()),
-    devDependencies: Object.fromEntries(versions(tools)),
+    devDependencies: Object.fromEntries(versions(auth === 'accounts' ? [...tools, ...toolsOfReference].sort() : tools)),
     overrides: own.overrides,
   };
   return `${JSON.stringify(content, undefined, 2)}\n`;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { SentryIngest } from '../../../../src/chassis/testing/sentry-ingest.ts';
 import { bootTestApp } from '../../../support/boot-test-app.ts';
-import { SentryIngest } from '../../../support/sentry-ingest.ts';
 
 const ingest = await SentryIngest.start();
 afterAll(() => ingest[Symbol.asyncDispose]());

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { flush } from '@sentry/node';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type SentryEvent, SentryIngest } from '../../../../src/chassis/testing/sentry-ingest.ts';
 import { bootTestApp } from '../../../support/boot-test-app.ts';
 import { recordingLogger } from '../../../support/log-lines.ts';
-import { type SentryEvent, SentryIngest } from '../../../support/sentry-ingest.ts';
 
 const ingest = await SentryIngest.start();
 afterAll(() => ingest[Symbol.asyncDispose]());

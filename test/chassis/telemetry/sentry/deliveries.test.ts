@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { InternalServerErrorException } from '../../../../src/chassis/errors/exceptions.ts';
 import { boundedTransport } from '../../../../src/chassis/telemetry/sentry/bounded-transport.ts';
-import { SentryIngest } from '../../../support/sentry-ingest.ts';
+import { SentryIngest } from '../../../../src/chassis/testing/sentry-ingest.ts';
 import { memoryLog } from '../../http/bare-app.ts';
 import { aContext, sentryTo } from './sentry-to.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InternalServerErrorException } from '../../../../src/chassis/errors/exceptions.ts';
-import { SentryIngest } from '../../../support/sentry-ingest.ts';
+import { SentryIngest } from '../../../../src/chassis/testing/sentry-ingest.ts';
 import { aContext, sentryTo } from './sentry-to.ts';
 
 /** What the ingest got for one fault, as it came. */

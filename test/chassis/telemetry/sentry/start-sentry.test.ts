@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { InternalServerErrorException } from '../../../../src/chassis/errors/exceptions.ts';
 import { startSentry } from '../../../../src/chassis/telemetry/sentry/start-sentry.ts';
-import { SentryIngest } from '../../../support/sentry-ingest.ts';
+import { SentryIngest } from '../../../../src/chassis/testing/sentry-ingest.ts';
 import { memoryLog } from '../../http/bare-app.ts';
 import { sentrySettings } from './sentry-settings.ts';
 import { aContext, sentryTo } from './sentry-to.ts';

@@ -3,8 +3,8 @@ import { ErrorReports } from '../../../../src/chassis/errors/reporters/error-rep
 import type { JobPlan } from '../../../../src/chassis/jobs/job-plan.ts';
 import { runJob } from '../../../../src/chassis/jobs/run-job.ts';
 import { startTelemetry } from '../../../../src/chassis/telemetry/start-telemetry.ts';
+import { fakeCollector } from '../../../../src/chassis/testing/fake-collector.ts';
 import { exportingSettings, telemetryOptions } from '../../../support/exporting-settings.ts';
-import { fakeCollector } from '../../../support/fake-collector.ts';
 import { recordingLogger } from '../../../support/log-lines.ts';
 import { headersEcho } from './traced-app.ts';
 

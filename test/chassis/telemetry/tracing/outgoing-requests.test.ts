@@ -1,8 +1,8 @@
 import http from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { fakeCollector } from '../../../../src/chassis/testing/fake-collector.ts';
 import { exportingSettings } from '../../../support/exporting-settings.ts';
-import { fakeCollector } from '../../../support/fake-collector.ts';
 import { headersEcho, tracedApp } from './traced-app.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';

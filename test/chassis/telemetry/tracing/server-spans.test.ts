@@ -5,8 +5,8 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { getRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { InternalServerErrorException, NotFoundException } from '../../../../src/chassis/errors/exceptions.ts';
+import { fakeCollector } from '../../../../src/chassis/testing/fake-collector.ts';
 import { exportingSettings } from '../../../support/exporting-settings.ts';
-import { fakeCollector } from '../../../support/fake-collector.ts';
 import { headersEcho, tracedApp } from './traced-app.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';

@@ -1,49 +1,58 @@
-/**
- * Builds the service into dist/: `npm run build`. Of its own files and those of its packages it makes a few, because Node
- * needs longer to find and open a thousand files than to run what stands in them. What is loaded on demand stays apart.
- */
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { leanHttp, oneGrpc, wasmFiles } from './build-plugins.ts';
+import { chassisFile, sourcesDirectory } from '../../config/layout.ts';
+import { leanHttpPlugin, oneGrpcPlugin, wasmFilesPlugin } from './build-plugins.ts';
 import { unbundledPackages } from './unbundled-packages.ts';
 
-const root = join(import.meta.dirname, '..');
-/** Files that are found by their place, not by an import: each keeps its place in the build. */
+/** Files of a service that are found by their place, not by an import: each keeps its place in the build. */
 const placed = [
   'src/main.ts',
+  'src/app.config.ts',
   'src/generated/data-model.ts',
-  'src/chassis/database/sqlite/sqlite-worker.ts',
+  // The clients, of one database or of two.
+  'src/generated/*/client.ts',
+  'src/modules/**/{di,*.config,*.events,*.jobs,*.lifecycle,*.routes}.ts',
   'prisma/seed.ts',
 ];
-/** The same in modules, where not everyone has each of them. */
-const placedInModules = 'src/modules/**/{di,*.config,*.events,*.jobs,*.lifecycle,*.routes}.ts';
-/** The clients, of one database or of two. */
-const placedClients = 'src/generated/*/client.ts';
+/** The same of the chassis: what runs in a thread of its own, and what the image runs beside the service. */
+const placedOfChassis = ['database/sqlite/sqlite-worker', 'image/health-check', 'image/warm'];
 
 /** Where packages go: below a folder by which tools tell foreign frames of a stack from own ones. */
 const packages = 'node_modules/bundled';
 
 /** Where to build, and what else. */
 export interface BuildOptions {
+  /** Absolute path of the service. Default: that of the working directory, or this repository. */
+  root?: string;
   /** Absolute path of a folder beside `prisma` and package.json; what is in it goes. Default: dist. */
   outDir?: string;
-  /** Further files that keep their place, as patterns from the root of the project. */
+  /** Further files that keep their place, as patterns from the root of the service. */
   more?: readonly string[];
 }
 
-/** Bundles the service. Types are not checked; the clients of the databases must have been generated. */
-export async function build({ outDir = join(root, 'dist'), more = [] }: BuildOptions = {}): Promise<void> {
+/**
+ * Bundles the service: of its own files and those of its packages it makes a few, because Node needs longer to find and
+ * open a thousand files than to run what stands in them. What is loaded on demand stays apart. Types are not checked; the
+ * clients of the databases must have been generated.
+ *
+ * @throws Error with what cannot be bundled
+ */
+export async function buildService(options: BuildOptions = {}): Promise<void> {
+  const { root = join(sourcesDirectory, '..'), outDir = join(root, 'dist'), more = [] } = options;
   rmSync(outDir, { recursive: true, force: true });
-  const files = [...placed, ...globSync([placedClients, placedInModules, ...more], { cwd: root })];
+  const files = globSync([...placed, ...more], { cwd: root });
   const bundle = await rolldown({
     cwd: root,
-    input: Object.fromEntries(files.map((file) => [placeOf(file), file])),
+    input: {
+      ...Object.fromEntries(files.map((file) => [placeOf(file), file])),
+      ...Object.fromEntries(placedOfChassis.map((name) => [`chassis/${name}`, chassisFile(name)])),
+    },
     platform: 'node',
     // The database is a file; what speaks to servers of its kind stays out.
     resolve: { alias: { '@libsql/client': '@libsql/client/sqlite3' } },
-    external: unbundledPackages.map((name) => new RegExp(`^${name}(/|$)`)),
-    plugins: [leanHttp, wasmFiles, oneGrpc],
+    external: unbundledPackages(root).map((name) => new RegExp(`^${name}(/|$)`)),
+    plugins: [leanHttpPlugin, wasmFilesPlugin, oneGrpcPlugin],
     // It would end the service instead of the build.
     onLog: (level, log, handle) => handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log),
   });
@@ -53,7 +62,7 @@ export async function build({ outDir = join(root, 'dist'), more = [] }: BuildOpt
     // config/layout.ts counts the folders.
     chunkFileNames: ({ name }) =>
       name.startsWith('node_modules') ? `${packages}/[hash].mjs` : 'chassis/chunks/[name].js',
-    codeSplitting: { groups: [{ name: 'node_modules', test: /node_modules/, entriesAware: true }] },
+    codeSplitting: { groups: [{ name: 'node_modules', test: foreign, entriesAware: true }] },
     keepNames: true,
     sourcemap: true,
     sourcemapExcludeSources: true,
@@ -67,9 +76,10 @@ export async function build({ outDir = join(root, 'dist'), more = [] }: BuildOpt
   for (const map of globSync(`${packages}/*.map`, { cwd: outDir })) rmSync(join(outDir, map));
 }
 
+/** Packages, but for the chassis as a package: it finds files by their place in the build. */
+const foreign = /node_modules[\\/](?!slipway[\\/]lib[\\/])/;
+
 /** Where a file is in the build, without its ending. */
 function placeOf(file: string): string {
   return file.replace(/^src\/|\.ts$/g, '');
 }
-
-if (import.meta.main) await build();

@@ -8,7 +8,7 @@ import type { Plugin } from 'rolldown';
 const ofFetch = ['WebSocket', 'CloseEvent', 'MessageEvent'];
 
 /** Imports node:http without what it has of the client of `fetch`. Node reads every export of its modules on import. */
-export const leanHttp: Plugin = {
+export const leanHttpPlugin: Plugin = {
   name: 'lean-http',
   resolveId: (id, _importer, { kind }) =>
     kind === 'import-statement' && /^(node:)?http$/.test(id) ? '\0lean-http' : undefined,
@@ -25,7 +25,7 @@ export const { ${names.join(', ')} } = http;`;
  * Reads the query compilers of the ORM from files. Its packages hold them as text, two million letters that would be
  * compiled as a program at each start, to be turned into bytes.
  */
-export const wasmFiles: Plugin = {
+export const wasmFilesPlugin: Plugin = {
   name: 'wasm-files',
   async load(id) {
     if (!id.endsWith('.wasm-base64.mjs')) return undefined;
@@ -41,7 +41,7 @@ export const wasm = readFileSync(new URL(import.meta.ROLLUP_FILE_URL_${file}));`
  * Has the exporters of OpenTelemetry by gRPC find the gRPC of the build. They ask for it at run time too, where they would
  * find none, or a second one, whose credentials the first one refuses.
  */
-export const oneGrpc: Plugin = {
+export const oneGrpcPlugin: Plugin = {
   name: 'one-grpc',
   transform(code, id) {
     if (!id.includes('otlp-grpc-exporter-base') || !code.includes(grpcAtRunTime)) return undefined;

@@ -61,7 +61,7 @@ export class FakePeer {
 
   /** Answers all that wait. */
   release(): void {
-    for (const res of this.#held) json({ late: true })(res);
+    for (const res of this.#held) jsonAnswer({ late: true })(res);
     this.#held.clear();
   }
 
@@ -83,7 +83,11 @@ export class FakePeer {
 }
 
 /** Answers with this body as JSON. */
-export function json(body: unknown, status = 200, headers: Record<string, string> = {}): (res: ServerResponse) => void {
+export function jsonAnswer(
+  body: unknown,
+  status = 200,
+  headers: Record<string, string> = {},
+): (res: ServerResponse) => void {
   return (res) => res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 

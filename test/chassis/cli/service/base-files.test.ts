@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { baseFiles } from '../../../../src/chassis/cli/service/base-files.ts';
+import type { Auth, ServicePlan } from '../../../../src/chassis/cli/service/service-plan.ts';
+
+/** The files of a new service. */
+function files(changes: Partial<ServicePlan> = {}): Record<string, string> {
+  return baseFiles({ name: 'shop', database: 'both', auth: 'token', slipway: '^1.0.0', ...changes });
+}
+
+describe('a new service', () => {
+  it('has the Dockerfile of the reference service under its own name', () => {
+    const { Dockerfile = '', '.dockerignore': ignored = '' } = files();
+    expect(Dockerfile).toContain('org.opencontainers.image.title=shop');
+    expect(Dockerfile).not.toMatch(/vendor|licenses/);
+    expect(ignored).not.toMatch(/vendor|scripts/);
+  });
+
+  it('that comes from a tarball has it in its image', () => {
+    const { Dockerfile, '.dockerignore': ignored } = files({ slipway: 'file:vendor/slipway-1.0.0.tgz' });
+    expect(Dockerfile).toContain('COPY package.json package-lock.json ./\nCOPY vendor vendor\n');
+    expect(ignored).toContain('\n!vendor\n');
+  });
+
+  it.each<[Auth, string[], RegExp | undefined]>([
+    ['token', ['src/modules/auth/auth.config.ts', 'src/modules/auth/di.ts'], /guards\(\(\{ AUTH_TOKEN \}\) => fixed/],
+    ['issuer', ['src/modules/auth/di.ts'], /guards\(\(\) => bearer\(\), \{ roles: \['admin', 'user'\] \}\)/],
+    ['none', [], undefined],
+  ])('with --auth %s has guards of the chassis', (auth, modules, guards) => {
+    const made = files({ auth });
+    expect(Object.keys(made).filter((file) => file.startsWith('src/modules/'))).toEqual(modules);
+    if (guards) expect(made['src/modules/auth/di.ts']).toMatch(guards);
+  });
+
+  it('gives each start the identity provider that it names: on this machine, in tests, in the image and in pods', () => {
+    const made = files({ auth: 'issuer' });
+    expect(made['.env']).toMatch(/^AUTH_ISSUER=https:\/\/id\.example\.com\nAUTH_AUDIENCE=shop\n/);
+    expect(made['vitest.config.ts']).toContain('AUTH_ISSUER');
+    expect(made['Dockerfile']).toContain('ENV AUTH_ISSUER=https://id.example.com AUTH_AUDIENCE=shop\n');
+    expect(made['helm/values.yaml']).toContain('  AUTH_ISSUER: https://id.example.com\n  AUTH_AUDIENCE: shop\n');
+  });
+
+  it('has no secret but in .env, which git and the image leave out', () => {
+    const { '.env': env = '', ...others } = files();
+    const [, secret = ''] = /^AUTH_TOKEN=(\S{43})\n/.exec(env) ?? [];
+    expect(secret).not.toBe('');
+    for (const [file, text] of Object.entries(others)) expect(text, file).not.toContain(secret);
+    expect(others['.gitignore']).toMatch(/^\.env$/m);
+    expect(others['.dockerignore']).toMatch(/^\*\*\/\.env\*$/m);
+  });
+});
