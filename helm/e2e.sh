@@ -47,6 +47,20 @@ row 'Install, PostgreSQL' "migrated and 2 pods ready after $(since "$from") s"
 in_pod node dist/main.js seed --size small >/dev/null
 tested $release
 
+if [ -n "${E2E_K6_IMAGE:-}" ]; then
+  job=load-list-shallow
+  node "$root/load-tests/run.ts" manifest list-shallow smoke --target "http://$release" --kind job --image "$E2E_K6_IMAGE" |
+    k apply -f - >/dev/null
+  k wait "job/$job" --for=condition=complete --timeout 2m >/dev/null || fail "the load test failed: $(k logs "job/$job" --tail 5)"
+  k logs "job/$job" | node "$root/load-tests/run.ts" report --out "$work/load" >/dev/null 2>"$work/load.log" ||
+    fail "the log of the load test made no report: $(<"$work/load.log")"
+  grep -q list-shallow "$work/load/report.html" || fail 'the report of the load test does not name it'
+  row 'Load test as a Job' "$(<"$work/load.log")"
+  k delete job,configmap "$job" >/dev/null
+else
+  row 'Load test as a Job' 'skipped: E2E_K6_IMAGE names no image of k6'
+fi
+
 load_start upgrade
 from=$(now)
 h upgrade $release "$chart" "${values[@]}" --set-string rolloutToken=second --rollback-on-failure --wait --timeout 4m >/dev/null

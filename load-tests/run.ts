@@ -31,5 +31,7 @@ const succeeded = await run().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   return false;
 });
+// A pipe takes 64 KiB at once; what is behind that would be lost with the process.
+await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
 // Said outright: the package of the database's binaries would end the process with 0.
 process.exit(succeeded ? 0 : 1);

@@ -67,7 +67,7 @@ ${usage(run)}${partTable(run)}${checkTable(run)}${differenceRows(own)}</section>
 }
 
 function charts(series: readonly Second[]): string {
-  if (series.length < 2) return '<p>Too short a run for a chart.</p>';
+  if (series.length < 2) return '<p>No charts: too short a run, or one of a log.</p>';
   const line = (name: string, colour: string, value: (second: Second) => number | undefined): Line => ({
     name,
     colour,

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../../load-tests/run/arguments.ts';
 import { type ManifestArguments, manifest } from '../../../load-tests/run/manifest.ts';
 import { reportOfLogs } from '../../../load-tests/run/report-of-logs.ts';
-import { type Manifest, skipped, tool } from '../../chart/chart.ts';
+import { type Manifest, root, skipped, tool } from '../../chart/chart.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
 const asked: ManifestArguments = {
@@ -43,6 +43,14 @@ describe.skipIf(skipped('k6'))(`a manifest of a load test${skipped('k6')}`, () =
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it('is printed whole into a pipe that is read slowly', async () => {
+    const command = 'node load-tests/run.ts manifest list-shallow smoke --target http://slipway | { head -c 1; cat; }';
+    const { stdout } = await promisify(execFile)('sh', ['-c', command], { cwd: root, maxBuffer: 1e7 });
+    const objects = stdout.split('\n---\n').map((text) => JSON.parse(text) as Manifest);
+    expect(objects.map(({ kind }) => kind)).toEqual(['ConfigMap', 'TestRun']);
+    expect(stdout.length).toBeGreaterThan(100_000);
   });
 
   it('takes an image of k6 of another registry', () => {
