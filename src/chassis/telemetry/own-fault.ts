@@ -1,7 +1,7 @@
 import { InternalServerErrorException } from '../errors/exceptions.ts';
 
 /** A field of an error, which may be a getter that raises another. */
-export function fieldOf(error: Error, name: 'name' | 'message' | 'stack' | 'cause' | 'errors'): unknown {
+export function fieldOfError(error: Error, name: 'name' | 'message' | 'stack' | 'cause' | 'errors'): unknown {
   try {
     return (error as unknown as Record<string, unknown>)[name];
   } catch {
@@ -14,8 +14,8 @@ export function fieldOf(error: Error, name: 'name' | 'message' | 'stack' | 'caus
  * takes its title from the outermost error, and a trace its first exception.
  */
 export function ownFault(fault: Error): Error {
-  const cause = fieldOf(fault, 'cause');
+  const cause = fieldOfError(fault, 'cause');
   if (fault.constructor !== InternalServerErrorException || !(cause instanceof Error)) return fault;
-  const message = fieldOf(cause, 'message');
-  return message === fieldOf(fault, 'message') || message === '' ? cause : fault;
+  const message = fieldOfError(cause, 'message');
+  return message === fieldOfError(fault, 'message') || message === '' ? cause : fault;
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { confirm } from '../ask.ts';
@@ -60,7 +60,7 @@ async function keepOthers(file: string, force: boolean): Promise<void> {
 
 /** By the title of the API, or by the name of its file. */
 function nameOf({ info }: ApiDocument, source: string): string {
-  const text = info?.title ?? basename(source).replace(/\..*$/, '');
+  const text = info?.title ?? basename(source, extname(source));
   return text
     .trim()
     .toLowerCase()

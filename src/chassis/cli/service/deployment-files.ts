@@ -25,7 +25,7 @@ function dockerfile(plan: ServicePlan): string {
       'image.description="Slipway service: serves, migrates and seeds"',
       `image.description="The service ${name}"`,
     )
-    .replace(/ +org\.opencontainers\.image\.licenses=.*\n/, '');
+    .replace(/^ +org\.opencontainers\.image\.licenses=.*\n/m, '');
   if (comesAsTarball(plan)) {
     text = text.replace('COPY package.json package-lock.json ./\n', '$&COPY vendor vendor\n');
   }

@@ -79,7 +79,7 @@ function hasReadablePath(url: string): boolean {
 const clientClosedRequest = 499;
 
 /** The status that a request ended with, for logs and metrics; to be asked once it is over. */
-export function answerStatus(res: ServerResponse): number {
+function answerStatus(res: ServerResponse): number {
   return res.headersSent ? res.statusCode : clientClosedRequest;
 }
 

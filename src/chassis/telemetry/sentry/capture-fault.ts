@@ -1,7 +1,7 @@
 import { captureException, getCurrentScope, type Scope, withIsolationScope } from '@sentry/node';
 import type { RequestContext } from '../../context/request-context.ts';
 import { BaseException } from '../../errors/exceptions.ts';
-import { fieldOf, ownFault } from '../own-fault.ts';
+import { fieldOfError, ownFault } from '../own-fault.ts';
 import { type LogMasks, maskText, redact } from '../redact.ts';
 import { faultCulprit, faultFingerprint } from './fault-fingerprint.ts';
 
@@ -51,7 +51,7 @@ export function captureFault(fault: Error, context: RequestContext | undefined, 
 function causeChain(error: Error): Error[] {
   const chain = [error];
   for (;;) {
-    const next = fieldOf(chain.at(-1) as Error, 'cause');
+    const next = fieldOfError(chain.at(-1) as Error, 'cause');
     if (!(next instanceof Error) || chain.includes(next) || chain.length === maximumChainLength) return chain;
     chain.push(next);
   }
@@ -82,10 +82,10 @@ function standInsOf(chain: readonly Error[]): Error[] {
 
 function standIn(error: Error, cause?: Error): Error {
   const [name, message, stack] = (['name', 'message', 'stack'] as const).map((field) => {
-    const value = fieldOf(error, field);
+    const value = fieldOfError(error, field);
     return typeof value === 'string' ? value : undefined;
   });
-  const errors = fieldOf(error, 'errors');
+  const errors = fieldOfError(error, 'errors');
   const several = Array.isArray(errors) && errors.slice(0, maximumChainLength).filter((each) => each instanceof Error);
   return Object.assign(
     new Error(message ?? 'An error that cannot be read', { cause }),
@@ -120,7 +120,7 @@ function addRequest(scope: Scope, context: RequestContext, sendAddress: boolean)
 }
 
 function addFault(scope: Scope, fault: Error, chain: readonly Error[], masks: LogMasks): void {
-  const thrown = fieldOf(chain.at(-1) ?? fault, 'cause');
+  const thrown = fieldOfError(chain.at(-1) ?? fault, 'cause');
   if (thrown !== undefined && !(thrown instanceof Error)) scope.setContext('thrown', { value: describeThrown(thrown) });
   if (!(fault instanceof BaseException)) return;
   scope.setTag('status', fault.statusCode);
