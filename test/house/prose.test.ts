@@ -16,6 +16,7 @@ const notProse = [
   'docs/reference/spec.md',
   'test/house/prose.test.ts',
   'package-lock.json',
+  'docs/.vitepress/package-lock.json',
   'src/modules/auth/common-passwords.json',
 ];
 const files = repositoryFiles(/(\.(ts|mjs|md|yml|yaml|json|jsonc|prisma|sql)|^\.ci\/run|^\.env\.example)$/).filter(

@@ -5,16 +5,19 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { logicalOperators, operators } from '../../src/chassis/query/operators.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
+import { documents } from './code-blocks.ts';
 import { read, root } from './repository.ts';
 
 const readme = read('README.md');
+const contributing = read('CONTRIBUTING.md');
 const lines = readme.split('\n');
 
-/** Every command of the README that has its answer below it. */
-const examples = [...readme.matchAll(/```sh\n([^`]*?curl [^`]*?)```\s+```json\n(.*?)```/gs)].map(
-  ([, command = '', answer = '']) => ({ title: command.split('\n', 1)[0] ?? '', command, answer }),
+/** Every command of a document that has its answer below it. */
+const examples = documents.flatMap((file) =>
+  [...read(file).matchAll(/```sh run\n([^`]*?localhost:3000[^`]*?)```\s+```json\n(.*?)```/gs)].map(
+    ([, command = '', answer = '']) => ({ title: `${file}: ${command.split('\n', 1)[0]}`, command, answer }),
+  ),
 );
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
@@ -26,9 +29,22 @@ describe('README.md', () => {
     expect(lines.indexOf('npm start')).toBeLessThan(25);
   });
 
+  it('fits 150 lines', () => expect(lines.length).toBeLessThanOrEqual(151));
+
+  it('has figures of costs as they were measured', () => {
+    const rows = readme.split('\n').filter((line) => /^\| (unknown|one by|narrow|wide|memory)/.test(line));
+    expect(rows.length).toBeGreaterThan(3);
+    const measured = read('load-tests/peers/README.md').split('\n');
+    expect(rows.filter((row) => !measured.includes(row))).toEqual([]);
+  });
+
+  it('has its examples with answers', () => expect(examples.length).toBeGreaterThanOrEqual(3));
+});
+
+describe('CONTRIBUTING.md', () => {
   it('names every script, and only scripts that exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-    const named = [...readme.matchAll(/^\| `npm (?:run )?([\w:-]+)` \|/gm)].map(([, name]) => name);
+    const named = [...contributing.matchAll(/^\| `npm (?:run )?([\w:-]+)` \|/gm)].map(([, name]) => name);
     const own = Object.keys(scripts).filter(
       (name) =>
         !(/^(pre|post)/.test(name) && [...Object.keys(scripts), 'pack'].includes(name.replace(/^(pre|post)/, ''))),
@@ -37,7 +53,7 @@ describe('README.md', () => {
   });
 
   it('shows a layout that exists', () => {
-    const layout = readme.split('## Layout')[1]?.split('```')[1] ?? '';
+    const layout = contributing.split('## Layout')[1]?.split('```')[1] ?? '';
     const paths = layout
       .trim()
       .split('\n')
@@ -45,20 +61,9 @@ describe('README.md', () => {
     expect(paths.length).toBeGreaterThan(5);
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
-
-  // When an operator was added on purpose: npm test -- test/house/readme -u
-  it('names every operator of filters in one sentence', async () => {
-    const sentence = /^Operators are .*?, on texts with `mode`; .*?, and filters on related records\./m;
-    expect(readme).toMatch(sentence);
-    const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
-    const written = `Operators are ${named(Object.keys(operators))}, on texts with \`mode\`; ${named(logicalOperators)}, and filters on related records.`;
-    await expect(read('README.md').replace(sentence, () => written)).toMatchFileSnapshot(join(root, 'README.md'));
-  });
-
-  it('has its examples with answers', () => expect(examples.length).toBeGreaterThanOrEqual(3));
 });
 
-describe.skipIf(!hasCurl)('a command of README.md (needs curl)', async () => {
+describe.skipIf(!hasCurl)('a command of the documents (needs curl)', async () => {
   const { url } = hasCurl ? await bootTestApp() : { url: '' };
 
   it.each(examples)('gives the answer that stands there: $title', async ({ command, answer }) => {
@@ -73,13 +78,13 @@ describe.skipIf(!hasCurl)('a command of README.md (needs curl)', async () => {
   });
 });
 
-describe('the service embedded in README.md', () => {
+describe('the service embedded in docs/how-to/embed.md', () => {
   it('starts, tells its addresses and ends', async () => {
-    const [, source = ''] = /## Embed a service[\s\S]*?```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+    const [, source = ''] = /```ts\n([\s\S]*?)```/.exec(read('docs/how-to/embed.md')) ?? [];
     const directory = mkdtempSync(join(tmpdir(), 'slipway-readme-'));
     try {
       const file = join(directory, 'embed.ts');
-      writeFileSync(file, source.replace("'./src/", `'${root}/src/`));
+      writeFileSync(file, source.replace("'slipway'", `'${root}/src/chassis/index.ts'`));
       const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: directory, timeout: 60_000 });
       expect(stdout).toMatch(/^http:\/\/\S+ http:\/\/\S+$/m);
     } finally {

@@ -43,7 +43,7 @@ function settingsTable(): string {
 
 function environmentExample(): string {
   const settings = Object.entries(shape).map(([name, type]) => {
-    // What depends on the machine is told in README.md.
+    // What depends on the machine is told in docs/reference/settings.md.
     const value = type.meta()?.['derived'] === undefined ? defaultIn(name, 'development') : '';
     return `# ${type.description}\n# ${name}=${value === 'random' ? '' : value}\n`;
   });
@@ -61,11 +61,11 @@ describe('settings', () => {
     await expect(environmentExample()).toMatchFileSnapshot(join(root, '.env.example'));
   });
 
-  it('are in README.md as the schema has them', async () => {
+  it('are in docs/reference/settings.md as the schema has them', async () => {
     const table = /\| Variable \|.*?\n(?!\|)/s;
-    expect(read('README.md')).toMatch(table);
-    await expect(read('README.md').replace(table, () => `${settingsTable()}\n`)).toMatchFileSnapshot(
-      join(root, 'README.md'),
+    expect(read('docs/reference/settings.md')).toMatch(table);
+    await expect(read('docs/reference/settings.md').replace(table, () => `${settingsTable()}\n`)).toMatchFileSnapshot(
+      join(root, 'docs/reference/settings.md'),
     );
   });
 });

@@ -21,7 +21,8 @@ interface Gives<Output> {
 }
 
 /** The columns of a service's records. */
-type ColumnOf<S extends ResourceService> = keyof Awaited<ReturnType<S['get']>> & string;
+type ColumnOf<S> =
+  S extends ResourceService<infer R, infer _C, infer _U> ? keyof Awaited<ReturnType<R['getById']>> & string : never;
 
 /** The shapes of a resource: what leaves, what comes in, and what may be asked of it. */
 export interface ResourceSchemas<S extends ResourceService = ResourceService> {
