@@ -63,6 +63,11 @@ const contradictions: [what: string, values: Values, sentence: string][] = [
     'sentry.dsn is not a DSN; copy it from the settings of the Sentry project, https://key@host/number.',
   ],
   [
+    'fewer connections than pods that ask what their replica lacks',
+    { database: { url, maxConnections: 33, replica: { url: 'postgresql://replica/orders' } } },
+    'database.maxConnections is 33, and (2 pods + 1 of a rollout) x (database.poolSize 10 + 1 for what the replica lacks) + 1 for migrations is 34;',
+  ],
+  [
     'two sources of the URL of the replica',
     {
       database: {

@@ -50,9 +50,10 @@ autoscaling.enabled needs a database that pods can share; set database.url or da
 {{- end }}
 {{- $most := include "slipway.mostReplicas" . | int }}
 {{- $surge := include "slipway.surge" . | int }}
-{{- $needed := add 1 (mul (add $most $surge) $database.poolSize) }}
+{{- $position := include "slipway.replica" . | empty | ternary 0 1 }}
+{{- $needed := add 1 (mul (add $most $surge) (add $database.poolSize $position)) }}
 {{- if and $database.maxConnections (include "slipway.databaseServer" .) (gt $needed (int64 $database.maxConnections)) }}
-database.maxConnections is {{ $database.maxConnections }}, and ({{ $most }} pods + {{ $surge }} of a rollout) x database.poolSize {{ $database.poolSize }} + 1 for migrations is {{ $needed }}; lower database.poolSize or the number of pods, or raise max_connections of the server and this value.
+database.maxConnections is {{ $database.maxConnections }}, and ({{ $most }} pods + {{ $surge }} of a rollout) x {{ if $position }}(database.poolSize {{ $database.poolSize }} + 1 for what the replica lacks){{ else }}database.poolSize {{ $database.poolSize }}{{ end }} + 1 for migrations is {{ $needed }}; lower database.poolSize or the number of pods, or raise max_connections of the server and this value.
 {{- end }}
 {{- $replica := $database.replica }}
 {{- if and $replica.url $replica.existingSecret }}
