@@ -19,7 +19,10 @@ const name = z
   .trim()
   .min(1, 'Expected at least 1 character')
   .max(100, 'Expected at most 100 characters')
-  .regex(/^[ -~\u00a0-\uffff]*$/, 'Expected no control characters');
+  .regex(
+    /^[ -~\u00a0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065\u206a-\uffff]*$/,
+    'Expected no control characters, nor any that change the direction of text',
+  );
 
 /** Body of POST /auth/register. A role is no part of it: who registers is a `user`. */
 export const register = z.object({ email, password: newPassword, name }).meta({ id: 'Register' });

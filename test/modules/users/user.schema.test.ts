@@ -17,6 +17,11 @@ describe('a new user', () => {
     [{ ...good, name: ' ' }, false],
     [{ ...good, name: 'x'.repeat(101) }, false],
     [{ ...good, name: 'a\u0000b' }, false],
+    [{ ...good, name: 'a\u202enimda' }, false],
+    [{ ...good, name: 'a\u2066nimda' }, false],
+    [{ ...good, name: '\u200fa' }, false],
+    [{ ...good, name: 'a\u2028b' }, false],
+    [{ ...good, name: 'مريم \ud83d\ude00' }, true],
   ])('passes the same bounds by registration and by an administrator: %j', (body, accepted) => {
     expect(register.safeParse(body).success).toBe(accepted);
     expect(createUser.safeParse(body).success).toBe(accepted);
