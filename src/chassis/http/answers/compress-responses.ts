@@ -28,7 +28,9 @@ export function compressResponses({ budgetBytes = 67_108_864 }: CompressionOptio
   const budget = new CompressionBudget(budgetBytes);
   const compress = compression({
     threshold,
-    filter: (req, res) => compression.filter(req, res) && (isShort(res) || hasRoom(budget, res)),
+    // A part of a file is no part of the compressed file.
+    filter: (req, res) =>
+      res.statusCode !== 206 && compression.filter(req, res) && (isShort(res) || hasRoom(budget, res)),
   });
   return function compressResponse(req, res, next) {
     if (req.headers['accept-encoding'] === undefined) {

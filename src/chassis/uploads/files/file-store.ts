@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { NotFoundException } from '../../errors/exceptions.ts';
 import type { Reservation } from '../upload-usage.ts';
+import type { ByteRange } from './byte-range.ts';
 
 /** Who may read a file: everybody who knows its URL, or only the callers that a route of the service admits. */
 export type Visibility = 'public' | 'private';
@@ -26,8 +27,10 @@ export interface FileStore {
   reserve(visibility: Visibility, owner: string, bytes: number): Promise<Reservation>;
   /** Stores a file that was written in full, and takes it from where it is. */
   put(path: string, file: Omit<StoredFile, 'originalName'>): Promise<void>;
-  /** The content of a file, and its size in bytes. @throws NotFoundException when there is none of the name */
-  open(name: string, visibility: Visibility): Promise<{ stream: Readable; size: number }>;
+  /** The size of a file, in bytes. @throws NotFoundException when there is none of the name */
+  sizeOf(name: string, visibility: Visibility): Promise<number>;
+  /** The content of a file or of a part of it, and how many bytes that is. @throws NotFoundException when there is none of the name */
+  open(name: string, visibility: Visibility, range?: ByteRange): Promise<{ stream: Readable; size: number }>;
   /** Removes a file; one that is gone already is no error. */
   remove(name: string, visibility: Visibility): Promise<void>;
   /** The URL of a public file, relative to the service where that serves it. */

@@ -1,4 +1,4 @@
-import { mkdir, open, rename } from 'node:fs/promises';
+import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { removeFile } from '../upload-storage.ts';
 import { type UploadQuota, UploadUsage } from '../upload-usage.ts';
@@ -22,15 +22,20 @@ export function localFiles(uploadDirectory: string, quota: UploadQuota): FileSto
       await mkdir(directories[visibility], { recursive: true });
       await rename(path, pathOf(name, visibility));
     },
-    async open(name, visibility) {
-      const path = pathOf(name, visibility);
-      const handle = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
-        throw error.code === 'ENOENT' ? noSuchFile(error) : error;
-      });
+    async sizeOf(name, visibility) {
+      const { size } = await stat(pathOf(name, visibility)).catch(refuseMissing);
+      return size;
+    },
+    async open(name, visibility, range) {
+      const handle = await open(pathOf(name, visibility), 'r').catch(refuseMissing);
       const { size } = await handle.stat();
-      return { stream: handle.createReadStream(), size };
+      return { stream: handle.createReadStream(range), size: range ? range.end - range.start + 1 : size };
     },
     remove: (name, visibility) => removeFile(pathOf(name, visibility)),
     urlOf: (name) => `/uploads/${checkedName(name)}`,
   };
+}
+
+function refuseMissing(error: NodeJS.ErrnoException): never {
+  throw error.code === 'ENOENT' ? noSuchFile(error) : error;
 }

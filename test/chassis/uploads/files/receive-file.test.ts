@@ -37,8 +37,46 @@ describe('a file of any type', () => {
       'content-disposition': expect.stringMatching(/^attachment; filename="evil _name_.html"/),
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
-      'cache-control': 'private, no-store',
+      'cache-control': 'private, no-store, no-transform',
+      'accept-ranges': 'bytes',
     });
+  });
+
+  it('is given in parts, so that a download goes on where it was cut', async () => {
+    const content = Array.from({ length: 600 }, (_, index) => `line ${index}\n`).join('');
+    const { name } = await upload('/private', content, 'a.csv', 'text/csv').expectData(201);
+    const ask = async (headers: Record<string, string>, method = 'GET') => {
+      const answer = await fetch(`${app.url}/private/${name}`, { method, headers });
+      return { answer, status: answer.status, text: await answer.text(), range: answer.headers.get('content-range') };
+    };
+    const { answer, text } = await ask({});
+    const etag = answer.headers.get('etag') as string;
+    expect(text).toBe(content);
+    const rest = {
+      status: 206,
+      text: content.slice(4000),
+      range: `bytes 4000-${content.length - 1}/${content.length}`,
+    };
+    expect(await ask({ range: 'bytes=4000-' })).toMatchObject(rest);
+    expect(await ask({ range: 'bytes=4000-', 'if-range': etag })).toMatchObject(rest);
+    expect(await ask({ range: 'bytes=-7' })).toMatchObject({ status: 206, text: content.slice(-7) });
+    const whole = { status: 200, text: content, range: null };
+    expect(await ask({ range: 'bytes=4000-', 'if-range': '"another"' })).toMatchObject(whole);
+    expect(await ask({ range: 'bytes=0-1,5-6' })).toMatchObject(whole);
+    expect(await ask({}, 'HEAD')).toMatchObject({ status: 200, text: '' });
+    const head = await ask({ range: 'bytes=0-1' }, 'HEAD');
+    expect([head.status, head.answer.headers.get('content-length')]).toEqual([200, String(content.length)]);
+    const behind = await ask({ range: 'bytes=999999-' });
+    expect([behind.status, behind.range]).toEqual([416, `bytes */${content.length}`]);
+    expect(JSON.parse(behind.text)).toMatchObject({ success: false, statusCode: 416 });
+  });
+
+  it('is given in parts by /uploads too, of the file and not of what a compressor makes of it', async () => {
+    const content = 'a,b\n'.repeat(2_000);
+    const { url } = await upload('/public', content, 'a.csv', 'text/csv').expectData(201);
+    const answer = await fetch(`${app.url}${url}`, { headers: { range: 'bytes=4-4003', 'accept-encoding': 'gzip' } });
+    expect([answer.status, answer.headers.get('content-encoding')]).toEqual([206, null]);
+    expect(await answer.text()).toBe(content.slice(4, 4004));
   });
 
   it.each([
