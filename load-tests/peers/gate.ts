@@ -1,17 +1,44 @@
-/** What Slipway must not fall behind, as ratios to Fastify in the same run, with room for the noise of a shared machine. */
+/**
+ * What Slipway is to reach of each line, as a multiple of Fastify's rate in the same run where both have a core of their own.
+ * A goal is not a gate: those that are not reached stay here, and the table shows them beside what was measured.
+ */
+export const goals: Readonly<Record<string, number>> = {
+  'small route': 2.2,
+  'unknown route': 2,
+  'refused filter': 1.8,
+  'one by id': 1.5,
+  'short list': 1.8,
+  'narrow list': 1.8,
+  'wide list, 32': 6,
+  'wide list, 128': 8,
+  'wide list, 512': 20,
+};
+
+/**
+ * What Slipway has reached and must not fall behind, as ratios to Fastify in the same run. There is room for the noise of a
+ * shared machine: runs of one build differ by a third. A gate moves up when more is reached for good; one that moves down
+ * needs the reason here. Windows below two seconds are too short for the wide lists, whose answers take Fastify half a second.
+ */
 const leastRate: Readonly<Record<string, number>> = {
   'small route': 1.2,
+  'unknown route': 1.2,
   'wide list, 32': 2.5,
-  'wide list, 128': 3,
-  'wide list, 512': 5,
+  'wide list, 128': 4,
+  'wide list, 512': 10,
 };
+/** The rate of these is bounded by the database, which shares the other core with the clients. */
 const mostCpu: Readonly<Record<string, number>> = {
   'small route': 0.85,
+  'unknown route': 0.8,
   'refused filter': 1.2,
   'one by id': 0.8,
   'short list': 0.85,
-  'narrow list': 0.75,
+  'narrow list': 0.6,
+  'wide list, 32': 0.6,
 };
+
+/** Seconds that a window takes at least where its ratios are compared. */
+export const leastSeconds = 2;
 
 /** A line of the table: Slipway's figures as parts of Fastify's, and how many answers were not as expected. */
 export interface Ratios {

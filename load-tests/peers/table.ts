@@ -12,7 +12,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { buildService } from '../../src/chassis/cli/build/build-service.ts';
 import { startPostgres } from '../../src/chassis/testing/postgres.ts';
-import { behind, type Ratios } from './gate.ts';
+import { behind, goals, leastSeconds, type Ratios } from './gate.ts';
 import { type LoadResult, load } from './load.ts';
 import { type Peer, type RunningPeer, startPeer } from './peer.ts';
 import { type Kind, kindsOf } from './shop-work.ts';
@@ -27,6 +27,8 @@ const { values } = parseArgs({
     gate: { type: 'boolean', default: false },
   },
 });
+if (values.gate && Number(values.seconds) < leastSeconds)
+  throw new Error(`Expected windows of at least ${leastSeconds} seconds with --gate, got --seconds ${values.seconds}.`);
 const firstPage = '/api/v1/products/paginated?pageSize=1';
 const names = values.peers.split(',');
 const logs = mkdtempSync(join(tmpdir(), 'slipway-peers-'));
@@ -147,7 +149,7 @@ function printLine(kind: string, windows: ReadonlyMap<string, readonly Window[]>
       'not as expected': failed(name),
     },
   ]);
-  console.log(`\n${kind}`);
+  console.log(`\n${kind}; to reach: ${goals[kind]} times the rate of Fastify`);
   console.table(Object.fromEntries(rows));
   return { rate: ratio('Slipway', 'rate'), cpu: ratio('Slipway', 'cpu'), failed: failed('Slipway') };
 }
