@@ -27,8 +27,8 @@ const jobs = workflows.flatMap(({ file, jobs: named }) =>
 );
 
 describe('GitHub workflows', () => {
-  it('check, build the image, the chart, load, peers and releases', () => {
-    expect(workflows.map(({ name }) => name)).toEqual(['chart', 'check', 'image', 'load', 'peers', 'release']);
+  it('check, build the image, the chart, the documentation, load, peers and releases', () => {
+    expect(workflows.map(({ name }) => name)).toEqual(['chart', 'check', 'docs', 'image', 'load', 'peers', 'release']);
   });
 
   it('pin every action to a commit, with its version behind it', () => {

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -17,11 +17,29 @@ export interface Packed {
 }
 
 /** Packs a copy of the repository, so that nothing else of this one sees it. The tarball goes into `directory`. */
-export async function pack(directory: string): Promise<Packed> {
+export function pack(directory: string, version?: string): Promise<Packed> {
+  return packCopy(directory, (copy) => {
+    for (const file of repositoryFiles(/^(src|scripts|prisma|test\/modules|test\/support|helm\/slipway)\/|^[^/]+$/)) {
+      cpSync(join(root, file), join(copy, file));
+    }
+    if (version === undefined) return;
+    const file = join(copy, 'package.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/"version": "[^"]+"/, `"version": "${version}"`));
+  });
+}
+
+/** Packs the repository as it was at a commit or tag. @throws Error where the clone does not reach back to it */
+export function packAt(directory: string, commit: string): Promise<Packed> {
+  return packCopy(directory, (copy) => {
+    const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 2 ** 28 });
+    execFileSync('tar', ['-x', '-C', copy], { input: archive });
+  });
+}
+
+async function packCopy(directory: string, fill: (copy: string) => void): Promise<Packed> {
   const copy = mkdtempSync(join(tmpdir(), 'slipway-pack-'));
   try {
-    for (const file of repositoryFiles(/^(src|scripts|helm\/slipway)\/|^[^/]+$/))
-      cpSync(join(root, file), join(copy, file));
+    fill(copy);
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
     const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', directory], copy);
     const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as (Omit<Packed, 'files' | 'tarball'> & {

@@ -171,6 +171,22 @@ Examples:
     },
   },
   {
+    name: 'upgrade',
+    parameters: '',
+    summary: 'bring the service to the version of this program, and tell what has changed',
+    help: `Options:
+  --package <spec>   where npm finds slipway; default: where this program came from
+  --no-install       change the files, and leave "npm install" to you
+
+Examples:
+  npx slipway@latest upgrade
+  npx --package=./slipway-1.1.0.tgz slipway upgrade`,
+    load: async () => {
+      const { upgrade } = await import('./commands/upgrade.ts');
+      return upgrade;
+    },
+  },
+  {
     name: 'doctor',
     parameters: '',
     summary: 'look for what keeps the service from running well, and say how to mend it',

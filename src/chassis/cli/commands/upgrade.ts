@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { writeFiles } from '../file-changes.ts';
+import { ownPackage, packageDirectory } from '../service/package-file.ts';
+import { copyTarball, packageSource } from '../service/package-source.ts';
+import { changesSince, isNewer } from '../upgrade/changes-since.ts';
+import { codemods } from '../upgrade/codemods.ts';
+import { upgradedPackageFile } from '../upgrade/upgraded-package-file.ts';
+
+const options = { package: { type: 'string' }, install: { type: 'boolean', default: true } } as const;
+
+/**
+ * Brings the service of the working directory to the version of this program: its packages, what the version has to change
+ * in its files, and tells what has changed. Where npm cannot install the packages, the files are as they were.
+ *
+ * @throws Error where there is no service, or one of a newer version
+ */
+export async function upgrade(args: string[]): Promise<void> {
+  const { values } = parseArgs({ options, args, allowNegative: true });
+  const root = process.cwd();
+  const file = join(root, 'package.json');
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}';
+  const { name, dependencies } = JSON.parse(text) as { name: string; dependencies?: Record<string, string> };
+  if (!dependencies?.['slipway']) throw new Error(`Expected a service that depends on slipway in ${root}, found none.`);
+  const [installed, own] = [installedVersion(root), ownPackage().version];
+  if (installed !== undefined && isNewer(installed, own)) {
+    throw new Error(`Expected a version up to ${own}, which this program has; the service has ${installed}.`);
+  }
+  const source = packageSource(values.package);
+  const service = { root, name, slipway: source.spec };
+  const due = codemods.map((codemod) => ({ codemod, files: codemod.files(service) }));
+  const files = Object.assign({}, ...due.map((one) => one.files), {
+    'package.json': upgradedPackageFile(text, source.spec),
+  }) as Record<string, string>;
+  const before = new Map(Object.keys(files).map((path) => [path, read(join(root, path))]));
+  copyTarball(source, root);
+  writeFiles(root, files);
+  if (values.install) install(root, before);
+  console.log(`${name} is on slipway ${own}; it was on ${installed ?? 'a version that is not installed'}.`);
+  for (const { codemod, files: changed } of due) {
+    if (Object.keys(changed).length > 0) console.log(`- ${codemod.what}: ${Object.keys(changed).join(', ')}`);
+  }
+  console.log(`\n${changesSince(readFileSync(join(packageDirectory, 'CHANGELOG.md'), 'utf8'), installed ?? '0.0.0')}`);
+}
+
+function read(file: string): string | undefined {
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
+function installedVersion(root: string): string | undefined {
+  const text = read(join(root, 'node_modules/slipway/package.json'));
+  return text === undefined ? undefined : JSON.parse(text).version;
+}
+
+/** @throws Error where npm fails, after the files are as they were */
+function install(root: string, before: ReadonlyMap<string, string | undefined>): void {
+  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund'], { cwd: root, stdio: 'inherit' });
+  if (status === 0) return;
+  for (const [path, text] of before) {
+    if (text === undefined) rmSync(join(root, path), { force: true });
+    else writeFileSync(join(root, path), text);
+  }
+  throw new Error('npm could not install the packages of the new version; the files are as they were.');
+}

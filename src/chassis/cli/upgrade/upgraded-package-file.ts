@@ -1,0 +1,35 @@
+import { ownPackage, packageFile } from '../service/package-file.ts';
+
+interface PackageFile {
+  readonly name: string;
+  readonly scripts?: Record<string, string>;
+  readonly dependencies?: Record<string, string>;
+  readonly devDependencies?: Record<string, string>;
+  readonly [key: string]: unknown;
+}
+
+/**
+ * package.json of a service with the versions that this version of the chassis is tested with, of the packages that it
+ * names, and with the scripts that it lacks. All else stays.
+ *
+ * @param text package.json as it is
+ * @param slipway where npm finds the chassis
+ */
+export function upgradedPackageFile(text: string, slipway: string, own = ownPackage()): string {
+  const given = JSON.parse(text) as PackageFile;
+  const fresh = JSON.parse(
+    packageFile({ name: given.name, slipway, auth: 'none', database: 'both' }, own),
+  ) as Required<PackageFile>;
+  const known = { ...fresh.devDependencies, ...fresh.dependencies };
+  const upgraded = (packages: Record<string, string> = {}) =>
+    Object.fromEntries(Object.entries(packages).map(([name, version]) => [name, known[name] ?? version]));
+  const content = {
+    ...given,
+    scripts: { ...fresh.scripts, ...given.scripts },
+    dependencies: upgraded(given.dependencies),
+    devDependencies: upgraded(given.devDependencies),
+    overrides: { ...(given['overrides'] as object | undefined), ...(fresh['overrides'] as object) },
+    allowScripts: { ...(fresh['allowScripts'] as object), ...(given['allowScripts'] as object | undefined) },
+  };
+  return `${JSON.stringify(content, undefined, 2)}\n`;
+}

@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { baseFiles } from '../../../../src/chassis/cli/service/base-files.ts';
+import { ownPackage } from '../../../../src/chassis/cli/service/package-file.ts';
+import { changesSince, isNewer } from '../../../../src/chassis/cli/upgrade/changes-since.ts';
+import { codemods } from '../../../../src/chassis/cli/upgrade/codemods.ts';
+import { upgradedPackageFile } from '../../../../src/chassis/cli/upgrade/upgraded-package-file.ts';
+
+describe('what has changed', () => {
+  const text = '# Changelog\n\n## Unreleased\n\n- c\n\n## 1.10.0 (May)\n\n- b\n\n## 1.9.0\n\n- a\n';
+
+  it('is what the changelog says of later versions, and of none before', () => {
+    expect(changesSince(text, '1.9.0')).toBe('## Unreleased\n\n- c\n\n## 1.10.0 (May)\n\n- b');
+    expect(changesSince(text, '1.10.0')).toBe('## Unreleased\n\n- c');
+  });
+
+  it.each([
+    ['1.10.0', '1.9.9', true],
+    ['2.0.0', '1.9.9', true],
+    ['1.0.0', '1.0.0', false],
+    ['1.0.0', '1.0.1', false],
+  ])('%s after %s: %s', (version, other, expected) => expect(isNewer(version, other)).toBe(expected));
+});
+
+describe('an upgraded package.json', () => {
+  const own = ownPackage();
+  const given = {
+    name: 'shop',
+    version: '3.2.1',
+    scripts: { start: 'node --inspect src/main.ts' },
+    dependencies: { express: '4.0.0', lodash: '^4.0.0', slipway: 'file:vendor/slipway-0.9.0.tgz' },
+    devDependencies: { vitest: '1.0.0' },
+    overrides: { mine: '1.0.0' },
+  };
+  const upgraded = JSON.parse(upgradedPackageFile(JSON.stringify(given), '^1.0.0', own));
+
+  it('names the versions that the chassis is tested with, and adds no package', () => {
+    expect(upgraded.dependencies).toEqual({
+      express: own.peerDependencies['express'],
+      lodash: '^4.0.0',
+      slipway: '^1.0.0',
+    });
+    expect(upgraded.devDependencies).toEqual({ vitest: own.peerDependencies['vitest'] });
+  });
+
+  it('keeps what the service has decided, and gets the scripts that it lacks', () => {
+    expect(upgraded).toMatchObject({ name: 'shop', version: '3.2.1', overrides: { mine: '1.0.0' } });
+    expect(upgraded.scripts.start).toBe('node --inspect src/main.ts');
+    expect(upgraded.scripts.build).toContain('slipway build');
+  });
+});
+
+describe('codemods', () => {
+  it('give a service what it lacks, and nothing to one that was made by this version', () => {
+    const root = mkdtempSync(join(tmpdir(), 'slipway-upgrade-'));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    const service = { root, name: 'shop', slipway: 'file:vendor/slipway-1.0.0.tgz' };
+    const made = Object.assign({}, ...codemods.map(({ files }) => files(service)));
+    expect(Object.keys(made).toSorted()).toEqual(['.dockerignore', 'Dockerfile']);
+    const fresh = baseFiles({ ...service, auth: 'token', database: 'both' });
+    for (const [file, text] of Object.entries<string>(made)) {
+      expect(text).toBe(fresh[file]);
+      writeFileSync(join(root, file), text);
+    }
+    expect(Object.assign({}, ...codemods.map(({ files }) => files(service)))).toEqual({});
+  });
+});
