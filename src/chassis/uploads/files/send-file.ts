@@ -25,7 +25,7 @@ export async function sendFile(res: Response, files: FileStore, file: Omit<Store
 }
 
 /** Answers GET and HEAD with a file or the part of it that is asked for, and with these headers beside those of its length. */
-export async function sendStored(
+async function sendStored(
   res: Response,
   files: FileStore,
   { name, visibility }: Pick<StoredFile, 'name' | 'visibility'>,
