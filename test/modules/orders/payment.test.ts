@@ -58,6 +58,22 @@ describe('POST /orders/:id/pay', () => {
     expect(await chargesOf(id)).toHaveLength(1);
   });
 
+  it('answers 502 where the answer of the provider is longer than any of a charge, and can be paid later', async () => {
+    const id = await placed();
+    const { answer } = provider.peer;
+    provider.peer.answer = (res) =>
+      res
+        .writeHead(201, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ reference: 'x'.repeat(200_000) }));
+    await act(tenant.user, 'pay', id)
+      .expectError(502, 'Bad Gateway')
+      .finally(() => {
+        provider.peer.answer = answer;
+      });
+    expect(await act(tenant.user, 'pay', id).expectData()).toMatchObject({ status: 'paid' });
+    expect(await chargesOf(id)).toHaveLength(1);
+  });
+
   it('answers 409 with the reason where the provider declines, and the order can be paid again or cancelled', async () => {
     const id = await placed();
     provider.outcome = 'declined';
