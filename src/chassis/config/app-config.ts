@@ -16,8 +16,11 @@ export interface ModuleConfig {
   /** Also the directory name of the module. */
   name: string;
   enabled: boolean;
-  /** Put in front of every route of the module, e.g. `/api/v1`. */
-  routesPrefix?: string;
+  /**
+   * Put in front of every route of the module, e.g. `/api/v1`. With several, such as `['/api/v1', '/api/v2']`, the routes stand
+   * below each of them, those of `defineRoutes(…, { prefix })` below the ones that it names.
+   */
+  routesPrefix?: string | readonly string[];
   includeRoutes?: string[];
   excludeRoutes?: string[];
 }

@@ -1,4 +1,4 @@
-import { asClass, type Resolver } from 'awilix/browser';
+import { asFunction, type BuildResolver, type Resolver } from 'awilix/browser';
 import type { z } from 'zod';
 import type { Container } from './container.ts';
 
@@ -36,12 +36,30 @@ export function provide(dependencies: Dependencies): ((container: Container) => 
       );
     }
     for (const [name, dependency] of Object.entries(dependencies)) {
-      container.register(name, typeof dependency === 'function' ? asClass(dependency as Made).singleton() : dependency);
+      container.register(name, typeof dependency === 'function' ? madeOnce(dependency as Made) : dependency);
     }
   }
   const declared = Object.values(dependencies) as { settings?: z.ZodRawShape }[];
   return Object.assign(registerDependencies, {
     settings: Object.assign({}, ...declared.map(({ settings }) => settings)),
+  });
+}
+
+/** Makes an instance of a class for each service, from a cradle that gives what is asked of it by name and nothing else. */
+function madeOnce(Class: Made): BuildResolver<object> {
+  return asFunction((cradle: object) => new Class(byName(cradle, Class.name))).singleton();
+}
+
+/** A rest or a spread asks for all that there is, this very class among it. */
+function byName(cradle: object, asker: string): object {
+  return new Proxy(cradle, {
+    ownKeys() {
+      throw new TypeError(
+        `Expected the constructor of ${asker} to name each dependency, found a rest or a spread of all, such as ` +
+          '{ repository, ...others }; name them one by one, or take them as one parameter: ' +
+          'constructor(dependencies: Dependencies) { super(dependencies); }.',
+      );
+    },
   });
 }
 
@@ -64,12 +82,12 @@ export function resource<
 ): ResourceNames<Name, R, S, C> {
   const one = (role: string) => (container: { resolve(name: string): unknown }) => container.resolve(`${name}${role}`);
   return {
-    [`${name}Repository`]: asClass(classes.repository as Made).singleton(),
-    [`${name}Service`]: asClass(classes.service as Made)
-      .singleton()
-      .inject((container) => ({ repository: one('Repository')(container as never) })),
-    [`${name}Controller`]: asClass(classes.controller as Made)
-      .singleton()
-      .inject((container) => ({ service: one('Service')(container as never) })),
+    [`${name}Repository`]: madeOnce(classes.repository as Made),
+    [`${name}Service`]: madeOnce(classes.service as Made).inject((container) => ({
+      repository: one('Repository')(container as never),
+    })),
+    [`${name}Controller`]: madeOnce(classes.controller as Made).inject((container) => ({
+      service: one('Service')(container as never),
+    })),
   } as ResourceNames<Name, R, S, C>;
 }

@@ -1,6 +1,5 @@
 import { basename, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { Express, Router } from 'express';
+import type { Express } from 'express';
 import type { ModuleConfig } from '../config/app-config.ts';
 import { currentService } from '../context/current-service.ts';
 import { keepRawBody, readsRawBody } from '../http/bodies/raw-bodies.ts';
@@ -8,21 +7,15 @@ import { readBodyFirst } from '../http/bodies/request-body.ts';
 import { askRouters, pathsOf, type RouterOfPaths } from '../http/pipeline/ask-routers.ts';
 import { wrapHandlers } from '../http/pipeline/middleware.ts';
 import { addKnownRoute, rememberTemplate } from '../http/pipeline/request-pipeline.ts';
-import {
-  type DeclaredRoute,
-  handlersOf,
-  isRouter,
-  replaceHandlers,
-  routersOf,
-  routesOf,
-} from '../http/pipeline/routes-of.ts';
+import { type DeclaredRoute, handlersOf, replaceHandlers, routersOf, routesOf } from '../http/pipeline/routes-of.ts';
 import { shapeOf, yieldToSpecific } from '../http/pipeline/yield-to-specific.ts';
 import { StartUpError } from '../lifecycle/start-up-report.ts';
 import { isGuard } from '../openapi/documented.ts';
-import { describeRouter, type RouteFactory } from '../resource/resource-router.ts';
+import { describeRouter } from '../resource/resource-router.ts';
 import type { Service } from '../service.ts';
 import { type BoundPolicies, bindPolicies } from './bind-policies.ts';
 import { explainFailure } from './explain-failure.ts';
+import { makeRouters } from './make-routers.ts';
 import { keepMounted, type MountedRouter } from './mounted-routers.ts';
 import { refuseUnguarded } from './refuse-unguarded.ts';
 import { selectRouteFiles } from './select-route-files.ts';
@@ -40,11 +33,9 @@ export async function loadRoutes(app: Express, enabledModules: ModuleConfig[]): 
   const { files, leftOut } = selectRouteFiles(enabledModules, service.modulesDirectory);
   const made: MountedRouter[] = [];
   for (const { module, file } of files) {
-    const path = join(service.modulesDirectory, module.name, file);
-    const router = await makeRouter(service, module.name, path);
-    if (router) made.push({ module: module.name, file: path, prefix: module.routesPrefix ?? '', router });
+    made.push(...(await madeOf(service, module, join(service.modulesDirectory, module.name, file))));
   }
-  const bound = bindPolicies(made, {
+  const bound = bindPolicies(byPrefix(made, enabledModules), {
     modules: enabledModules,
     leftOut,
     failures: service.startUpReport.failures,
@@ -60,19 +51,21 @@ export async function loadRoutes(app: Express, enabledModules: ModuleConfig[]): 
   );
 }
 
-async function makeRouter(service: Service, module: string, file: string): Promise<Router | undefined> {
-  const { container } = service;
+/** The routers of each module in the order of its prefixes, of which the first is the one that other modules mean. */
+function byPrefix(routers: readonly MountedRouter[], modules: readonly ModuleConfig[]): MountedRouter[] {
+  const places = modules.flatMap(({ name, routesPrefix = '' }) =>
+    [routesPrefix].flat().map((prefix) => `${name} ${prefix}`),
+  );
+  const placeOf = ({ module, prefix }: MountedRouter) => places.indexOf(`${module} ${prefix}`);
+  return routers.toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
+async function madeOf(service: Service, module: ModuleConfig, file: string): Promise<MountedRouter[]> {
   try {
-    const { default: routes } = await import(pathToFileURL(file).href);
-    if (isRouter(routes)) return routes;
-    if (typeof routes === 'function') return await (routes as RouteFactory)(container.cradle);
-    throw new StartUpError(
-      `Expected the default export of ${file} to be a router or defineRoutes((cradle) => router), ` +
-        `found ${routes === undefined ? 'none' : typeof routes}; export one or rename the file.`,
-    );
+    return await makeRouters(module, file, service.container.cradle);
   } catch (caught) {
-    addFailure(service, module, file, await explainFailure(caught, module, service));
-    return undefined;
+    addFailure(service, module.name, file, await explainFailure(caught, module.name, service));
+    return [];
   }
 }
 

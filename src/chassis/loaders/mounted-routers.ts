@@ -16,6 +16,8 @@ export interface MountedRouter {
 /** A list policy that clients can use: the resource that it belongs to, and where that is mounted. */
 export interface RegisteredPolicy {
   module: string;
+  /** That of the module, or one of them. */
+  prefix: string;
   /** Full path of the list, below the module's prefix, e.g. `/api/v1/products`. */
   path: string;
   policy: AnyListPolicy;
@@ -60,8 +62,8 @@ export function policiesOf({ module, prefix, router: outer }: MountedRouter): Re
     const { list: own, otherLists = [] } = resource.schemas;
     const others = [own, ...otherLists].flatMap(({ variants }) => variants.map(({ policy }) => policy));
     return [
-      { module, path, policy: own, own: true },
-      ...[...otherLists, ...others].map((policy) => ({ module, path, policy, own: false })),
+      { module, prefix, path, policy: own, own: true },
+      ...[...otherLists, ...others].map((policy) => ({ module, prefix, path, policy, own: false })),
     ];
   });
 }

@@ -5,14 +5,26 @@ import type { ServicePolicies } from '../query/policy/service-policies.ts';
 import type { ResourceController, ResourceSchemas } from './resource-controller.ts';
 
 /** A route file's default export: makes the file's router from the container's cradle. */
-export type RouteFactory = (cradle: Slipway.Cradle) => Router;
+export interface RouteFactory {
+  (cradle: Slipway.Cradle): Router;
+  /** The prefixes of the module below which it stands; undefined for all. */
+  readonly prefixes?: readonly string[];
+}
 
 /**
  * Declares the routes of a route file; paths are relative to the module's prefix (spec.md: Route layout of a module).
  * The cradle is typed, so that a misspelt dependency is a type error.
+ *
+ * @param factory makes the file's router, once for each prefix of the module
+ * @param options.prefix the prefix, or several, of those that the module has, for routes of some versions of an API only.
+ * Default: all of them
  */
-export function defineRoutes(factory: RouteFactory): RouteFactory {
-  return factory;
+export function defineRoutes(
+  factory: (cradle: Slipway.Cradle) => Router,
+  { prefix }: { prefix?: string | readonly string[] } = {},
+): RouteFactory {
+  const make = (cradle: Slipway.Cradle) => factory(cradle);
+  return prefix === undefined ? make : Object.assign(make, { prefixes: [prefix].flat() });
 }
 
 /**

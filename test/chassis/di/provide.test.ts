@@ -49,6 +49,32 @@ describe('provide', () => {
     expect(Clock.made).toBe(1);
   });
 
+  it('refuses a constructor that takes the rest of the dependencies, and says what to do', () => {
+    class Greedy {
+      readonly others: object;
+      constructor({ clock: _clock, ...others }: { clock: Clock }) {
+        this.others = others;
+      }
+    }
+    const message = /constructor of Greedy to name each dependency, found a rest .*name them one by one/;
+    expect(() => cradleOf(provide({ clock: Clock, greedy: Greedy })).greedy).toThrow(message);
+    const greedyService = { repository: Repository, service: Greedy, controller: Controller };
+    const cradle = cradleOf(provide({ clock: Clock, ...resource('thing', greedyService as never) }));
+    expect(() => cradle.thingController).toThrow(message);
+  });
+
+  it('gives the whole cradle on to the class above', () => {
+    class Narrow extends Service {
+      readonly kept: object;
+      constructor(dependencies: { repository: Repository; clock: Clock }) {
+        super(dependencies);
+        this.kept = dependencies;
+      }
+    }
+    const cradle = cradleOf(provide({ clock: Clock, repository: Repository, narrow: Narrow }));
+    expect(cradle.narrow).toMatchObject({ clock: cradle.clock, kept: expect.anything() });
+  });
+
   it('refuses names that another module registered, and says which', () => {
     const register = provide({ clock: Clock });
     expect(() =>

@@ -86,6 +86,19 @@ describe('what an author writes', () => {
     expect(responses[404]).toBeUndefined();
   });
 
+  it('has components of its own, and parameters of its own routes, which may refer to them', () => {
+    const { components } = shop.document as { components: Record<string, Record<string, object>> };
+    expect(components['parameters']).toEqual({
+      Region: { name: 'X-Region', in: 'header', schema: { type: 'string' } },
+    });
+    expect(components['schemas']?.['Currency']).toEqual({ type: 'string', enum: ['EUR', 'USD'] });
+    expect(operation(shop, 'get', '/api/v1/baskets').parameters).toEqual([
+      { $ref: '#/components/parameters/Region' },
+      { name: 'currency', in: 'query', schema: { $ref: '#/components/schemas/Currency' } },
+    ]);
+    expect(shop.problems).toEqual([]);
+  });
+
   it('names a body and the data of the success by the ids of zod schemas', () => {
     const put = operation(shop, 'post', '/api/v1/baskets/{id}/items');
     expect(put.requestBody?.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/PriceTagInput' });

@@ -5,6 +5,7 @@ import type { RelationTarget } from './policy-rules.ts';
 /** A list policy that a module mounts for all readers of a resource. */
 interface MountedPolicy {
   readonly module: string;
+  readonly prefix: string;
   readonly policy: AnyListPolicy;
 }
 
@@ -30,10 +31,11 @@ export class ServicePolicies {
     return resolved;
   }
 
-  /** The different policies that a reference may mean: one, unless the modules are wrong. */
+  /** The different policies that a reference may mean, those of the first prefix of a module: one, unless the modules are wrong. */
   named({ module, model }: PolicyReference): AnyListPolicy[] {
     const found = this.#mounted.filter((one) => one.module === module && one.policy.model === model);
-    return [...new Set(found.map(({ policy }) => policy))];
+    const first = found.filter(({ prefix }) => prefix === found[0]?.prefix);
+    return [...new Set(first.map(({ policy }) => policy))];
   }
 
   #follow(target: RelationTarget): unknown {

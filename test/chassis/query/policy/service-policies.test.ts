@@ -118,6 +118,6 @@ function serviceWith(record: z.ZodObject): Service {
     { env: { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATABASE_URL: 'none' } },
   );
   const policy = listPolicy('User', { record } as never) as AnyListPolicy;
-  service.policies = new ServicePolicies([{ module: 'users', policy }]);
+  service.policies = new ServicePolicies([{ module: 'users', prefix: '', policy }]);
   return service;
 }
