@@ -6,8 +6,15 @@ export { type AppConfig, type ModuleConfig, type ServerConfig, serverConfig } fr
 export { ConfigurationError, type Environment, readEnvironment, type Variables } from './config/environment.ts';
 export { issuerSettings } from './config/settings/identity-settings.ts';
 export { flag, signingSecrets, wholeNumber } from './config/settings/setting-types.ts';
-export { currentPrincipal, type Principal, setPrincipal } from './context/principal.ts';
-export { chargeRequest, getRequestContext, type RequestContext, uninterrupted } from './context/request-context.ts';
+export type { Principal } from './context/principal.ts';
+export {
+  chargeRequest,
+  currentPrincipal,
+  getRequestContext,
+  type RequestContext,
+  setPrincipal,
+  uninterrupted,
+} from './context/request-context.ts';
 export { runAs, unscoped } from './context/run-as.ts';
 export { addHealthCheck, environment, maskInLogs, registerMetric, reportError } from './current-environment.ts';
 export { type EachRecordOptions, eachRecord } from './database/each-record.ts';
@@ -66,8 +73,8 @@ export { defineLifecycle, type LifecycleFactory, type ModuleLifecycle } from './
 export type { HealthCheck } from './lifecycle/health.ts';
 export type { ChassisCradle } from './loaders/load-di.ts';
 export { documented } from './openapi/documented.ts';
-export type { AnyApi, HttpAnswer, HttpClient } from './outbound/api-types.ts';
-export { type HttpClientOptions, type HttpClientResolver, httpClient } from './outbound/http-client.ts';
+export type { AnyApi, HttpAnswer, HttpClient, HttpClientOptions } from './outbound/api-types.ts';
+export { type HttpClientResolver, httpClient } from './outbound/http-client.ts';
 export { from, fromAll } from './query/policy/computed-field.ts';
 export { dateTime, decimal, int64 } from './query/policy/field-types.ts';
 export { many } from './query/policy/list-definition.ts';

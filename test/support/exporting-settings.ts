@@ -1,7 +1,7 @@
 import { type Environment, readEnvironment, type Variables } from '../../src/chassis/config/environment.ts';
 import type { Logger } from '../../src/chassis/telemetry/logger.ts';
 import { Metrics } from '../../src/chassis/telemetry/metrics/metrics.ts';
-import type { TelemetryOptions } from '../../src/chassis/telemetry/tracing/start-tracing.ts';
+import type { TelemetryOptions } from '../../src/chassis/telemetry/tracing/tracing.ts';
 
 /** Settings of a service that exports spans as JSON, at once. */
 export function exportingSettings(collectorUrl: string | undefined, more: Record<string, string> = {}): Environment {

@@ -3,7 +3,7 @@ import { currentService } from '../context/current-service.ts';
 import { callerKey, clientKey } from '../context/request-context.ts';
 import { TooManyRequestsException } from '../errors/exceptions.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
-import type { RateLimitStore, RateLimitStoreOptions } from './rate-limit-store.ts';
+import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
 
 /** Counts the points of one quota. */
 export interface QuotaCounter {
@@ -18,6 +18,16 @@ export interface Quota {
   name: string;
   points: number;
   seconds: number;
+}
+
+/** Where requests beyond a limit are counted. */
+type LimitMetrics = Pick<OverloadMetrics, 'limited'>;
+
+/** The rate limits of a service. */
+interface RateLimits {
+  readonly metrics: LimitMetrics;
+  /** A counter for one quota; undefined while rate limits are switched off. */
+  counterFor(quota: Quota): QuotaCounter | undefined;
 }
 
 /** How much a client may send, and who counts as one. */
@@ -45,10 +55,7 @@ export interface RateLimitPolicy extends Quota {
  *
  * @param limits whose counts; the current service's by default
  */
-export function rateLimit(
-  policy: RateLimitPolicy,
-  limits: RateLimitStore = currentService().rateLimits,
-): RequestHandler {
+export function rateLimit(policy: RateLimitPolicy, limits: RateLimits = currentService().rateLimits): RequestHandler {
   if (!/^[\w-]{1,50}$/.test(policy.name)) {
     throw new Error(`Expected a rate limit's name of letters, digits and -, found ${JSON.stringify(policy.name)}.`);
   }
@@ -88,10 +95,10 @@ const costOfPoint = 100;
 class LimitedRequests {
   readonly #quota: Quota;
   readonly #counter: QuotaCounter;
-  readonly #metrics: RateLimitStoreOptions['metrics'];
+  readonly #metrics: LimitMetrics;
   readonly #rule: string;
 
-  constructor(quota: Quota, counter: QuotaCounter, metrics: RateLimitStoreOptions['metrics']) {
+  constructor(quota: Quota, counter: QuotaCounter, metrics: LimitMetrics) {
     this.#quota = quota;
     this.#counter = counter;
     this.#metrics = metrics;

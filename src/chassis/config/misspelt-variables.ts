@@ -1,4 +1,4 @@
-import type { Variables } from './environment.ts';
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /** A variable that is no setting, and the unset setting that is written almost alike. */
 export interface MisspeltVariable {

@@ -1,5 +1,3 @@
-import { getRequestContext, scopes } from './request-context.ts';
-
 /** What the chassis itself knows of a caller. */
 interface ChassisPrincipal {
   /** Identifier of the user, or of the service or API key that calls by itself. */
@@ -34,31 +32,4 @@ export interface Acting {
   readonly principal: Principal | undefined;
   /** Why row scopes do not hold; undefined where they do. */
   readonly unscopedReason: string | undefined;
-}
-
-/**
- * Who acts now, anywhere below a guard or `runAs`; undefined where nobody was authenticated, and outside of requests, such
- * as in a timer.
- */
-export function currentPrincipal(): Principal | undefined {
-  const scope = scopes.getStore();
-  return scope?.acting ? scope.acting.principal : scope?.request?.principal;
-}
-
-/** Whether `unscoped` surrounds the caller. */
-export function isUnscoped(): boolean {
-  return scopes.getStore()?.acting?.unscopedReason !== undefined;
-}
-
-/**
- * Sets the caller of the request under way: for guards, once they have verified credentials. The id is in its log lines and
- * spans from then on; roles, scopes and what else a principal carries are in none.
- *
- * @throws Error outside a request
- */
-export function setPrincipal(principal: Principal): void {
-  const context = getRequestContext();
-  if (!context) throw new Error('Expected a request context, found none; guards run behind the request pipeline.');
-  context.principal = principal;
-  context.userId = principal.userId;
 }

@@ -198,3 +198,30 @@ export function stopAbandoned(): void {
   if (abortReason !== undefined) throw new RequestAbandonedException(abortReason);
   throw new ServiceUnavailableException('The deadline of the request has passed');
 }
+
+/**
+ * Who acts now, anywhere below a guard or `runAs`; undefined where nobody was authenticated, and outside of requests, such
+ * as in a timer.
+ */
+export function currentPrincipal(): Principal | undefined {
+  const scope = scopes.getStore();
+  return scope?.acting ? scope.acting.principal : scope?.request?.principal;
+}
+
+/** Whether `unscoped` surrounds the caller. */
+export function isUnscoped(): boolean {
+  return scopes.getStore()?.acting?.unscopedReason !== undefined;
+}
+
+/**
+ * Sets the caller of the request under way: for guards, once they have verified credentials. The id is in its log lines and
+ * spans from then on; roles, scopes and what else a principal carries are in none.
+ *
+ * @throws Error outside a request
+ */
+export function setPrincipal(principal: Principal): void {
+  const context = getRequestContext();
+  if (!context) throw new Error('Expected a request context, found none; guards run behind the request pipeline.');
+  context.principal = principal;
+  context.userId = principal.userId;
+}

@@ -1,6 +1,6 @@
 import { findService } from './current-service.ts';
-import { currentPrincipal, isUnscoped, type Principal } from './principal.ts';
-import { scopes } from './request-context.ts';
+import type { Principal } from './principal.ts';
+import { currentPrincipal, isUnscoped, scopes } from './request-context.ts';
 
 /**
  * Runs `work` as this principal: row scopes, the columns of who wrote, and the audit trail take it for the caller. For jobs

@@ -185,9 +185,9 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
   /** The key is made of what is really asked of the database, so no caller can meet another's filter. */
   private async shared(operation: Asked['operation'], parameters: Parameters, isList: boolean): Promise<unknown> {
     const asked = { operation, parameters, scoped: this.forReader(parameters) };
-    const here = () => this.read(asked, { client: this.orm, kind: this.kind });
-    const isAlone = currentUnit(this.client) !== undefined;
-    const key = isAlone ? undefined : readKey(operation, asked.scoped);
+    const unit = currentUnit(this.client);
+    const here = () => this.read(asked, { client: unit?.transaction ?? this.client, kind: this.kind });
+    const key = unit ? undefined : readKey(operation, asked.scoped);
     if (key === undefined) return here();
     stopAbandoned();
     const replica = isList && !isSurrounded(this.client) ? this.kind.replica : undefined;

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { currentService } from '../context/current-service.ts';
-import { currentPrincipal } from '../context/principal.ts';
-import { callerKey } from '../context/request-context.ts';
+import { callerKey, currentPrincipal } from '../context/request-context.ts';
 import { currentUnit } from '../database/client/current-work.ts';
 import { type UnitOfWorkOptions, unitOfWork } from '../database/work/unit-of-work.ts';
 import { BadRequestException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';

@@ -1,8 +1,8 @@
 import { asFunction, type BuildResolver } from 'awilix/browser';
 import type { Request, RequestHandler } from 'express';
 import type { Environment } from '../config/environment.ts';
-import { type Principal, setPrincipal } from '../context/principal.ts';
-import { getRequestContext } from '../context/request-context.ts';
+import type { Principal } from '../context/principal.ts';
+import { getRequestContext, setPrincipal } from '../context/request-context.ts';
 import { ForbiddenException, UnauthorizedException } from '../errors/exceptions.ts';
 import { nearMisses } from '../errors/near-misses.ts';
 import { documented } from '../openapi/documented.ts';

@@ -1,16 +1,20 @@
 import { runOutsideRequest } from '../context/request-context.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { ApiKeyStore } from './api-keys.ts';
+
+/** Where last uses are stored, by the ids of keys. */
+interface UseStore {
+  noteUses(uses: ReadonlyMap<string, Date>): Promise<void>;
+}
 
 /** When keys were last used: collected in memory and stored together, so that no request waits for it. */
 export class KeyUses {
-  readonly #store: Pick<ApiKeyStore, 'noteUses'>;
+  readonly #store: UseStore;
   readonly #everyMs: number;
   readonly #logger: Pick<Logger, 'warn'>;
   #uses = new Map<string, Date>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(store: Pick<ApiKeyStore, 'noteUses'>, everyMs: number, logger: Pick<Logger, 'warn'>) {
+  constructor(store: UseStore, everyMs: number, logger: Pick<Logger, 'warn'>) {
     this.#store = store;
     this.#everyMs = everyMs;
     this.#logger = logger;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
 import {
@@ -9,7 +10,15 @@ import {
 } from '../errors/exceptions.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { authorizeOperator } from './authorize-operator.ts';
-import type { InternalAnswer } from './internal-routes.ts';
+
+/** An answer, with its whole body or a stream of it. */
+export interface InternalAnswer {
+  status: number;
+  contentType: string;
+  text: string;
+  /** Is sent in the place of `text`, as it comes. */
+  stream?: Readable;
+}
 
 const mostSeconds = 60;
 const defaultSeconds = 10;

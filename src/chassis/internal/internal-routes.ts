@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { buildInfo } from '../config/build-info.ts';
 import { type Configuration, type Environment, environmentSchema } from '../config/environment.ts';
@@ -11,7 +10,7 @@ import { shownSettings } from '../lifecycle/start-up-report.ts';
 import { type Logger, setLogLevel } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics/metrics.ts';
 import { authorizeOperator } from './authorize-operator.ts';
-import { Diagnostics } from './diagnostics.ts';
+import { Diagnostics, type InternalAnswer } from './diagnostics.ts';
 
 /** What the internal server reports. */
 export interface Operated {
@@ -23,15 +22,6 @@ export interface Operated {
   readonly database: Database;
   /** Names of the enabled modules. */
   readonly modules: readonly string[];
-}
-
-/** An answer, with its whole body or a stream of it. */
-export interface InternalAnswer {
-  status: number;
-  contentType: string;
-  text: string;
-  /** Is sent in the place of `text`, as it comes. */
-  stream?: Readable;
 }
 
 type Handler = (req: IncomingMessage) => InternalAnswer | Promise<InternalAnswer>;

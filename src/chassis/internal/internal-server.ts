@@ -10,7 +10,8 @@ import { requestIdOf } from '../http/pipeline/request-context-of.ts';
 import { refuseExpectations } from '../http/pipeline/request-pipeline.ts';
 import { type ListenAddress, listen } from '../lifecycle/listen.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { type InternalAnswer, type InternalRoute, internalRoutes, type Operated } from './internal-routes.ts';
+import type { InternalAnswer } from './diagnostics.ts';
+import { type InternalRoute, internalRoutes, type Operated } from './internal-routes.ts';
 
 /** An internal server that listens. */
 interface InternalServer {

@@ -1,5 +1,5 @@
-import { currentPrincipal, type Principal } from '../context/principal.ts';
-import { getRequestContext } from '../context/request-context.ts';
+import type { Principal } from '../context/principal.ts';
+import { currentPrincipal, getRequestContext } from '../context/request-context.ts';
 
 /** What is stored of a job: its data, and where it comes from. */
 export interface JobEnvelope {

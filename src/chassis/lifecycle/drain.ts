@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '../config/environment.ts';
-import { onClose } from '../http/answers/on-close.ts';
+import { onClose } from '../http/pipeline/request-pipeline.ts';
 
 /** How long a server drains: how long it still accepts, and when it cuts, both from the start of the drain. */
 type DrainTimes = Pick<Environment, 'SHUTDOWN_ACCEPT_MS' | 'SHUTDOWN_DEADLINE_MS'>;

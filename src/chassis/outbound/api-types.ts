@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Environment } from '../config/environment.ts';
 
 /** Methods of a client, as an OpenAPI document names them. */
 export type ApiMethod = 'get' | 'put' | 'post' | 'patch' | 'delete';
@@ -113,3 +114,23 @@ type Call<Api, M extends ApiMethod> = <
  * where too many calls of it are under way, and RequestAbandonedException when the client of the request has gone.
  */
 export type HttpClient<Api = AnyApi> = { readonly [M in ApiMethod]: Call<Api, M> };
+
+/** How another service is called. */
+export interface HttpClientOptions {
+  /** Its base URL, or the name of the variable that holds it, such as `PAYMENTS_URL`. */
+  url: string;
+  /** How long each attempt may take until the last byte of the answer, in milliseconds; the request's deadline may end it sooner. Default 5,000. */
+  timeoutMs?: number;
+  /** How often a safe call, or one with an idempotency key, is tried again. Default 2. */
+  retries?: number;
+  /** Calls at the same time, each on a connection of its own. Default 50. */
+  connections?: number;
+  /** Calls that may wait for one of these connections. Default as many. */
+  queue?: number;
+  /** The longest body of an answer that is read, in bytes. Default 10 MB. */
+  maxBytes?: number;
+  /** When the peer is not asked any more. Default: once half of the last 20 calls failed, for 5 seconds. */
+  breaker?: { calls?: number; failedShare?: number; openMs?: number };
+  /** Headers of every call, such as a token from a setting; asked for once. */
+  headers?: (settings: Environment) => Readonly<Record<string, string>>;
+}

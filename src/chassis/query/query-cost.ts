@@ -2,8 +2,7 @@ import { type ComparisonCost, operatorNamed, relationForms } from './operators.t
 import type { JsonComparison } from './parse/json-comparison.ts';
 import { badParameter } from './parse/parameter.ts';
 import { isToMany } from './parse/parse-include.ts';
-import type { OrderTerm } from './parse/parse-order.ts';
-import type { PolicyRules } from './policy/policy-rules.ts';
+import type { OrderTerm, PolicyRules } from './policy/policy-rules.ts';
 import type { Filter, Selection } from './query-types.ts';
 
 /**

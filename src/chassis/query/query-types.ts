@@ -1,5 +1,3 @@
-import type { Completion } from './policy/completion.ts';
-
 /** A filter in the ORM's vocabulary, the same for both databases; the database layer adapts it to the one in use. */
 export type Filter = Record<string, unknown>;
 
@@ -9,6 +7,14 @@ export type Selection = Record<string, unknown>;
 /** The order of a list in the ORM's form; it always ends with the primary key. */
 export type Order = Record<string, unknown>[];
 
+/** Puts computed fields into records that were read. */
+interface RecordCompletion {
+  /** Whether a record's own columns say all that is added, so that its version tells of a change. */
+  readonly own: boolean;
+  /** The records as they leave, in their order; those given are left as they are. */
+  of(records: readonly object[]): Promise<Record<string, unknown>[]>;
+}
+
 /** What a request for one record may say. */
 export interface GetQuery {
   readonly model: string;
@@ -16,7 +22,7 @@ export interface GetQuery {
   /** What the query costs the database, in units of finding one record by an index (query-cost.ts). */
   readonly cost: number;
   /** Completes the record that is read; undefined where it has no computed field. */
-  readonly completion?: Completion | undefined;
+  readonly completion?: RecordCompletion | undefined;
 }
 
 /** A checked and complete list query. */
@@ -33,7 +39,7 @@ export interface FindQuery {
   /** Records to read at most. With a cursor it is one more than `pageSize`, which tells whether another page follows. */
   readonly take: number;
   /** Completes the records that are read; undefined where they have no computed field. */
-  readonly completion?: Completion | undefined;
+  readonly completion?: RecordCompletion | undefined;
 }
 
 /** A checked and complete query for one page. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defaultPaging, paginationSchemaFor, type QueryInput, readPaging } from './paging/paging.ts';
 import { badParameter, inParameter, parseJson } from './parse/parameter.ts';
-import type { SortDirection } from './parse/parse-order.ts';
+import type { SortDirection } from './policy/policy-rules.ts';
 import { defaultQueryLimits, maxSkip } from './policy/query-limits.ts';
 
 type Defaults = typeof defaultQuerySchemas;

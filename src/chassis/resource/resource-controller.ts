@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import { currentPrincipal } from '../context/principal.ts';
-import { chargeRequest } from '../context/request-context.ts';
+import { chargeRequest, currentPrincipal } from '../context/request-context.ts';
 import { PreconditionFailedException } from '../errors/exceptions.ts';
 import { entityTag, namesTag, readEntityTags } from '../http/answers/entity-tags.ts';
 import { sendData, sendNoContent, sendNotModified, sendPage } from '../http/answers/responses.ts';

@@ -3,9 +3,9 @@ import type { RequestObserver } from '../context/request-observer.ts';
 import { monitorReporter, type Reporter } from '../errors/reporters/reporter.ts';
 import type { Logger } from './logger.ts';
 import type { SentryDescription, SentryTelemetry } from './sentry/start-sentry.ts';
-import { startTracing, type TelemetryOptions } from './tracing/start-tracing.ts';
+import { startTracing } from './tracing/start-tracing.ts';
 import { propagateJobTrace } from './tracing/trace-context.ts';
-import type { JobTracer, Tracing, TracingDescription } from './tracing/tracing.ts';
+import type { JobTracer, TelemetryOptions, Tracing, TracingDescription } from './tracing/tracing.ts';
 
 /** How long Sentry may take to send what waits, in milliseconds. */
 const sentryCloseMs = 1500;

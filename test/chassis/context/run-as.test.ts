@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { currentPrincipal, isUnscoped, type Principal, setPrincipal } from '../../../src/chassis/context/principal.ts';
-import { runOutsideRequest, runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
+import type { Principal } from '../../../src/chassis/context/principal.ts';
+import {
+  currentPrincipal,
+  isUnscoped,
+  runOutsideRequest,
+  runWithRequestContext,
+  setPrincipal,
+} from '../../../src/chassis/context/request-context.ts';
 import { runAs, unscoped } from '../../../src/chassis/context/run-as.ts';
 import { createService } from '../../../src/chassis/index.ts';
 import { memoryLog } from '../http/bare-app.ts';

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { currentPrincipal } from '../../../src/chassis/context/principal.ts';
+import { currentPrincipal } from '../../../src/chassis/context/request-context.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { fixedToken } from '../../../src/chassis/identity/fixed-token.ts';
 import { Guards } from '../../../src/chassis/identity/guards.ts';

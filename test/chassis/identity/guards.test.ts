@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../../src/chassis/context/principal.ts';
-import { currentPrincipal } from '../../../src/chassis/context/principal.ts';
+import { currentPrincipal } from '../../../src/chassis/context/request-context.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { Guards } from '../../../src/chassis/identity/guards.ts';
 import { either, type IdentityProvider } from '../../../src/chassis/identity/identity-provider.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { currentPrincipal, type Principal } from '../../../src/chassis/context/principal.ts';
-import { getRequestContext } from '../../../src/chassis/context/request-context.ts';
+import type { Principal } from '../../../src/chassis/context/principal.ts';
+import { currentPrincipal, getRequestContext } from '../../../src/chassis/context/request-context.ts';
 import { runAs } from '../../../src/chassis/context/run-as.ts';
 import { ErrorReports } from '../../../src/chassis/errors/reporters/error-reports.ts';
 import type { JobRun } from '../../../src/chassis/jobs/define-jobs.ts';

@@ -1,9 +1,12 @@
-import type { Environment } from '../environment.ts';
+import type { z } from 'zod';
+import type { chassisSettings } from '../chassis-settings.ts';
 import { isPostgresqlOnly } from '../layout.ts';
 import { hasDatabase } from './database-url-problem.ts';
 
+type Settings = z.infer<z.ZodObject<typeof chassisSettings>>;
+
 /** Settings that hold each by itself and contradict each other or the service, one sentence each. */
-export function settingContradictions(settings: Environment, postgresqlOnly = isPostgresqlOnly()): string[] {
+export function settingContradictions(settings: Settings, postgresqlOnly = isPostgresqlOnly()): string[] {
   const problems: string[] = [];
   if (postgresqlOnly && /^file:/i.test(settings.DATABASE_URL)) {
     problems.push(
@@ -37,7 +40,7 @@ export function settingContradictions(settings: Environment, postgresqlOnly = is
 }
 
 /** What keeps a replica from holding what the database of DATABASE_URL does. */
-function replicaProblem({ DATABASE_URL: url, DATABASE_READ_URL: replica }: Environment): string | undefined {
+function replicaProblem({ DATABASE_URL: url, DATABASE_READ_URL: replica }: Settings): string | undefined {
   if (replica === undefined) return undefined;
   if (!/^postgres(ql)?:/.test(url)) {
     const found = hasDatabase(url) ? 'file:…' : 'none';
@@ -47,7 +50,7 @@ function replicaProblem({ DATABASE_URL: url, DATABASE_READ_URL: replica }: Envir
   return schema === own ? undefined : `expected the ?schema= of DATABASE_URL, which is "${schema}"; found "${own}"`;
 }
 
-function sharePort({ HOST, PORT, INTERNAL_HOST, INTERNAL_PORT }: Environment): boolean {
+function sharePort({ HOST, PORT, INTERNAL_HOST, INTERNAL_PORT }: Settings): boolean {
   if (PORT === 0 || PORT !== INTERNAL_PORT) return false;
   return HOST === INTERNAL_HOST || [HOST, INTERNAL_HOST].some((host) => host === '0.0.0.0' || host === '::');
 }

@@ -1,5 +1,4 @@
 import type { DataModel } from '../models/data-model.ts';
-import type { ReadReplica } from '../replica/read-replica.ts';
 import type { ModelRules } from '../scope/model-rules.ts';
 import type { JsonReader } from '../statements/json-reader.ts';
 import type { DatabaseCounts } from './current-work.ts';
@@ -17,7 +16,12 @@ export interface DatabaseKind {
   /** Whether it reads all that it knows, or only what the ORM cannot read. */
   readonly readsJson: boolean;
   /** Where lists are read too; undefined without DATABASE_READ_URL. */
-  readonly replica?: ReadReplica | undefined;
+  readonly replica?: ListReplica | undefined;
+}
+
+/** Reads lists somewhere else, where that makes no difference to who asks. */
+interface ListReplica {
+  read<T>(there: (place: ReadPlace) => Promise<T>, here: () => Promise<T>): Promise<T>;
 }
 
 /** A client that a read may be made on, and what is known of its database. */

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { PoolCounts } from '../../telemetry/metrics/database-metrics.ts';
+import type { PoolCounts } from '../../telemetry/metrics/replica-metrics.ts';
 import type { ReadReplica, ReplicaOptions } from '../replica/read-replica.ts';
 import type { DatabaseCounts } from './current-work.ts';
 import { databaseKindOf, nameDatabase } from './database-kind.ts';

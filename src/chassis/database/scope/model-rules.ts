@@ -1,4 +1,5 @@
-import { currentPrincipal, isUnscoped, type Principal } from '../../context/principal.ts';
+import type { Principal } from '../../context/principal.ts';
+import { currentPrincipal, isUnscoped } from '../../context/request-context.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';

@@ -1,4 +1,4 @@
-import { currentPrincipal } from '../../context/principal.ts';
+import { currentPrincipal } from '../../context/request-context.ts';
 import { modelWords } from '../../errors/error-body.ts';
 import { ForbiddenException, InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter } from '../../query/query-types.ts';

@@ -1,3 +1,4 @@
+import { AnyNull } from '@prisma/client/runtime/client';
 import type { ArgType, SqlQueryable } from '@prisma/driver-adapter-utils';
 import { getRequestContext } from '../../context/request-context.ts';
 import {
@@ -12,7 +13,6 @@ import type { DataField, DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
 import { StoredRecords } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
-import { shapeKey } from './shape-key.ts';
 import { UnknownShape } from './sql-dialect.ts';
 import type { StatementTarget, ValuePath } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
@@ -80,7 +80,10 @@ export class JsonReader {
     const rows = await this.#run(operation, model, parameters, statement, unit);
     if (!rows || !statement) return undefined;
     const texts = rows.map(([text]) => text as string);
-    return new StoredRecords(statement.rewrite ? texts.map(rewritten) : texts, statement.kinds);
+    return new StoredRecords(
+      statement.rewrite ? texts.map((json) => JSON.stringify(JSON.parse(json))) : texts,
+      statement.kinds,
+    );
   }
 
   #statement(operation: Operation, model: string, parameters: ReadParameters): Statement | undefined {
@@ -152,11 +155,6 @@ function ifKnown<T>(write: () => T): T | undefined {
     if (error instanceof UnknownField) return undefined;
     throw error;
   }
-}
-
-/** JSON as JavaScript writes it. */
-function rewritten(json: string): string {
-  return JSON.stringify(JSON.parse(json));
 }
 
 /** How the values of a field are given to the driver. */
@@ -231,4 +229,39 @@ function plainJson(value: unknown): string {
   const text = JSON.stringify(value);
   if (text.includes('\\u')) throw new UnknownShape('Json with control characters');
   return text;
+}
+
+/**
+ * The text that stands for all queries of one shape: two have the same if they differ in compared values and numbers
+ * only. Names carry their length, so that no name that a client chose can be taken for the structure around it.
+ */
+export function shapeKey(value: unknown, literal = true): string {
+  if (value === true) return 't';
+  if (value === false) return 'f';
+  if (value === null) return 'n';
+  if (typeof value === 'string') return literal ? `${value.length}:${value}` : '?';
+  if (typeof value !== 'object' || value instanceof Date) return value === undefined ? 'u' : '?';
+  if (value === AnyNull) return 'a';
+  const known = literal ? shapeKeys.get(value) : undefined;
+  if (known !== undefined) return known;
+  const key = shapeKeyInside(value, literal);
+  const isFlat = () => Object.values(value).every((inner) => typeof inner !== 'object');
+  if (literal && Object.isFrozen(value) && isFlat()) shapeKeys.set(value, key);
+  return key;
+}
+
+/** Of what cannot change any more, such as the selection of a list policy. */
+const shapeKeys = new WeakMap<object, string>();
+
+function shapeKeyInside(value: object, literal: boolean): string {
+  let key = '';
+  if (Array.isArray(value)) {
+    for (const item of value) key += shapeKey(item, literal);
+    return `[${key}]`;
+  }
+  for (const name in value) {
+    const inner = literal ? name !== 'where' : name === 'mode';
+    key += `${name.length}:${name}${shapeKey((value as Record<string, unknown>)[name], inner)}`;
+  }
+  return `{${key}}`;
 }

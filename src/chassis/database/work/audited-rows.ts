@@ -1,5 +1,4 @@
-import { currentPrincipal } from '../../context/principal.ts';
-import { getRequestContext } from '../../context/request-context.ts';
+import { currentPrincipal, getRequestContext } from '../../context/request-context.ts';
 import { redact } from '../../telemetry/redact.ts';
 import { currentUnit } from '../client/current-work.ts';
 import type { ColumnOf, DelegateName, IdOf } from '../client/orm-types.ts';

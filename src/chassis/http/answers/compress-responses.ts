@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import compression from 'compression';
 import type { RequestHandler, Response } from 'express';
-import { onClose } from './on-close.ts';
+import { onClose } from '../pipeline/request-pipeline.ts';
 
 /** The least time between two flushes of a stream, so that one that writes much still compresses well. */
 const flushMs = 50;

@@ -1,6 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { MethodNotAllowedException, NotFoundException } from '../../errors/exceptions.ts';
-import { pathsOfTemplates } from '../pipeline/ask-routers.ts';
+import { pathsOfTemplates } from '../pipeline/router-paths.ts';
 
 const maximumPathLength = 200;
 

@@ -1,4 +1,4 @@
-import type { IRoute, NextFunction, Request, RequestHandler, Response } from 'express';
+import type { IRoute, NextFunction, Request, RequestHandler, Response, Router } from 'express';
 import { toException } from '../../errors/convert-error.ts';
 
 /**
@@ -26,6 +26,32 @@ export function onlyIf(isFor: (req: Request) => boolean, step: RequestHandler): 
  */
 export function onlyAt(paths: RegExp, step: RequestHandler): RequestHandler {
   return (req, res, next) => (paths.test(req.path.toLowerCase()) ? step(req, res, next) : next());
+}
+
+/** A router, and what tells of a path below its prefix whether it may answer there. */
+export interface RouterOfPaths {
+  readonly router: Router;
+  readonly paths: RegExp;
+}
+
+/**
+ * Asks routers that stand at one path in turn, and those alone that may answer: a router that is entered and left takes a
+ * turn of the event loop, so that a request would pay for every router that has nothing to do with it.
+ */
+export function askRouters(routers: readonly RouterOfPaths[]): RequestHandler {
+  return function askInTurn(req, res, next) {
+    const { path } = req;
+    let index = 0;
+    const ask = (error?: unknown): unknown => {
+      if (error) return next(error);
+      while (index < routers.length) {
+        const { router, paths } = routers[index++] as RouterOfPaths;
+        if (paths.test(path)) return router(req, res, ask);
+      }
+      return next();
+    };
+    ask();
+  };
 }
 
 function run(step: RequestHandler, req: Request, res: Response, next: NextFunction): void {

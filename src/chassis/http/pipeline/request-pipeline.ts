@@ -8,7 +8,6 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { LogMasks } from '../../telemetry/redact.ts';
 import { type AnswerHeaders, answerHeadersOf, noAnswerHeaders } from '../answers/answer-headers.ts';
 import type { RefusalOptions } from '../answers/client-error.ts';
-import { onClose } from '../answers/on-close.ts';
 import { sendFailure } from '../answers/send-failure.ts';
 import { requestContextOf, requestIdOf } from './request-context-of.ts';
 
@@ -191,4 +190,34 @@ export function nameRoute(template: string): RequestHandler {
     requestContextOf(req).route = template;
     next();
   };
+}
+
+/** Hears that a response is over: its last byte was handed over, or its connection has ended. */
+type CloseListener = (res: ServerResponse) => void;
+
+const listenersKey = Symbol('close listeners');
+
+type HeardResponse = ServerResponse & { [listenersKey]?: CloseListener[] };
+
+/** Node's 10 for the author of a handler, and those of the chassis: this one, and that of `compression`. */
+const mostListeners = 12;
+
+/**
+ * Calls `listener` once when a response is over, in the order of the calls. A response has one listener of `close` for all
+ * of the chassis: `pipeline` adds seven, and Node warns of the eleventh.
+ */
+export function onClose(res: HeardResponse, listener: CloseListener): void {
+  const known = res[listenersKey];
+  if (known !== undefined) {
+    known.push(listener);
+    return;
+  }
+  res[listenersKey] = [listener];
+  res.setMaxListeners(mostListeners);
+  res.on('close', callListeners);
+}
+
+/** One function for all responses: Node calls it with the response as `this`. */
+function callListeners(this: HeardResponse): void {
+  for (const listener of this[listenersKey] ?? []) listener(this);
 }

@@ -1,8 +1,14 @@
-import type { OrderTerm, SortDirection } from '../parse/parse-order.ts';
 import { isValueOf } from '../parse/parse-where.ts';
-import type { QueryParts } from '../policy/list-policy.ts';
+import type { OrderTerm, SortDirection } from '../policy/policy-rules.ts';
 import type { CursorPage, Filter, Selection } from '../query-types.ts';
 import { type CursorCodec, foreignCursor } from './cursor.ts';
+
+/** What a list query is made of, whatever page of it is read. */
+export interface QueryParts {
+  readonly where: Filter | undefined;
+  readonly terms: readonly OrderTerm[];
+  readonly select: Selection;
+}
 
 type Row = Readonly<Record<string, unknown>>;
 

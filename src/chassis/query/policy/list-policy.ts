@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { findService } from '../../context/current-service.ts';
 import type { CursorCodec } from '../paging/cursor.ts';
-import { KeysetPage } from '../paging/keyset.ts';
+import { KeysetPage, type QueryParts } from '../paging/keyset.ts';
 import { defaultPaging, type QueryInput, readPaging } from '../paging/paging.ts';
 import {
   badParameter,
@@ -14,10 +14,10 @@ import {
   refuseUnknown,
 } from '../parse/parameter.ts';
 import { checkRelated, isToMany, parseInclude } from '../parse/parse-include.ts';
-import { type OrderTerm, parseOrder, toOrder } from '../parse/parse-order.ts';
+import { parseOrder, toOrder } from '../parse/parse-order.ts';
 import { parseSearchBox, parseWhere } from '../parse/parse-where.ts';
 import { queryCost, recordCost } from '../query-cost.ts';
-import type { Filter, FindQuery, GetQuery, SearchQuery, Selection } from '../query-types.ts';
+import type { FindQuery, GetQuery, SearchQuery, Selection } from '../query-types.ts';
 import { type QuerySchemas, type SearchOptions, sanitizeSearchOptions } from '../search-options.ts';
 import { type Completion, planRead } from './completion.ts';
 import type { ComputedFields, ListDefinition } from './list-definition.ts';
@@ -219,13 +219,6 @@ export function listPolicy<
     policy: new ListPolicy<M>(model, variant.definition as Definition<z.core.$ZodShape>),
   }));
   return policy;
-}
-
-/** What a list query is made of, whatever page of it is read. */
-export interface QueryParts {
-  readonly where: Filter | undefined;
-  readonly terms: readonly OrderTerm[];
-  readonly select: Selection;
 }
 
 /** How the parameters come: as JSON text from a request, or as values from a program. */

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { operatorsOf, takesMode } from '../operators.ts';
-import { type SortRule, sortRule } from '../parse/parse-order.ts';
 import { ComputedField } from './computed-field.ts';
 import { type FieldRule, fieldRule } from './field-types.ts';
 import { type PolicyThunk, ToMany } from './list-definition.ts';
@@ -23,6 +22,29 @@ export interface LooseDefinition {
   readonly only?: Readonly<Record<string, string>>;
   readonly include?: Readonly<Record<string, RelationTarget | ToMany>>;
   readonly limits?: Partial<QueryLimits>;
+}
+
+/** A direction of sorting (spec.md: SearchOptions, orderBy). */
+export type SortDirection = 'asc' | 'desc';
+
+/** A key that may sort, with both of its directions in the ORM's form. */
+export interface SortRule {
+  /** The field, after the relation that leads to it. */
+  readonly path: readonly string[];
+  readonly field: FieldRule;
+  readonly asc: OrderTerm;
+  readonly desc: OrderTerm;
+}
+
+/** One key of an order, in one direction. */
+export interface OrderTerm {
+  readonly path: readonly string[];
+  readonly field: FieldRule;
+  readonly direction: SortDirection;
+  /** The ORM's form. Records without a value come last in both directions, on both databases. */
+  readonly orm: Record<string, unknown>;
+  /** Names the term in what a cursor is bound to. */
+  readonly name: string;
 }
 
 /** A field that may be filtered. */
@@ -220,4 +242,17 @@ function broken(model: string, problem: string): Error {
 
 function hasOrder({ kind }: FieldRule): boolean {
   return kind !== 'json' && kind !== 'other';
+}
+
+/** Prepares a key for sorting; `relations` lead from the record to the field. */
+function sortRule(relations: readonly string[], field: FieldRule): SortRule {
+  const path = [...relations, field.name];
+  return { path, field, asc: term(path, field, 'asc'), desc: term(path, field, 'desc') };
+}
+
+function term(path: readonly string[], field: FieldRule, direction: SortDirection): OrderTerm {
+  const sort = field.nullable ? Object.freeze({ sort: direction, nulls: 'last' }) : direction;
+  const orm = path.reduceRight<unknown>((inner, name) => Object.freeze({ [name]: inner }), sort);
+  const name = `${path.join('.')}:${direction}:${field.kind}${field.nullable ? '?' : ''}`;
+  return { path, field, direction, orm: orm as OrderTerm['orm'], name };
 }

@@ -1,16 +1,9 @@
 import { Histogram, type MetricFamily, type Sample, type SeriesLimit } from './metric-family.ts';
-import { ReplicaMetrics, type ReplicaOutcome, type ReplicaState } from './replica-metrics.ts';
+import { type PoolCounts, ReplicaMetrics, type ReplicaOutcome, type ReplicaState } from './replica-metrics.ts';
 
 const secondsBuckets: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
-
-/** What a pool of connections tells of itself, as pg's does. */
-export interface PoolCounts {
-  readonly totalCount: number;
-  readonly idleCount: number;
-  readonly waitingCount: number;
-}
 
 /** The database as the service sees it: connections, time of queries, reads that were shared. */
 export class DatabaseMetrics {

@@ -1,6 +1,6 @@
 import { type Metric, Registry, type RegistryContentType, register } from 'prom-client';
 import { labelText, type MetricFamily, type Sample } from './metric-family.ts';
-import type { ModuleMetrics } from './module-metrics.ts';
+import type { ModuleMetrics, Printable } from './module-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 
 /** What prom-client says of a metric. */
@@ -15,13 +15,6 @@ interface PromMetric {
 export interface Exposition {
   contentType: string;
   text: string;
-}
-
-/** The part of prom-client's metrics that its registry prints, which its types do not say. */
-export interface Printable {
-  name: string;
-  type: string;
-  get(): Promise<object>;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { BuildInfo } from '../../config/build-info.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
 import { ConnectionMetrics } from './connection-metrics.ts';
-import { DatabaseMetrics, type PoolCounts } from './database-metrics.ts';
+import { DatabaseMetrics } from './database-metrics.ts';
 import { ExceptionMetrics } from './exception-metrics.ts';
 import type { Exposition } from './exposition.ts';
 import { HttpMetrics } from './http-metrics.ts';
@@ -11,7 +11,7 @@ import { labelText, type MetricFamily, SeriesLimit } from './metric-family.ts';
 import { ModuleMetrics } from './module-metrics.ts';
 import { OutboundMetrics } from './outbound-metrics.ts';
 import { OverloadMetrics } from './overload-metrics.ts';
-import type { ReplicaState } from './replica-metrics.ts';
+import type { PoolCounts, ReplicaState } from './replica-metrics.ts';
 
 /** What the metrics of a service begin with. */
 interface MetricsOptions {

@@ -1,5 +1,11 @@
 import type { Metric } from 'prom-client';
-import type { Printable } from './exposition.ts';
+
+/** The part of prom-client's metrics that its registry prints, which its types do not say. */
+export interface Printable {
+  name: string;
+  type: string;
+  get(): Promise<object>;
+}
 
 /** Where it is told what is missing in a scrape, and why. */
 interface Log {

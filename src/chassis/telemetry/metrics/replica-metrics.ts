@@ -1,10 +1,16 @@
-import type { PoolCounts } from './database-metrics.ts';
 import type { MetricFamily, Sample } from './metric-family.ts';
 
 const outcomes = ['replica', 'behind', 'busy', 'down', 'failed'] as const;
 
 /** Where a list was read: from the replica, or why from the primary. */
 export type ReplicaOutcome = (typeof outcomes)[number];
+
+/** What a pool of connections tells of itself, as pg's does. */
+export interface PoolCounts {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
+}
 
 /** What a replica tells of itself. */
 export interface ReplicaState {

@@ -12,7 +12,8 @@ import {
   ATTR_URL_SCHEME,
 } from '@opentelemetry/semantic-conventions';
 import { redactUrl } from '../redact.ts';
-import { type OutgoingRequest, type OutgoingSpan, type OutgoingTracer, passOn } from './outgoing-requests.ts';
+import { passOn } from './outgoing-requests.ts';
+import type { OutgoingRequest, OutgoingSpan, OutgoingTracer } from './tracing.ts';
 
 const clientSpan = { kind: SpanKind.CLIENT };
 

@@ -12,8 +12,8 @@ import { sdkVariables, serviceName, withVariables } from './sdk-variables.ts';
 import { serverSpans } from './server-spans.ts';
 import { spanReporter } from './span-reporter.ts';
 import { spanSampler } from './span-sampler.ts';
-import type { TelemetryOptions } from './start-tracing.ts';
 import { newSpanId, newTraceId, propagateTrace } from './trace-context.ts';
+import type { TelemetryOptions } from './tracing.ts';
 import { collectorOf, exportedSignals, type Tracing, type TracingDescription } from './tracing.ts';
 
 /** What a collector may cost the end of the service. */

@@ -2,33 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { getRequestContext, type RequestContext } from '../../context/request-context.ts';
 import { traceHeaders } from './trace-context.ts';
-
-/** A request that is about to be sent, whatever client made it. */
-export interface OutgoingRequest {
-  readonly method: string;
-  /** `http:` or `https:`. */
-  readonly protocol: string;
-  /** Host and, where it is not the usual one, port, as in a URL. */
-  readonly host: string;
-  /** With the query. */
-  readonly path: string;
-}
-
-/** Hears what becomes of a request that is sent. */
-export interface OutgoingSpan {
-  answered(status: number): void;
-  failed(error: unknown): void;
-  ended(): void;
-}
-
-/** Who traces what is sent, where spans are recorded. */
-export interface OutgoingTracer {
-  /**
-   * Begins a span, and gives the headers that tell the called service of it. Undefined for a request that is none of
-   * the service's own, such as an export of spans: nothing is added to it.
-   */
-  begin(request: OutgoingRequest): { headers: Readonly<Record<string, string>>; span?: OutgoingSpan } | undefined;
-}
+import type { OutgoingRequest, OutgoingSpan, OutgoingTracer } from './tracing.ts';
 
 /** What is sent of one service. */
 interface OutgoingOptions {

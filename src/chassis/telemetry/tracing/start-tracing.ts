@@ -1,6 +1,3 @@
-import type { Environment, Variables } from '../../config/environment.ts';
-import type { Logger } from '../logger.ts';
-import type { Metrics } from '../metrics/metrics.ts';
 import { traceOutgoingRequests } from './outgoing-requests.ts';
 import { meaninglessVariables } from './sdk-variables.ts';
 import { propagateTrace } from './trace-context.ts';
@@ -8,22 +5,12 @@ import {
   apiRegistry,
   collectorOf,
   exportedSignals,
+  type TelemetryOptions,
   type Tracing,
   type TracingDescription,
   type WithApiRegistry,
 } from './tracing.ts';
 import { trustedHosts } from './trusted-hosts.ts';
-
-/** What telemetry is made of. */
-export interface TelemetryOptions {
-  settings: Environment;
-  /** Those that the settings were read from; the SDK reads more of them than there are settings. */
-  variables: Variables;
-  logger: Logger;
-  metrics: Metrics;
-  /** Whether the caller belongs to this service and not to another of the process. */
-  isCurrent: () => boolean;
-}
 
 /** Where the service of the chassis that exports says so, for the process, before it loads the SDK. */
 const claim = Symbol.for('slipway.telemetry');

@@ -1,8 +1,9 @@
-import type { Environment } from '../../config/environment.ts';
+import type { Environment, Variables } from '../../config/environment.ts';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
-import type { OutgoingTracer } from './outgoing-requests.ts';
+import type { Logger } from '../logger.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 
 /** Where OpenTelemetry keeps, for the process, what was registered, whichever copy of its packages did it. */
 export const apiRegistry = Symbol.for('opentelemetry.js.api.1');
@@ -40,6 +41,33 @@ export interface JobTracer {
   begin(context: RequestContext, job: TracedJob): (outcome: string) => void;
 }
 
+/** A request that is about to be sent, whatever client made it. */
+export interface OutgoingRequest {
+  readonly method: string;
+  /** `http:` or `https:`. */
+  readonly protocol: string;
+  /** Host and, where it is not the usual one, port, as in a URL. */
+  readonly host: string;
+  /** With the query. */
+  readonly path: string;
+}
+
+/** Hears what becomes of a request that is sent. */
+export interface OutgoingSpan {
+  answered(status: number): void;
+  failed(error: unknown): void;
+  ended(): void;
+}
+
+/** Who traces what is sent, where spans are recorded. */
+export interface OutgoingTracer {
+  /**
+   * Begins a span, and gives the headers that tell the called service of it. Undefined for a request that is none of
+   * the service's own, such as an export of spans: nothing is added to it.
+   */
+  begin(request: OutgoingRequest): { headers: Readonly<Record<string, string>>; span?: OutgoingSpan } | undefined;
+}
+
 /** Tracing, as far as it is switched on. */
 export interface Tracing {
   /** Sees every request before any other observer, which finds the ids in the context. */
@@ -52,6 +80,17 @@ export interface Tracing {
   describe(): TracingDescription;
   /** Sends what waits, for less than two seconds, and ends. */
   close(): Promise<void>;
+}
+
+/** What telemetry is made of. */
+export interface TelemetryOptions {
+  settings: Environment;
+  /** Those that the settings were read from; the SDK reads more of them than there are settings. */
+  variables: Variables;
+  logger: Logger;
+  metrics: Metrics;
+  /** Whether the caller belongs to this service and not to another of the process. */
+  isCurrent: () => boolean;
 }
 
 /** The settings that tracing reads. */

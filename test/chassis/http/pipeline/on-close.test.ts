@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { onClose } from '../../../../src/chassis/http/answers/on-close.ts';
+import { onClose } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 
 async function listening(answer: (res: ServerResponse) => void): Promise<string> {
   const server = createServer((_req, res) => answer(res)).listen(0, '127.0.0.1');

@@ -3,32 +3,6 @@ import { publicAccess } from './middleware.ts';
 import { isRouter, layersOf, templatesOf } from './routes-of.ts';
 import { isSpecial, patternOf } from './yield-to-specific.ts';
 
-/** A router, and what tells of a path below its prefix whether it may answer there. */
-export interface RouterOfPaths {
-  readonly router: Router;
-  readonly paths: RegExp;
-}
-
-/**
- * Asks routers that stand at one path in turn, and those alone that may answer: a router that is entered and left takes a
- * turn of the event loop, so that a request would pay for every router that has nothing to do with it.
- */
-export function askRouters(routers: readonly RouterOfPaths[]): RequestHandler {
-  return function askInTurn(req, res, next) {
-    const { path } = req;
-    let index = 0;
-    const ask = (error?: unknown): unknown => {
-      if (error) return next(error);
-      while (index < routers.length) {
-        const { router, paths } = routers[index++] as RouterOfPaths;
-        if (paths.test(path)) return router(req, res, ask);
-      }
-      return next();
-    };
-    ask();
-  };
-}
-
 /** The paths below its prefix at which a router may do anything: its routes', and all below a `use`, such as one of a guard. */
 export function pathsOf(router: Router): RegExp {
   return oneOf(patternsOf(router, ''));

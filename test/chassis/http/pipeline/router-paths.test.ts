@@ -1,8 +1,8 @@
 import express, { type RequestHandler, Router } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { askRouters, pathsOf, pathsOfTemplates } from '../../../../src/chassis/http/pipeline/ask-routers.ts';
-import { publicAccess } from '../../../../src/chassis/http/pipeline/middleware.ts';
+import { askRouters, publicAccess } from '../../../../src/chassis/http/pipeline/middleware.ts';
+import { pathsOf, pathsOfTemplates } from '../../../../src/chassis/http/pipeline/router-paths.ts';
 
 const say =
   (what: string): RequestHandler =>
