@@ -10,6 +10,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { chart, type Manifest, read, readYaml, root, skipped, tool } from '../../../chart/chart.ts';
 import { bootTestApp } from '../../../support/boot-test-app.ts';
 import { TestPrometheus, withoutPrometheus } from '../../../support/prometheus.ts';
+import { startReplicatedPostgres } from '../../../support/replicated-postgres.ts';
 import { seriesOf } from './scrape.ts';
 
 /** Another service, which is busy at each first call. */
@@ -24,10 +25,15 @@ afterAll(() => {
   carrier.close();
 });
 
+const servers = await startReplicatedPostgres();
+await servers.create('shop');
+
 const app = await bootTestApp({
   provider: 'postgresql',
   modulesDirectory: join(root, 'test/fixtures/observed/modules'),
   env: {
+    DATABASE_URL: servers.primary('shop'),
+    DATABASE_READ_URL: servers.replica('shop'),
     DATABASE_MIGRATE: 'true',
     JOBS_POLL_MS: '100',
     CARRIER_URL: `http://127.0.0.1:${(carrier.address() as AddressInfo).port}`,
@@ -72,6 +78,7 @@ async function offers(): Promise<Map<string, Set<string>>> {
   return offered;
 }
 
+await vi.waitUntil(() => app.service.database.replica?.isUsed);
 await live();
 await app.get('/api/v1/shipments/limited').expectError(429, /./);
 await abandon('/api/v1/shipments/7/events');
