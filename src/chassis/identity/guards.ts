@@ -33,6 +33,8 @@ interface OwnedResource<Column extends string> {
 
 interface Rule<Scope extends string> extends GuardOptions<Scope> {
   statuses: number[];
+  /** What it asks for beside who calls, scopes and a recent login, for people. */
+  needs?: string;
   fresh?: boolean;
   /** Whether callers without credentials are let through. */
   optional?: boolean;
@@ -73,7 +75,8 @@ export class Guards<Role extends string = string, Scope extends string = string>
   /** Lets callers with one of these roles through. */
   role(role: Role | readonly Role[], options: GuardOptions<Scope> = {}): RequestHandler {
     const roles = this.#known('role', role, this.#names.roles);
-    return this.#guard({ ...options, statuses: [401, 403], may: (principal) => hasOne(principal, roles) });
+    const may = (principal: Principal) => hasOne(principal, roles);
+    return this.#guard({ ...options, statuses: [401, 403], needs: roleText(roles), may });
   }
 
   /** Lets callers through whose credentials have all these scopes. */
@@ -86,7 +89,7 @@ export class Guards<Role extends string = string, Scope extends string = string>
     const roles = this.#known('role', role, this.#names.roles);
     const may = (principal: Principal, { params }: Request) =>
       principal.userId === params['id'] || hasOne(principal, roles);
-    return this.#guard({ ...options, statuses: [401, 403], may });
+    return this.#guard({ ...options, statuses: [401, 403], needs: `self or ${roleText(roles)}`, may });
   }
 
   /**
@@ -105,13 +108,16 @@ export class Guards<Role extends string = string, Scope extends string = string>
     const roles = or === undefined ? [] : this.#known('role', or, this.#names.roles);
     const may = async (principal: Principal, request: Request) =>
       hasOne(principal, roles) || (await controller.columnOf(request, column)) === principal.userId;
-    return this.#guard({ ...options, statuses: [401, 403, 404], may, refusal: 'This belongs to another user' });
+    const needs = [`owner by ${column}`, ...(roles.length > 0 ? [roleText(roles)] : [])].join(' or ');
+    const refusal = 'This belongs to another user';
+    return this.#guard({ ...options, statuses: [401, 403, 404], needs, may, refusal });
   }
 
   /** Lets callers through who have logged in at this service and whose session is alive, for reads too. */
   session(): RequestHandler {
     const refusal = 'This needs a login at the service itself';
-    return this.#guard({ statuses: [401, 403], fresh: true, may: ({ via }) => via === 'login', refusal });
+    const may = ({ via }: Principal) => via === 'login';
+    return this.#guard({ statuses: [401, 403], needs: 'login at this service', fresh: true, may, refusal });
   }
 
   #guard(rule: Rule<Scope>): RequestHandler {
@@ -139,6 +145,7 @@ export class Guards<Role extends string = string, Scope extends string = string>
       security: schemes.map(([name]) => name),
       schemes: Object.fromEntries(schemes.map(([name, { document }]) => [name, document])),
       scopes,
+      needs: needsOf(rule),
       optional,
       statuses: scopes.length > 0 ? [...new Set([...statuses, 403])] : statuses,
     });
@@ -186,6 +193,16 @@ function refusalOf(schemes: readonly CredentialScheme[]): (request: Request) => 
     const headers = { 'WWW-Authenticate': isSent ? malformed : challenge };
     return new UnauthorizedException(message, undefined, { headers });
   };
+}
+
+/** What a guard asks for beside who calls and scopes, for people. */
+function needsOf({ needs, maxAgeSeconds }: Rule<string>): string[] {
+  const recent = maxAgeSeconds === undefined ? [] : [`login within ${maxAgeSeconds} s`];
+  return [...(needs === undefined ? [] : [needs]), ...recent];
+}
+
+function roleText(roles: readonly string[]): string {
+  return `role ${roles.join(' or ')}`;
 }
 
 function hasOne({ roles }: Principal, wanted: readonly string[]): boolean {

@@ -19,6 +19,8 @@ export interface HandlerDocs {
   schemes?: Readonly<Record<string, SecurityScheme>>;
   /** Scopes that the credentials need, all of them. */
   scopes?: readonly string[];
+  /** What else the caller needs, in a few words each, e.g. `['role admin or editor']`; `slipway routes` shows it. */
+  needs?: readonly string[];
   /** Whether callers without credentials are let through too. Default: false. */
   optional?: boolean;
   /** Failure statuses that the handler answers with, e.g. `[401, 403]`. */
@@ -46,6 +48,7 @@ export function docsOf(handlers: readonly unknown[]): Required<HandlerDocs> {
     security: [...new Set(docs.flatMap(({ security }) => security ?? []))],
     schemes: Object.assign({}, ...docs.map(({ schemes }) => schemes)),
     scopes: [...new Set(docs.flatMap(({ scopes }) => scopes ?? []))],
+    needs: [...new Set(docs.flatMap(({ needs }) => needs ?? []))],
     optional: docs.every(({ security = [], optional = false }) => optional || security.length === 0),
     statuses: [...new Set(docs.flatMap(({ statuses }) => statuses ?? []))],
     parameters: docs.flatMap(({ parameters }) => parameters ?? []),

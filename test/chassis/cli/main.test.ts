@@ -45,14 +45,19 @@ describe('slipway', () => {
 
   it('lists every route with who may call it', async () => {
     const routes = JSON.parse((await slipway(['routes', '--json'])).stdout);
+    const needs = ['scope catalog:write', 'role admin'];
     expect(routes).toContainEqual({
       ...{ method: 'GET', path: '/api/v1/products/paginated', module: 'catalog' },
-      ...{ callers: [], optional: true, restricted: false, list: 'Product' },
+      ...{ callers: [], needs: [], optional: true, restricted: false, list: 'Product' },
     });
     expect(routes).toContainEqual(
-      expect.objectContaining({ method: 'DELETE', path: '/api/v1/products/:id', restricted: true }),
+      expect.objectContaining({ method: 'DELETE', path: '/api/v1/products/:id', restricted: true, needs }),
     );
     const { stdout } = await slipway(['routes']);
+    expect(stdout).toMatch(
+      /^DELETE +\/api\/v1\/products\/:id +bearer or apiKey, scope catalog:write, role admin +catalog$/m,
+    );
+    expect(stdout).toMatch(/^PUT +\/api\/v1\/users\/:id +bearer, self or role admin +users$/m);
     expect(stdout).toMatch(/^GET +\/api\/v1\/products +everybody +Product +catalog$/m);
   });
 

@@ -179,6 +179,16 @@ describe('a guard', () => {
     });
   });
 
+  it('tells people what it asks for beside credentials', () => {
+    const records = { columnOf: (_request: unknown, _column: 'authorId') => Promise.resolve('ann') };
+    const needsOf = (...handlers: RequestHandler[]) => docsOf(handlers).needs;
+    expect(needsOf(auth.user())).toEqual([]);
+    expect(needsOf(auth.role('admin', { maxAgeSeconds: 300 }))).toEqual(['role admin', 'login within 300 s']);
+    expect(needsOf(auth.selfOr('admin'), auth.session())).toEqual(['self or role admin', 'login at this service']);
+    expect(needsOf(auth.owns(records, 'authorId'))).toEqual(['owner by authorId']);
+    expect(needsOf(auth.owns(records, 'authorId', { or: 'admin' }))).toEqual(['owner by authorId or role admin']);
+  });
+
   it('is a guard also where all credentials are API keys', () => {
     const keys = new Guards(believing('key', 'key', true));
     expect(docsOf([keys.user()]).security).toEqual(['key']);

@@ -61,7 +61,7 @@ function accessOf(root: string, given?: string): Access {
   }
   if (access === 'open' || isGuarded) return access;
   throw new UsageError(
-    `Expected guards for --access ${access}: a module that registers "auth", as docs/identity.md of slipway shows; found none.`,
+    `Expected guards for --access ${access}: a module that registers "auth", such as those of slipway new; found none.`,
   );
 }
 

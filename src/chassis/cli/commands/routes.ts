@@ -12,8 +12,10 @@ interface ListedRoute {
   method: string;
   path: string;
   module: string;
-  /** Schemes of which a caller needs one, with the scopes that they need; empty where everybody may call. */
+  /** Schemes of which a caller needs one; empty where everybody may call. */
   callers: string[];
+  /** What else the caller needs, all of it, such as `role admin` or `scope orders:read`; a login has every scope. */
+  needs: string[];
   /** Whether some callers with valid credentials are refused (403). */
   restricted: boolean;
   /** Whether everybody may call, and credentials only say who does. */
@@ -31,11 +33,14 @@ export async function routes(args: string[], env: Variables): Promise<void> {
   const { values } = parseArgs({ options: { json: { type: 'boolean' } }, args });
   const listed = await withLoadedService(env, listRoutes);
   if (values.json) return console.log(JSON.stringify(listed, undefined, 2));
-  const rows = listed.map(({ method, path, module, callers, restricted, optional, list }) => {
-    const who = [...(optional ? ['everybody'] : []), ...callers].join(' or ');
-    return [method, path, restricted ? `${who}, not all` : who, list ?? '', module];
-  });
+  const rows = listed.map((route) => [route.method, route.path, whoMayCall(route), route.list ?? '', route.module]);
   console.log(table(['method', 'path', 'callers', 'list', 'module'], rows));
+}
+
+/** `bearer or apiKey, role admin`; of a guard that refuses some and does not say which, "not all". */
+function whoMayCall({ callers, needs, restricted, optional }: ListedRoute): string {
+  const credentials = [...(optional ? ['everybody'] : []), ...callers].join(' or ');
+  return [credentials, ...(restricted && needs.length === 0 ? ['not all'] : needs)].join(', ');
 }
 
 function listRoutes({ app }: Service): ListedRoute[] {
@@ -43,14 +48,14 @@ function listRoutes({ app }: Service): ListedRoute[] {
   const found = routersOn(app).flatMap(({ module, prefix, router }) =>
     routesOf(router, prefix).map((route) => {
       const { before, own } = handlersOf(route);
-      const { security, scopes, statuses, optional } = docsOf([...before, ...own]);
-      const callers = security.map((scheme) => [scheme, ...scopes].join(' '));
+      const { security, scopes, needs, statuses, optional } = docsOf([...before, ...own]);
       const list = route.method === 'GET' ? lists.get(route.path.replace(/\/(paginated|:id)$/, '')) : undefined;
       return {
         method: route.method,
         path: route.path,
         module,
-        callers,
+        callers: [...security],
+        needs: [...scopes.map((scope) => `scope ${scope}`), ...needs],
         restricted: statuses.includes(403),
         optional,
         list,

@@ -37,13 +37,13 @@ export class ExceptionMetrics {
     return [
       {
         name: metric,
-        help: 'Exceptions that answered a request, by class of docs/reference/errors.md; a module counts under the class it extends.',
+        help: 'Exceptions that answered a request, by class of the chassis; a module counts under the class it extends.',
         type: 'counter',
         samples: () => [...this.#counts].map(([labels, { value }]) => ({ labels, value })),
       },
       {
         name: reported,
-        help: 'Errors that code reported beside an answer, by class of docs/reference/errors.md; Error for all others.',
+        help: 'Errors that code reported beside an answer, by class of the chassis; Error for all others.',
         type: 'counter',
         samples: () => [...this.#reported].map(([labels, { value }]) => ({ labels, value })),
       },
