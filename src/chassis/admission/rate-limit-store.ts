@@ -19,6 +19,8 @@ export class RateLimitStore {
   /** Is told of each request beyond a limit. */
   readonly metrics: RateLimitStoreOptions['metrics'];
   readonly #logger: Logger;
+  /** By name, so that the routers of a module's prefixes do not each give a client the whole quota. */
+  readonly #counters = new Map<string, QuotaCounter>();
   #open: { shared: SharedCounts | undefined; service: string } | undefined;
 
   constructor({ logger, metrics }: RateLimitStoreOptions) {
@@ -43,13 +45,20 @@ export class RateLimitStore {
   async close(): Promise<void> {
     this.#open?.shared?.close();
     this.#open = undefined;
+    this.#counters.clear();
   }
 
-  /** A counter for one quota; undefined while rate limits are switched off. */
+  /** The counter of a quota, one for all of its name and window; undefined while rate limits are switched off. */
   counterFor({ name, points, seconds }: Quota): QuotaCounter | undefined {
     if (!this.#open) return undefined;
     const { shared, service } = this.#open;
-    if (!shared) return new WindowCounts(seconds);
-    return shared.counterFor({ points, duration: seconds, keyPrefix: `${service}:rate:${name}` });
+    // In Redis a name has its counts there; what a counter refuses without asking depends on its points.
+    const key = shared ? `${name} ${seconds} ${points}` : `${name} ${seconds}`;
+    const counter =
+      this.#counters.get(key) ??
+      shared?.counterFor({ points, duration: seconds, keyPrefix: `${service}:rate:${name}` }) ??
+      new WindowCounts(seconds);
+    this.#counters.set(key, counter);
+    return counter;
   }
 }

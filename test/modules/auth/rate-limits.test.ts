@@ -8,6 +8,12 @@ const app = await bootTestApp({
     AUTH_LOGINS_PER_ACCOUNT_AND_HOUR: '5',
     TRUST_PROXY: 'loopback',
   },
+  configure: (config) => ({
+    ...config,
+    modules: config.modules.map((module) =>
+      module.name === 'auth' ? { ...module, routesPrefix: ['/auth', '/v2/auth'] } : module,
+    ),
+  }),
 });
 
 const post = (path: string, from: string, body: object) =>
@@ -35,6 +41,15 @@ describe('the rate limits of /auth', () => {
     await login(from, `${' '.repeat(500)}admin@example.com`).expectError(429, /^Too many requests/);
     expect((await login(from, 'user@example.com')).status).toBe(401);
     expect((await login('192.0.2.101', 'admin@example.com')).status).toBe(401);
+  });
+
+  it('are no more for who guesses below several prefixes of the module', async () => {
+    const guess = { email: 'many-prefixes@example.com', password: 'wrong password' };
+    const answers: number[] = [];
+    for (const prefix of ['/auth', '/v2/auth', '/AUTH', '/v2/auth']) {
+      answers.push((await post(`${prefix}/login`, '192.0.2.110', guess)).status);
+    }
+    expect(answers).toEqual([401, 401, 401, 429]);
   });
 });
 

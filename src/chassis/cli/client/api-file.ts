@@ -96,7 +96,7 @@ function placeText(place: string, all: readonly Parameter[]): string[] {
 
 function contentText({ content = {} }: Body): string {
   const types = Object.entries(content).map(
-    ([type, { schema }]) => `            '${type}': ${schemaType(schema, 12)};\n`,
+    ([type, { schema }]) => `            ${key(type, true)}: ${schemaType(schema, 12)};\n`,
   );
   return types.length > 0 ? `{\n          content: {\n${types.join('')}          };\n        }` : '{ content?: never }';
 }

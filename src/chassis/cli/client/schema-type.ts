@@ -53,7 +53,7 @@ function typeOf(type: string, schema: JsonSchema, indent: number): string {
     boolean: 'boolean',
     null: 'null',
   };
-  return known[type] ?? 'unknown';
+  return Object.hasOwn(known, type) ? String(known[type]) : 'unknown';
 }
 
 function objectType({ properties = {}, required = [], additionalProperties }: JsonSchema, indent: number): string {
@@ -83,11 +83,11 @@ function inBrackets(type: string): string {
   return / [|&] /.test(type) ? `(${type})` : type;
 }
 
-/** A name of a property as TypeScript writes it. */
+/** A name of a property as TypeScript writes it; nothing in it ends its quotes or its line. */
 export function key(name: string, quoted = false): string {
   return !quoted && /^[A-Za-z_$][\w$]*$/.test(name)
     ? name
-    : `'${name.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+    : `'${JSON.stringify(name).slice(1, -1).replaceAll("'", "\\'")}'`;
 }
 
 /** A line of comment above a property; nothing without a text. */

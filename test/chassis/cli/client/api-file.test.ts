@@ -90,6 +90,32 @@ await shop.post('/charge', { body: { reference: 'r', amount: 1 } });
   });
 });
 
+/** Texts that would end a quote, a line, a comment or a type, and begin a statement. */
+const statements = [
+  "x': 1 } } } } }; evil(); //",
+  'x\n: 1;}\nevil();\n//',
+  "\\': 1 };\nevil();//",
+  '\u2028evil();',
+  '*/ evil(); /*',
+];
+
+describe('the types of a hostile API', () => {
+  it.each(statements)('are types and nothing else with %j for every text', (text) => {
+    const schema = { type: 'object', description: text, required: [text], properties: { [text]: { enum: [text] } } };
+    const answer = { content: { [text]: { schema: { type: 'constructor' } } }, description: text };
+    const parameters = ['path', 'query', 'header'].map((place) => ({ name: text, in: place, description: text }));
+    const operation = { summary: text, parameters, requestBody: answer, responses: { [text]: answer } };
+    const api = {
+      openapi: '3.1.0',
+      paths: { [text]: { get: operation } },
+      components: { schemas: { [text]: schema } },
+    };
+    const { statements: found, ...file } = ts.createSourceFile('a.ts', apiFile(api as never), ts.ScriptTarget.Latest);
+    expect(found.map(({ kind }) => ts.SyntaxKind[kind])).toEqual(['InterfaceDeclaration', 'InterfaceDeclaration']);
+    expect((file as unknown as { parseDiagnostics: unknown[] }).parseDiagnostics).toEqual([]);
+  });
+});
+
 describe('a document', () => {
   it('is read of a service, also by the address of its API page', async () => {
     const peer = await FakePeer.open(jsonAnswer(anApi({ responses: {} })));
