@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { freePort } from '../../src/chassis/testing/free-port.ts';
+import { freePort } from '../../src/chassis/testing/fake-peer.ts';
 
 const executable = '/usr/sbin/pgbouncer';
 

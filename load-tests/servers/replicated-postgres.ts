@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { Client } from 'pg';
-import { freePort } from '../../src/chassis/testing/free-port.ts';
+import { freePort } from '../../src/chassis/testing/fake-peer.ts';
 import { postgresPackage } from '../../src/chassis/testing/postgres-package.ts';
 
 const user = 'slipway';

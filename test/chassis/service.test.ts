@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { createService, type Reporter, wholeNumber } from '../../src/chassis/index.ts';
-import { freePort } from '../../src/chassis/testing/free-port.ts';
+import { freePort } from '../../src/chassis/testing/fake-peer.ts';
 import { emptyConfig, emptyServiceVariables } from '../support/empty-service.ts';
 import { raised } from '../support/raised.ts';
 import { memoryLog } from './http/bare-app.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../src/chassis/testing/free-port.ts';
+import { freePort } from '../../src/chassis/testing/fake-peer.ts';
 import { repositoryFiles, root } from '../house/repository.ts';
 import { type Packed, pack, run } from './pack.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../src/chassis/testing/free-port.ts';
+import { freePort } from '../../src/chassis/testing/fake-peer.ts';
 import { SentryIngest } from '../../src/chassis/testing/sentry-ingest.ts';
 import { killSpawned, type LogLine, SpawnedService, type SpawnOptions } from '../support/spawn-service.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
 import process from 'node:process';
-import { freePort } from '../../src/chassis/testing/free-port.ts';
+import { freePort } from '../../src/chassis/testing/fake-peer.ts';
 import { startPostgres } from '../../src/chassis/testing/postgres.ts';
 import { OpenLoop, percentile } from '../support/open-loop.ts';
 import { SpawnedService } from '../support/spawn-service.ts';

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { freePort } from '../../src/chassis/testing/free-port.ts';
-import { whenDone } from '../../src/chassis/testing/when-done.ts';
+import { freePort } from '../../src/chassis/testing/fake-peer.ts';
+import { whenDone } from '../../src/chassis/testing/test-database.ts';
 import { skipped, tool } from '../chart/chart.ts';
 
 /** Why tests of Prometheus are skipped here; empty where they run. */

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { freePort } from '../../src/chassis/testing/free-port.ts';
+import { freePort } from '../../src/chassis/testing/fake-peer.ts';
 import { TestServer } from './test-server.ts';
 
 /** Why tests of Redis are skipped here; empty where they run. */

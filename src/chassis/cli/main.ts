@@ -7,8 +7,8 @@ import process from 'node:process';
 import { withEnvFile } from '../config/environment.ts';
 import { nearMisses } from '../errors/near-misses.ts';
 import { commands } from './command-list.ts';
+import { UsageError } from './terminal.ts';
 import { usage, usageOf } from './usage.ts';
-import { UsageError } from './usage-error.ts';
 
 async function main([name = '--help', ...args]: string[]): Promise<void> {
   if (name === '--help' || name === '-h' || name === 'help') return console.log(usage(version()));

@@ -11,7 +11,7 @@ import { Jobs } from '../jobs/jobs.ts';
 import { createCursorCodec } from '../query/paging/cursor.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { FileStore } from '../uploads/files/file-store.ts';
-import { openFiles } from '../uploads/files/open-files.ts';
+import { openFiles } from '../uploads/files/local-files.ts';
 import { explainFailure } from './explain-failure.ts';
 
 declare global {

@@ -9,9 +9,8 @@ import { sourceExtension, sourcesDirectory } from '../config/layout.ts';
 import type { DatabaseProvider } from '../database/client/database-url.ts';
 import { createService, type ServiceOptions } from '../service.ts';
 import { actAsNamed } from './act-as-named.ts';
-import { createTestDatabase } from './test-database.ts';
+import { createTestDatabase, whenDone } from './test-database.ts';
 import { type StartedTestService, TestService } from './test-service.ts';
-import { whenDone } from './when-done.ts';
 
 /** What a test may change of the service that it boots. */
 export interface TestServiceOptions extends Omit<ServiceOptions, 'env'> {

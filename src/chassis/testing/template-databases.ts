@@ -11,7 +11,7 @@ import type { OrmClient } from '../database/client/orm-types.ts';
 import { applyMigrations } from '../database/migrations/apply-migrations.ts';
 import { installJobs } from '../jobs/install-jobs.ts';
 import { startPostgres } from './postgres.ts';
-import './provided-context.ts';
+import type {} from './test-database.ts';
 
 const templateName = `slipway_template_${process.pid}`;
 

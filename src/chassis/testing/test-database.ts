@@ -3,10 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { Client } from 'pg';
-import { inject } from 'vitest';
+import { afterAll, inject, onTestFinished, TestRunner } from 'vitest';
 import { isPostgresqlOnly } from '../config/layout.ts';
 import type { DatabaseProvider } from '../database/client/database-url.ts';
-import './provided-context.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A migrated database; each booted service copies it. */
+    sqliteTemplate: string;
+    /** URL of the PostgreSQL server's maintenance database. */
+    postgresUrl: string;
+    postgresTemplate: string;
+  }
+}
 
 /** A database of one's own: a copy of the template that the tests' set-up made, removed by `remove`. */
 export interface TestDatabase {
@@ -47,4 +56,10 @@ async function administer(statement: string): Promise<void> {
   } finally {
     await client.end();
   }
+}
+
+/** Runs `clean` after the test that calls this, or after all tests of the file where no test runs yet. Not for hooks, whose ends no one would hear. */
+export function whenDone(clean: () => unknown): void {
+  if (TestRunner.getCurrentTest()) onTestFinished(async () => void (await clean()));
+  else afterAll(async () => void (await clean()));
 }

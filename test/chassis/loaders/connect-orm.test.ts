@@ -3,7 +3,7 @@ import { afterEach, describe, expect, inject, it } from 'vitest';
 import { connectOrm } from '../../../src/chassis/loaders/connect-orm.ts';
 import { createService, type Service } from '../../../src/chassis/service.ts';
 import { createLogger } from '../../../src/chassis/telemetry/logger.ts';
-import { freePort } from '../../../src/chassis/testing/free-port.ts';
+import { freePort } from '../../../src/chassis/testing/fake-peer.ts';
 import { createTestDatabase } from '../../../src/chassis/testing/test-database.ts';
 import { raised } from '../../support/raised.ts';
 

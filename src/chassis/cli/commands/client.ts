@@ -2,11 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { confirm } from '../ask.ts';
 import { type ApiDocument, apiFile, apiFileHeading } from '../client/api-file.ts';
 import { readDocument } from '../client/read-document.ts';
 import { writeFiles } from '../file-changes.ts';
-import { UsageError } from '../usage-error.ts';
+import { confirm, UsageError } from '../terminal.ts';
 
 const options = {
   name: { type: 'string' },

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { AppConfig } from '../../config/app-config.ts';
 import { Configuration, type Variables } from '../../config/environment.ts';
 import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
-import { table } from '../table.ts';
+import { terminalTable } from '../terminal.ts';
 
 /**
  * Shows every setting with its value and where that came from; secrets are masked. `--changed` leaves defaults out,
@@ -21,7 +21,7 @@ export async function config(args: string[], env: Variables): Promise<void> {
   const shown = configuration.sources.filter(({ from }) => !values.changed || from !== 'default');
   if (values.json) return console.log(JSON.stringify(shown, undefined, 2));
   console.log(
-    table(
+    terminalTable(
       ['name', 'value', 'from'],
       shown.map(({ name, value, from }) => [name, textOf(value), from]),
     ),

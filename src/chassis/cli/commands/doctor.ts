@@ -8,7 +8,7 @@ import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
 import { chartFinding } from '../doctor/chart-finding.ts';
 import { databaseFinding } from '../doctor/database-finding.ts';
 import { endpointFindings } from '../doctor/endpoint-findings.ts';
-import type { Finding } from '../doctor/finding.ts';
+import type { Finding } from '../doctor/model-findings.ts';
 import { modelFindings } from '../doctor/model-findings.ts';
 
 /**

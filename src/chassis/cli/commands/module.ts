@@ -2,12 +2,11 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { confirm } from '../ask.ts';
 import { allOrNothing } from '../file-changes.ts';
 import { generateClients } from '../generate-clients.ts';
 import { overwritten, planModule, writeModule } from '../module/generate-module.ts';
 import type { Access } from '../module/source-files.ts';
-import { UsageError } from '../usage-error.ts';
+import { confirm, UsageError } from '../terminal.ts';
 
 const options = {
   plural: { type: 'string' },

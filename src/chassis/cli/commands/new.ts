@@ -4,14 +4,13 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { createMigration } from '../../database/migrations/create-migration.ts';
-import { ask } from '../ask.ts';
 import { writeFiles } from '../file-changes.ts';
 import { planModule, writeModule } from '../module/generate-module.ts';
 import { baseFiles } from '../service/base-files.ts';
+import type { Auth, ServicePlan } from '../service/package-file.ts';
 import { copyTarball, type PackageSource, packageSource } from '../service/package-source.ts';
 import { referenceService } from '../service/reference-service.ts';
-import type { Auth, ServicePlan } from '../service/service-plan.ts';
-import { UsageError } from '../usage-error.ts';
+import { ask, UsageError } from '../terminal.ts';
 
 const options = {
   name: { type: 'string' },

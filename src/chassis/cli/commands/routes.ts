@@ -5,7 +5,7 @@ import { registeredPolicies, routersOn } from '../../loaders/mounted-routers.ts'
 import { docsOf } from '../../openapi/documented.ts';
 import type { Service } from '../../service.ts';
 import { withLoadedService } from '../loaded-service.ts';
-import { table } from '../table.ts';
+import { terminalTable } from '../terminal.ts';
 
 /** A route as the list shows it. */
 interface ListedRoute {
@@ -34,7 +34,7 @@ export async function routes(args: string[], env: Variables): Promise<void> {
   const listed = await withLoadedService(env, listRoutes);
   if (values.json) return console.log(JSON.stringify(listed, undefined, 2));
   const rows = listed.map((route) => [route.method, route.path, whoMayCall(route), route.list ?? '', route.module]);
-  console.log(table(['method', 'path', 'callers', 'list', 'module'], rows));
+  console.log(terminalTable(['method', 'path', 'callers', 'list', 'module'], rows));
 }
 
 /** `bearer or apiKey, role admin`; of a guard that refuses some and does not say which, "not all". */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nearMisses } from '../../errors/near-misses.ts';
 import { packageDirectory } from '../service/package-file.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from './model-findings.ts';
 
 /**
  * Whether the chart knows the values at the top of helm/values.yaml; `helm lint` looks at the rest. Undefined where the

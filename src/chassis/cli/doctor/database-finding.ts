@@ -4,7 +4,7 @@ import { parseDatabaseUrl } from '../../database/client/database-url.ts';
 import { openDatabase } from '../../database/client/orm.ts';
 import { migrationNames } from '../../database/migrations/migration-files.ts';
 import { pendingMigrations } from '../../database/migrations/pending-migrations.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from './model-findings.ts';
 
 /** Whether the database answers and has all migrations. */
 export async function databaseFinding(settings: Environment): Promise<Finding> {

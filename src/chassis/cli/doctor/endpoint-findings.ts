@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { Environment } from '../../config/environment.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from './model-findings.ts';
 
 const timeoutMs = 2000;
 

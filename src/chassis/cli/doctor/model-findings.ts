@@ -1,6 +1,13 @@
 import { modelsLackMigration } from '../../database/migrations/migration-files.ts';
 import { areClientsFresh } from '../generate-clients.ts';
-import type { Finding } from './finding.ts';
+
+/** What the doctor looked at, and found. */
+export interface Finding {
+  readonly what: string;
+  readonly found: string;
+  /** How to mend it; undefined where it is well. */
+  readonly mend?: string;
+}
 
 /** Whether clients and migrations fit the models. */
 export function modelFindings(): Finding[] {

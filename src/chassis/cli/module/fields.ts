@@ -1,4 +1,4 @@
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 import { type ColumnType, columnTypes } from './column-types.ts';
 import { capital, type ModuleNames } from './names.ts';
 

@@ -1,6 +1,6 @@
 import { readModels } from '../../database/models/read-models.ts';
 import { nearMisses } from '../../errors/near-misses.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 import type { Field } from './fields.ts';
 import type { ModuleNames } from './names.ts';
 

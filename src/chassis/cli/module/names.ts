@@ -1,4 +1,4 @@
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 
 /** The names that a module and its resource go by. */
 export interface ModuleNames {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Auth, ServicePlan } from './service-plan.ts';
+import type { Auth, ServicePlan } from './package-file.ts';
 
 /** The module that says who calls, by the paths of its files; none where everybody may, or another module says it. */
 export function authFiles({ auth }: ServicePlan): Record<string, string> {

@@ -1,7 +1,7 @@
 import { authFiles, authSettings, authVariables } from './auth-files.ts';
 import { deploymentFiles } from './deployment-files.ts';
+import type { ServicePlan } from './package-file.ts';
 import { packageFile } from './package-file.ts';
-import type { ServicePlan } from './service-plan.ts';
 
 /** The files of a new service without modules of its own, by their paths. */
 export function baseFiles(plan: ServicePlan): Record<string, string> {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { issuerOf } from './auth-files.ts';
+import type { ServicePlan } from './package-file.ts';
 import { packageDirectory } from './package-file.ts';
-import type { ServicePlan } from './service-plan.ts';
 
 /** What builds, checks and deploys a service, by the paths of its files. */
 export function deploymentFiles(plan: ServicePlan): Record<string, string> {

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 import { ownPackage, packageDirectory } from './package-file.ts';
 
 /** Where a new service takes the chassis from: a version, or a tarball that is copied into the service. */

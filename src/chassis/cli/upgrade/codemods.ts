@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { deploymentFiles } from '../service/deployment-files.ts';
-import type { ServicePlan } from '../service/service-plan.ts';
+import type { ServicePlan } from '../service/package-file.ts';
 
 /** A service that is upgraded. */
 export interface UpgradedService extends Pick<ServicePlan, 'name' | 'slipway'> {

@@ -1,9 +1,9 @@
+import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { currentService } from '../../context/current-service.ts';
 import { callerKey, getRequestContext } from '../../context/request-context.ts';
 import { contentDisposition } from '../answers/content-disposition.ts';
 import { type Columns, CsvLines } from './csv-lines.ts';
-import { pipeAnswer } from './pipe-answer.ts';
 
 /** How rows are sent. */
 export interface StreamOptions<Row> {
@@ -58,7 +58,7 @@ async function sendRows<Row extends object>(
   const first = await pieces.next();
   res.setHeader('Content-Type', types[format]);
   if (filename !== undefined) res.setHeader('Content-Disposition', contentDisposition(filename));
-  await pipeAnswer(afterFirst(first, pieces), res);
+  await pipeline(afterFirst(first, pieces), res);
 }
 
 async function* linesOf<Row extends object>(

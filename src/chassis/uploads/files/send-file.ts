@@ -1,6 +1,6 @@
+import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { contentDisposition } from '../../http/answers/content-disposition.ts';
-import { pipeAnswer } from '../../http/streams/pipe-answer.ts';
 import { askedRange, type ByteRange, byteRange } from './byte-range.ts';
 import type { FileStore, StoredFile } from './file-store.ts';
 
@@ -43,7 +43,7 @@ async function sendStored(
   res.setHeader('Accept-Ranges', 'bytes');
   res.setHeader('Content-Length', opened?.size ?? whole ?? 0);
   if (range && whole !== undefined) describePart(res, range, whole);
-  if (opened) await pipeAnswer(opened.stream, res);
+  if (opened) await pipeline(opened.stream, res);
   else res.end();
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { baseFiles } from '../../../../src/chassis/cli/service/base-files.ts';
-import type { Auth, ServicePlan } from '../../../../src/chassis/cli/service/service-plan.ts';
+import type { Auth, ServicePlan } from '../../../../src/chassis/cli/service/package-file.ts';
 
 /** The files of a new service. */
 function files(changes: Partial<ServicePlan> = {}): Record<string, string> {

@@ -5,7 +5,7 @@ import { parseDatabaseUrl } from '../../../../src/chassis/database/client/databa
 import { isUnreachable } from '../../../../src/chassis/database/client/is-unreachable.ts';
 import { openDatabase } from '../../../../src/chassis/database/client/orm.ts';
 import { unreachableReason } from '../../../../src/chassis/database/client/unreachable-reason.ts';
-import { freePort } from '../../../../src/chassis/testing/free-port.ts';
+import { freePort } from '../../../../src/chassis/testing/fake-peer.ts';
 import { databaseSettings } from '../../../support/empty-database.ts';
 import { raised } from '../../../support/raised.ts';
 

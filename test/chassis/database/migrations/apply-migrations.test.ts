@@ -9,7 +9,7 @@ import { type DatabaseSettings, openDatabase } from '../../../../src/chassis/dat
 import { applyMigrations, markRolledBack } from '../../../../src/chassis/database/migrations/apply-migrations.ts';
 import { migrationNames, migrationsDirectory } from '../../../../src/chassis/database/migrations/migration-files.ts';
 import { pendingMigrations } from '../../../../src/chassis/database/migrations/pending-migrations.ts';
-import { freePort } from '../../../../src/chassis/testing/free-port.ts';
+import { freePort } from '../../../../src/chassis/testing/fake-peer.ts';
 import { databaseProviders, emptyDatabase } from '../../../support/empty-database.ts';
 import { raised } from '../../../support/raised.ts';
 
