@@ -59,6 +59,12 @@ describe('an answer', () => {
     ['a body of no type', 415, `POST /auth/login HTTP/1.1\r\n${head}Content-Length: 99999999999\r\n\r\n{}`],
     ['a body that comes too late', 408, `POST /auth/login HTTP/1.1\r\n${head}${json}Content-Length: 9\r\n\r\n{`],
     ['a request for a tunnel', 405, `CONNECT a:443 HTTP/1.1\r\n${head}\r\n`],
+    ['an absolute URL of no route', 404, `GET http://a/nothing HTTP/1.1\r\n${head}\r\n`],
+    [
+      'a chunk of no length',
+      400,
+      `POST /auth/login HTTP/1.1\r\n${head}${json}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
+    ],
     ['a missing upload', 404, `GET /uploads/nothing.png HTTP/1.1\r\n${head}\r\n`],
   ])('to %s carries what every answer carries, for the origin of the request', async (_what, status, bytes) => {
     const answer = await raw(port, bytes);
@@ -68,6 +74,9 @@ describe('an answer', () => {
 
   it.each([
     ['bytes that are no HTTP', 400, 'hello\r\n\r\n'],
+    ['a line of HTTP/0.9', 400, 'GET /livez\r\n\r\n'],
+    ['the preface of HTTP/2', 400, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a method that HTTP does not know', 400, `BREW /livez HTTP/1.1\r\n${head}\r\n`],
     ['a version that does not exist', 400, `GET / HTTP/1.9\r\n${head}\r\n`],
     ['headers that are too large', 431, `GET / HTTP/1.1\r\n${head}X-A: ${'x'.repeat(40_000)}\r\n\r\n`],
     ['headers that come too late', 408, `GET / HTTP/1.1\r\n${head}`],

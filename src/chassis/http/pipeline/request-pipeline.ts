@@ -105,7 +105,8 @@ export function requestListener(app: Express, { logger, admits = () => true }: L
   const refusal = { headers: answerHeadersOf(app), logger };
   return (req, res) => {
     const next = (error?: unknown) => answer(res, refusal, error);
-    if (req.headers.host === undefined && req.httpVersion === '1.1') return next();
+    // HTTP/1.0 has no Host header either, and is let in. Of a line of HTTP/0.9 a proxy may make two requests.
+    if (req.httpVersion === '0.9' || (req.headers.host === undefined && req.httpVersion === '1.1')) return next();
     if (hasSecondHost(req)) return next();
     if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
     if (admits(req, res)) handle(req, res, next);
