@@ -28,7 +28,7 @@ interface ConfigurationHints {
   forPeople?: boolean;
 }
 
-/** Raised when the configuration does not hold; the message lists every problem at once. */
+/** An invalid configuration; the message lists every problem at once. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
   readonly problems: readonly string[];

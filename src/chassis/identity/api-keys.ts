@@ -95,7 +95,7 @@ export class ApiKeys implements IdentityProvider {
     for (const [hash, known] of this.#known) if (known.id === id) this.#known.delete(hash);
   }
 
-  /** Who the key of the request acts as. @throws UnauthorizedException when it does not hold, the same one for every cause */
+  /** Who the key of the request acts as. @throws UnauthorizedException for an invalid key, the same one for every cause */
   async identify(request: Request, { fresh }: IdentityDemand): Promise<Principal | undefined> {
     const text = request.headers[header];
     if (typeof text !== 'string') return undefined;

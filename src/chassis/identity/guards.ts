@@ -66,7 +66,7 @@ export class Guards<Role extends string = string, Scope extends string = string>
 
   /**
    * Lets everybody through, as the caller whose credentials the request brings, if any: for public routes that show more to
-   * who is known. Credentials that do not hold are refused all the same.
+   * who is known. Invalid credentials are refused all the same.
    */
   optional(options: GuardOptions<Scope> = {}): RequestHandler {
     return this.#guard({ ...options, statuses: [401], optional: true });

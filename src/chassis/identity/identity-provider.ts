@@ -27,14 +27,14 @@ export interface IdentityProvider {
   /**
    * The caller that the credentials of the request name; undefined where it has none that this provider knows.
    *
-   * @throws UnauthorizedException when they do not hold, ServiceUnavailableException when nobody can tell
+   * @throws UnauthorizedException for invalid credentials, ServiceUnavailableException while they cannot be verified
    */
   identify(request: Request, demand: IdentityDemand): Principal | undefined | Promise<Principal | undefined>;
 }
 
 /**
- * Accepts credentials of any of these providers. The first one that knows those of a request decides: a token that does not
- * hold is refused, whatever else the request brings.
+ * Accepts credentials of any of these providers. The first one that knows those of a request decides: an invalid
+ * token is refused, whatever else the request brings.
  *
  * @example either(bearer(), apiKeys)
  */

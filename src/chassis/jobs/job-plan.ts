@@ -42,7 +42,7 @@ const form = /^[a-z][a-z0-9]*([.-][a-z0-9]+)*$/;
  * Makes plans of what modules declare.
  *
  * @param events the names of all declared events
- * @returns the plans, and a sentence for each declaration that does not hold
+ * @returns the plans, and a sentence for each invalid declaration
  */
 export async function planJobs(
   found: readonly FoundJob[],

@@ -6,7 +6,7 @@ import { moduleFiles } from './module-files.ts';
 
 const form = /^[a-z][a-z0-9]*([.-][a-z0-9]+)*$/;
 
-/** The events that the enabled modules declare, and a sentence for each declaration that does not hold. */
+/** The events that the enabled modules declare, and a sentence for each invalid declaration. */
 export async function declaredEvents(
   service: Service,
 ): Promise<{ events: Map<string, EventDefinition>; problems: string[] }> {

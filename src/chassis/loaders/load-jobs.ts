@@ -19,7 +19,7 @@ import { openOutbox } from './open-outbox.ts';
  *
  * @param tracer gives runs their trace
  * @returns what begins to run them; nothing is run before
- * @throws StartUpError that lists every declaration which does not hold, or names a jobs file that fails
+ * @throws StartUpError that lists every invalid declaration, or names a jobs file that fails
  */
 export async function loadJobs(service: Service, tracer: JobTracer): Promise<() => void> {
   const files = moduleFiles('jobs', service);
@@ -36,7 +36,7 @@ export async function loadJobs(service: Service, tracer: JobTracer): Promise<() 
   }
   if (problems.length > 0) {
     const list = problems.map((text) => `  ${text}`).join('\n');
-    throw new StartUpError(`The jobs and events of this service do not hold:\n${list}`);
+    throw new StartUpError(`Invalid jobs or events:\n${list}`);
   }
   const own = plans.filter(({ replicas }) => replicas === 'each');
   if (!database.isOpen) return runJobs(service, { plans: own, tracer });

@@ -92,7 +92,7 @@ function describeForWire({ zodSchema, jsonSchema }: Parameters<Override>[0], io:
 function sharedId(id: string, where: string, cause?: unknown): Error {
   return new Error(
     `Expected one zod schema with .meta({ id: '${id}' }), found a second one used by ${where}; ` +
-      `search the modules for id: '${id}' and rename one of the two.`,
+      `search the modules of every service in this process for id: '${id}' and rename one of the two.`,
     { cause },
   );
 }

@@ -59,7 +59,7 @@ export const readSignature: Readonly<
   },
 };
 
-/** What a signature that does not hold is answered with: not why, which would help who guesses. */
+/** What an invalid signature is answered with: not why, which would help who guesses. */
 export function badSignature(cause?: string): UnauthorizedException {
   return new UnauthorizedException('The signature is missing or does not hold', undefined, { context: { cause } });
 }

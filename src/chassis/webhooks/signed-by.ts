@@ -31,7 +31,7 @@ const leastKeyBytes = 16;
  * The guard of a webhook: lets requests through whose bytes were signed by HMAC-SHA256 with one of the secrets, within the
  * tolerance, for the first time. The body is parsed only then. To be called where routes are defined, not at import.
  *
- * A signature that does not hold answers 401, one that was accepted before 409; the request that failed with it may come
+ * An invalid signature answers 401, one that was accepted before 409; the request that failed with it may come
  * again. Signatures are remembered in the table of `idempotent`, for all replicas, or in memory where there is none.
  *
  * @throws Error when there is no such setting, or a secret of it gives too short a key

@@ -120,7 +120,7 @@ it('of each replica run without a database, and others stop the start with what 
   const error = await raised(() => startWork('none'));
   expect(error.message).toBe(
     [
-      'The jobs and events of this service do not hold:',
+      'Invalid jobs or events:',
       '  work: note needs a database to wait in, and DATABASE_URL is none; set DATABASE_URL',
       '  work: slow needs a database to wait in, and DATABASE_URL is none; set DATABASE_URL',
       '  work: work.done.work needs a database to wait in, and DATABASE_URL is none; set DATABASE_URL',

@@ -84,7 +84,7 @@ describe('component schemas', () => {
     const schema = z.object({ b: z.string() });
     expect(() => schemaComponents([{ id: 'Twice', schema, usedBy: 'shop/item.routes.ts' }])).toThrow(
       "Expected one zod schema with .meta({ id: 'Twice' }), found a second one used by shop/item.routes.ts; " +
-        "search the modules for id: 'Twice' and rename one of the two.",
+        "search the modules of every service in this process for id: 'Twice' and rename one of the two.",
     );
   });
 

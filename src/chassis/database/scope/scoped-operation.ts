@@ -74,7 +74,7 @@ const writes: readonly (readonly [word: string, write: (operation: string) => 'c
   ['update', () => 'update'],
 ];
 
-/** Raises what the database does for a reference to a record that does not exist. */
+/** Refuses a reference to a record that does not exist. @throws ConflictException, as for the error of a database */
 export async function expectReferences(client: object, references: readonly Reference[]): Promise<void> {
   for (const { from, fields, model, key } of references) {
     if ((await delegateOf(client, model).count({ where: key })) > 0) continue;

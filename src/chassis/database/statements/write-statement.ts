@@ -146,7 +146,7 @@ class Reading {
     const fields: [name: string, sql: string][] = [];
     const columns = new Set<string>();
     const kinds: RecordKinds = {};
-    for (const [name, part] of inOrder(select)) {
+    for (const [name, part] of partsInOrder(select)) {
       const field = fieldOf(this.#dataModel, model, name);
       if (!field.relation) {
         if (part !== true || field.list || Buffer.byteLength(name) > 63) throw new UnknownShape(`select of ${name}`);
@@ -180,7 +180,7 @@ class Reading {
 }
 
 /** As the ORM gives them; where relations to many are read for themselves, `id` stands first and those last. */
-function inOrder(select: Selection): [string, unknown][] {
+function partsInOrder(select: Selection): [string, unknown][] {
   const parts = Object.entries(select);
   const many = parts.filter(([, part]) => isMany(part));
   if (many.length === 0) return parts;
