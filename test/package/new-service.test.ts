@@ -53,6 +53,11 @@ describe('a service that is made of the package alone', () => {
     expect(read('.env')).toMatch(/^AUTH_TOKEN=\S{43}\nOPENAPI_TITLE=shop\n/);
   }, 300_000);
 
+  it('has a lock file by which npm warns of no package that asks for a newer Node than the one that runs npm', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { engines?: object }> };
+    expect(Object.keys(packages).filter((path) => packages[path]?.engines !== undefined)).toEqual(['']);
+  });
+
   it('shares one Express, one zod and one Prisma with the chassis', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, unknown> };
     for (const name of ['express', 'zod', '@prisma/client']) {

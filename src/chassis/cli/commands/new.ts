@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import process from 'node:process';
@@ -7,6 +6,7 @@ import { createMigration } from '../../database/migrations/create-migration.ts';
 import { writeFiles } from '../file-changes.ts';
 import { planModule, writeModule } from '../module/generate-module.ts';
 import { baseFiles } from '../service/base-files.ts';
+import { installPackages } from '../service/install-packages.ts';
 import type { Auth, ServicePlan } from '../service/package-file.ts';
 import { copyTarball, type PackageSource, packageSource } from '../service/package-source.ts';
 import { referenceService } from '../service/reference-service.ts';
@@ -122,7 +122,7 @@ async function write(directory: string, { sample, ...answers }: Answers, source:
 }
 
 function install(root: string): void {
-  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund'], { cwd: root, stdio: 'inherit' });
-  if (status !== 0)
+  // The versions are those of the chassis: of a warning about them, who makes a service has nothing to do.
+  if (!installPackages(root, { quiet: true }))
     throw new Error(`npm could not install the packages of ${root}; its files are there. Run "npm install" in it.`);
 }

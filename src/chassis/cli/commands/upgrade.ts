@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { writeFiles } from '../file-changes.ts';
+import { installPackages } from '../service/install-packages.ts';
 import { ownPackage, packageDirectory } from '../service/package-file.ts';
 import { copyTarball, packageSource } from '../service/package-source.ts';
 import { changesSince, isNewer } from '../upgrade/changes-since.ts';
@@ -57,8 +57,7 @@ function installedVersion(root: string): string | undefined {
 
 /** @throws Error where npm fails, after the files are as they were */
 function install(root: string, before: ReadonlyMap<string, string | undefined>): void {
-  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund'], { cwd: root, stdio: 'inherit' });
-  if (status === 0) return;
+  if (installPackages(root)) return;
   for (const [path, text] of before) {
     if (text === undefined) rmSync(join(root, path), { force: true });
     else writeFileSync(join(root, path), text);
