@@ -83,7 +83,7 @@ const madeOfOwnText: Record<string, string> = {
   'src/chassis/cli/module/generate-module.ts': 'the name of a model, by who develops the service',
   'src/chassis/cli/module/models.ts': 'the name of a model, by who develops the service',
   'src/chassis/http/bodies/raw-bodies.ts': 'the method and template of a route that reads raw bodies',
-  'src/chassis/http/pipeline/ask-routers.ts': 'templates of routes, each parameter of which ends with its segment',
+  'src/chassis/http/pipeline/router-paths.ts': 'templates of routes, each parameter of which ends with its segment',
   'src/chassis/http/pipeline/yield-to-specific.ts': 'templates of routes, each with one parameter a segment',
   'src/chassis/loaders/select-route-files.ts': 'the ending of source files',
   'src/chassis/telemetry/secret-names.ts': 'the names of secrets that stand there; tried below with the rest',
