@@ -38,7 +38,7 @@ function send(to: string, body: string, headers: Record<string, string>, via: Te
   );
 }
 
-const refusal = 'The signature is missing or does not hold';
+const refusal = 'The signature is missing or invalid';
 
 describe('a webhook', () => {
   it.each(secrets)('is let in when its bytes were signed with %s, and its body parsed', async (secret) => {

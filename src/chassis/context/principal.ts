@@ -30,6 +30,6 @@ export type Principal = Slipway.Principal;
 /** What work does beside its request: it acts as somebody else, or beyond the scope of rows. */
 export interface Acting {
   readonly principal: Principal | undefined;
-  /** Why row scopes do not hold; undefined where they do. */
+  /** Why no row scope applies; undefined where they apply. */
   readonly unscopedReason: string | undefined;
 }

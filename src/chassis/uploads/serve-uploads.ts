@@ -42,7 +42,7 @@ export function serveUploads({ directory }: ServeUploadsOptions): RequestHandler
 /** What browsers show; all else they store. */
 const isImage = /\.(?:png|jpg|webp|gif)$/;
 
-/** Front ends of other origins show these files, so helmet's same-origin policy does not hold for them. */
+/** Front ends of other origins show these files, so helmet's same-origin policy is off for them. */
 function protect(res: Response, path: string): void {
   if (!isImage.test(path)) res.setHeader('Content-Disposition', 'attachment');
   res.setHeader('X-Content-Type-Options', 'nosniff');

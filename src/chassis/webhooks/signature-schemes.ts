@@ -61,7 +61,7 @@ export const readSignature: Readonly<
 
 /** What an invalid signature is answered with: not why, which would help who guesses. */
 export function badSignature(cause?: string): UnauthorizedException {
-  return new UnauthorizedException('The signature is missing or does not hold', undefined, { context: { cause } });
+  return new UnauthorizedException('The signature is missing or invalid', undefined, { context: { cause } });
 }
 
 function required(name: string, headerOf: HeaderOf): string {

@@ -33,7 +33,7 @@ export class AccountProvider implements IdentityProvider {
     this.#sessions = sessionService;
   }
 
-  /** The account whose token the request has. @throws UnauthorizedException when the token does not hold or its session has ended */
+  /** The account whose token the request has. @throws UnauthorizedException when the token is invalid or its session has ended */
   async identify(request: Request, { fresh }: IdentityDemand): Promise<Principal | undefined> {
     const token = bearerToken(request);
     if (token === undefined || claimedIssuer(token) !== this.#accessTokens.issuer) return undefined;

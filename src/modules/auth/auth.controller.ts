@@ -22,13 +22,13 @@ export class AuthController {
     sendTokens(response, await this.#service.login(parseBody(login, request.body), deviceOf(request)));
   }
 
-  /** POST /refresh: 200 with new tokens, 401 when the refresh token does not hold. */
+  /** POST /refresh: 200 with new tokens, 401 when the refresh token is invalid. */
   async refresh(request: Request, response: Response): Promise<void> {
     const { refreshToken } = parseBody(refresh, request.body);
     sendTokens(response, await this.#service.refresh(refreshToken, deviceOf(request)));
   }
 
-  /** PUT /password: 200 with the tokens of a new session, all others have ended; 400 when a password does not hold. */
+  /** PUT /password: 200 with the tokens of a new session, all others have ended; 400 when a password is wrong or too weak. */
   async changePassword(request: Request, response: Response): Promise<void> {
     const body = parseBody(changePassword, request.body);
     sendTokens(response, await this.#service.changePassword(callerOf().userId, body, deviceOf(request)));

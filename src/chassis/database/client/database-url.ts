@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import { hasDatabase } from '../../config/settings/database-url-problem.ts';
+import { databaseUrlProblem, hasDatabase } from '../../config/settings/database-url-problem.ts';
 
 /** Names of the databases that a service can run on. */
 export type DatabaseProvider = 'postgresql' | 'sqlite';
@@ -66,16 +66,10 @@ function sqliteTarget(url: string): DatabaseTarget {
 }
 
 function postgresTarget(text: string): DatabaseTarget {
-  if (!URL.canParse(text)) {
-    throw new Error(
-      `${expected}; got a PostgreSQL URL that cannot be read. Percent-encode special characters in its password.`,
-    );
-  }
+  const problem = databaseUrlProblem(text);
+  if (problem !== undefined) throw new Error(`${expected}: ${problem}.`);
   const url = new URL(text);
   const schema = url.searchParams.get('schema') ?? undefined;
-  if (schema && !/^[\w-]+$/.test(schema)) {
-    throw new Error(`Expected ?schema= in DATABASE_URL to be letters, digits, "_" and "-"; got "${schema}".`);
-  }
   const pgbouncer = url.searchParams.get('pgbouncer') === 'true';
   const session = url.searchParams.get('target_session_attrs') ?? 'read-write';
   for (const name of ownParameters) url.searchParams.delete(name);

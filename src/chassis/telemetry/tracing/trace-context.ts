@@ -24,7 +24,7 @@ const spanIdBytes = 8;
 const bytes = Buffer.alloc(24 * 256);
 let used = bytes.length;
 
-/** Reads a `traceparent` header; undefined where it is missing or does not hold, as the standard wants it. */
+/** Reads a `traceparent` header; undefined where it is missing or malformed, as the standard wants it. */
 export function parseTraceParent(header: string | string[] | undefined): TraceParent | undefined {
   if (typeof header !== 'string') return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = form.exec(header) ?? [];

@@ -58,6 +58,6 @@ describe('parseDatabaseUrl', () => {
   });
 
   it('refuses a schema name that would have to be quoted', () => {
-    expect(() => parseDatabaseUrl('postgres://db/shop?schema=a"b')).toThrow('Expected ?schema= in DATABASE_URL');
+    expect(() => parseDatabaseUrl('postgres://db/shop?schema=a"b')).toThrow('in ?schema=');
   });
 });
