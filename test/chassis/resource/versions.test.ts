@@ -1,6 +1,7 @@
 import request, { type Response } from 'supertest';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runAs } from '../../../src/chassis/context/run-as.ts';
+import type { BaseException } from '../../../src/chassis/errors/exceptions.ts';
 import { databaseProviders } from '../../support/empty-database.ts';
 import { raised } from '../../support/raised.ts';
 import { aCaller, emptyShop, fillShop, type TenantShop, tenantModels } from '../../support/tenant-shop.ts';
@@ -138,4 +139,66 @@ describe.each(databaseProviders)('versions of records on %s', (provider) => {
     });
     expect(await shop.all((client) => client.customer.count({ where: { name: 'undone' } }))).toBe(0);
   });
+
+  describe('that a change was asked for', () => {
+    const id = 101 as never;
+    const ifFirst = <T>(work: () => Promise<T>) => runAs(a, () => shop.orders.ifVersion(id, ['"1"'], work));
+    const statuses = (results: PromiseSettledResult<unknown>[]) =>
+      results.map((result) => (result.status === 'fulfilled' ? 200 : (result.reason as BaseException).statusCode));
+
+    it('are checked again when its unit of work is tried again', async () => {
+      let inside = 0;
+      const all = Promise.withResolvers<void>();
+      const writer = (name: string) =>
+        ifFirst(() =>
+          shop.orders.unitOfWork(
+            async () => {
+              await shop.orders.getById(id);
+              inside += 1;
+              if (inside === 3 || provider === 'sqlite') all.resolve();
+              await all.promise;
+              return shop.orders.update(id, number(name));
+            },
+            { retries: 10 },
+          ),
+        );
+      const results = await Promise.allSettled(['x', 'y', 'z'].map(writer));
+      expect(statuses(results).sort()).toEqual([200, 412, 412]);
+      expect(await stored(101)).toMatchObject({ version: 2 });
+    });
+
+    it.each([
+      ['undone', (change: () => Promise<unknown>) => shop.orders.unitOfWork(() => raiseAfter(change))],
+      ['refused', (change: () => Promise<unknown>) => change()],
+    ])('are checked again when it was %s and is tried by hand', async (how, within) => {
+      if (how === 'refused') await runAs(a, () => shop.orders.update(id, number('newer')));
+      const before = await stored(101);
+      const repeated = () =>
+        ifFirst(async () => {
+          await raised(() => within(() => shop.orders.update(id, number('first try'))));
+          if (how === 'undone')
+            await shop.all((client) => client.order.update({ where: { id }, data: { version: 7 } }));
+          return shop.orders.update(id, number('second try'));
+        });
+      expect((await raised(repeated)).statusCode).toBe(412);
+      expect(await stored(101)).toMatchObject({ number: (before as { number: string }).number });
+    });
+
+    it('are checked again after a change whose condition did not hold', async () => {
+      const repeated = () =>
+        ifFirst(async () => {
+          const unfit = { status: 'placed' } as never;
+          expect(await shop.orders.updateIf(id, unfit, number('unfit'))).toBeNull();
+          await shop.all((client) => client.order.update({ where: { id }, data: { version: 7 } }));
+          return shop.orders.delete(id);
+        });
+      expect((await raised(repeated)).statusCode).toBe(412);
+      expect(await stored(101)).toMatchObject({ deletedAt: null });
+    });
+  });
 });
+
+async function raiseAfter(change: () => Promise<unknown>): Promise<never> {
+  await change();
+  throw new RangeError('undone');
+}

@@ -2,6 +2,10 @@ import type { Filter, Selection } from '../../query/query-types.ts';
 import type { CreateInput, DelegateName, IdOf, RecordOf, ScopeFilter, UpdateInput } from '../client/orm-types.ts';
 import { toOrmQuery } from '../reads/provider-filter.ts';
 import { AuditedRows } from './audited-rows.ts';
+import { restoringVersion } from './expected-version.ts';
+
+/** A change that is made to one of these versions; of undefined to any. */
+type Change<T> = (versions: readonly unknown[] | undefined) => Promise<T>;
 
 /** The rows of a model as a repository changes them: within their scope, on condition of their version, and with a trail. */
 export abstract class ChangedRows<D extends DelegateName> extends AuditedRows<D> {
@@ -29,15 +33,14 @@ export abstract class ChangedRows<D extends DelegateName> extends AuditedRows<D>
     select?: Selection,
     expected?: { version: unknown },
   ): Promise<RecordOf<D>> {
-    const versions = this.expectedVersions(id, expected);
     const one = { data, ...this.selection(select) };
-    const write = async () => {
+    const write = async (versions: readonly unknown[] | undefined) => {
       if (!versions) return this.delegate.update({ where: { id }, ...one });
       const changed = { ...one, where: this.versionFilter(id, versions), data: this.withLaterMoment(data, versions) };
       const [record] = await this.delegate.updateManyAndReturn(changed);
       return record ?? this.refuseVersion(id);
     };
-    return this.audited('update', id, write as () => Promise<RecordOf<D>>);
+    return this.#changed('update', id, { expected, write: write as Change<RecordOf<D>> });
   }
 
   /**
@@ -53,22 +56,33 @@ export abstract class ChangedRows<D extends DelegateName> extends AuditedRows<D>
     data: UpdateInput<D>,
     select?: Selection,
   ): Promise<RecordOf<D> | null> {
-    const versions = this.expectedVersions(id, undefined);
-    const expected = versions ? this.versionFilter(id, versions) : { id };
-    const changed = { ...this.selection(select), data: versions ? this.withLaterMoment(data, versions) : data };
-    const write = async () => {
-      const query = toOrmQuery({ where: { AND: [expected, condition as Filter] } }, this.kind);
+    const write = async (versions: readonly unknown[] | undefined) => {
+      const where = versions ? this.versionFilter(id, versions) : { id };
+      const changed = { ...this.selection(select), data: versions ? this.withLaterMoment(data, versions) : data };
+      const query = toOrmQuery({ where: { AND: [where, condition as Filter] } }, this.kind);
       const [record] = await this.delegate.updateManyAndReturn({ ...changed, ...query });
-      if (!record && (await this.delegate.count({ where: expected })) === 0) await this.refuseVersion(id);
+      if (!record && (await this.delegate.count({ where })) === 0) await this.refuseVersion(id);
       return record ?? null;
     };
-    return this.audited('update', id, write as () => Promise<RecordOf<D> | null>);
+    return this.#changed('update', id, { write: write as Change<RecordOf<D> | null> });
   }
 
   /** Deletes a record. @throws NotFoundException when there is none, ConflictException when others refer to it, and what `update` raises of versions */
   async delete(id: IdOf<D>, expected?: { version: unknown }): Promise<void> {
-    const versions = this.expectedVersions(id, expected);
-    return this.audited('delete', id, () => this.#remove(id, versions));
+    return this.#changed('delete', id, { expected, write: (versions) => this.#remove(id, versions) });
+  }
+
+  /** A change that takes the expected versions, unless it changes nothing. */
+  #changed<T>(
+    action: 'update' | 'delete',
+    id: IdOf<D>,
+    { expected, write }: { expected?: { version: unknown } | undefined; write: Change<T> },
+  ): Promise<T> {
+    const change = () => {
+      const versions = this.expectedVersions(id, expected);
+      return this.audited(action, id, () => write(versions));
+    };
+    return restoringVersion(change, (result) => result !== null);
   }
 
   async #remove(id: IdOf<D>, versions: readonly unknown[] | undefined): Promise<void> {

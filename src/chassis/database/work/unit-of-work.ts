@@ -7,6 +7,7 @@ import { providerOf } from '../client/database-kind.ts';
 import type { OrmClient } from '../client/orm-types.ts';
 import { isTransactionConflict } from '../client/transaction-errors.ts';
 import { runAfterCommit } from './after-commit.ts';
+import { restoringVersion } from './expected-version.ts';
 import { Expiry } from './expiry.ts';
 import { withRetries } from './retries.ts';
 import { type DriverTransaction, type Isolation, Unit } from './unit.ts';
@@ -76,11 +77,11 @@ export async function unitOfWorkOn<T>(
 ): Promise<T> {
   refuseUnusable(options);
   const parent = currentUnit(client);
-  if (parent) return nested(parent, work, options);
+  if (parent) return restoringVersion(() => nested(parent, work, options));
   let metConflict = false;
   const attempt = () => {
     metConflict = false;
-    return outermost(client, work, options, () => (metConflict = true));
+    return restoringVersion(() => outermost(client, work, options, () => (metConflict = true)));
   };
   return withRetries(options.retries ?? 0, attempt, (error) => metConflict || isTransactionConflict(error));
 }
@@ -141,8 +142,12 @@ async function inSavepoint<T>({ driver, depth }: Unit, work: () => Promise<T>): 
     await driver.releaseSavepoint?.(name).catch(raiseConverted);
     return result;
   } catch (error) {
-    // Where that fails the transaction is lost, which its next statement says.
-    await driver.rollbackToSavepoint?.(name).catch(() => undefined);
+    // It outlives its own undoing, and the next one of its name would be nested in it. Where this fails the transaction is
+    // lost, which its next statement says.
+    await driver
+      .rollbackToSavepoint?.(name)
+      .then(() => driver.releaseSavepoint?.(name))
+      .catch(() => undefined);
     throw error;
   }
 }

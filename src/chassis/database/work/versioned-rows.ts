@@ -28,9 +28,9 @@ export abstract class VersionedRows<D extends DelegateName> extends ScopedRows<D
    */
   async ifVersion<T>(id: IdOf<D>, tags: readonly string[], work: () => Promise<T>): Promise<T> {
     const versions = tags.map((tag) => this.#versionOf(tag)).filter((version) => version !== undefined);
-    const expected = { client: this.client, model: this.modelName, id, versions, taken: false };
+    const expected = { client: this.client, model: this.modelName, id, versions, taken: false, asked: false };
     const result = await expectingVersion(expected, work);
-    if (expected.taken) return result;
+    if (expected.asked) return result;
     throw new Error(
       `Expected the change of this ${modelWords(this.modelName)} to go through update() or delete() of its repository, ` +
         'which checks the version; found none that did.',

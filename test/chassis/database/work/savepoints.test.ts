@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { innermostUnit } from '../../../../src/chassis/database/client/current-work.ts';
 import { ConflictException } from '../../../../src/chassis/errors/exceptions.ts';
 import { databaseProviders } from '../../../support/empty-database.ts';
 import { categoryNames, openShop } from '../../../support/open-shop.ts';
@@ -36,6 +37,16 @@ describe.each(databaseProviders)('a nested unit of work on %s', (provider) => {
     });
     await expect(failing).rejects.toBe(failure);
     expect(await shop.stored()).toEqual([]);
+  });
+
+  it('leaves no savepoint behind when it is undone, so that a thousand of them cost as much each as one', async () => {
+    const failing = shop.categories.unitOfWork(async () => {
+      await raised(() => shop.categories.unitOfWork(() => Promise.reject(new RangeError('mine'))));
+      await innermostUnit()?.driver.rollbackToSavepoint?.('unit_1');
+    });
+    await expect(failing).rejects.toMatchObject({
+      cause: { cause: { originalMessage: expect.stringMatching(/no such savepoint|does not exist/) } },
+    });
   });
 
   it('may be nested as deep as a tree', async () => {
