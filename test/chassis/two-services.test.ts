@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   addHealthCheck,
   createService,
@@ -22,6 +22,10 @@ import { memoryLog } from './http/bare-app.ts';
 const modulesDirectory = join(import.meta.dirname, '../fixtures/modules');
 const ambient = { name: 'ambient', enabled: true };
 const environmentBefore = { ...process.env };
+
+interface Described {
+  components: { schemas: Record<string, { properties?: object }> };
+}
 
 const logs = { one: memoryLog('info'), two: memoryLog('info') };
 const one = await bootTestApp({
@@ -170,6 +174,27 @@ describe('two services of one process, on SQLite and on PostgreSQL', () => {
     await expect(third.start()).rejects.toThrow(message);
     for (const app of [one, two]) expect((await app.internal.get('/readyz')).status).toBe(200);
     expect(await one.get('/name').expectData()).toEqual(['one', 'one', 'one']);
+  });
+
+  it('have each their schemas on the API page, also of one name', async () => {
+    const start = async (directory: string, env: Record<string, string>) => {
+      const options = {
+        env: { ...emptyServiceVariables, ...env },
+        modulesDirectory: join(modulesDirectory, '../modules-twins', directory),
+      };
+      const service = createService({ ...emptyConfig, modules: [{ name: 'shelf', enabled: true }] }, options);
+      onTestFinished(async () => void (await service.close()));
+      const { addresses } = await service.start();
+      return `${addresses[0]?.url}/api-docs.json`;
+    };
+    // In production a document is made when it is asked for: the other service is there by then.
+    const first = await start('one', { NODE_ENV: 'production', ENABLE_OPENAPI: 'true' });
+    const second = await start('two', {});
+    const schemas = async (url: string) => ((await (await fetch(url)).json()) as Described).components.schemas;
+    const [own, others] = [await schemas(first), await schemas(second)];
+    expect(Object.keys(own.TwinShelf?.properties ?? {})).toEqual(['id', 'width']);
+    expect(Object.keys(others.TwinShelf?.properties ?? {})).toEqual(['id', 'size']);
+    expect(own).not.toHaveProperty('TwinSize');
   });
 
   it('end each by itself', async () => {

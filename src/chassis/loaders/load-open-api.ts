@@ -1,8 +1,9 @@
 import { pathToFileURL } from 'node:url';
 import { type Express, type RequestHandler, Router } from 'express';
+import { z } from 'zod';
 import type { Environment } from '../config/environment.ts';
 import { databaseProgram } from '../config/layout.ts';
-import { currentService } from '../context/current-service.ts';
+import { currentService, openServices } from '../context/current-service.ts';
 import { unscoped } from '../context/run-as.ts';
 import { onlyAt } from '../http/pipeline/middleware.ts';
 import { addKnownRoute } from '../http/pipeline/request-pipeline.ts';
@@ -25,14 +26,16 @@ const pagePaths = /^\/api-docs(?:\.json|\/|$)/;
 export async function loadOpenApi(app: Express): Promise<void> {
   const service = currentService();
   for (const path of ['/api-docs', '/api-docs.json']) addKnownRoute(app, { method: 'GET', path });
+  // Those of a service that starts later may have the same ids.
+  const known = new Map(z.globalRegistry._idmap);
   let made: Promise<Router> | undefined;
-  const make = () => (made ??= service.run(() => makePages(app)));
+  const make = () => (made ??= service.run(() => makePages(app, known)));
   if (service.settings.NODE_ENV !== 'production') await make();
   const servePages: RequestHandler = async (request, response, next) => (await make())(request, response, next);
   app.use(onlyAt(pagePaths, servePages));
 }
 
-async function makePages(app: Express): Promise<Router> {
+async function makePages(app: Express, known: ReadonlyMap<string, unknown>): Promise<Router> {
   // Both bring large dependencies, which a service without the page need not load.
   const [{ describeApi }, { introduction }, { apiPage }, { serveDocument }] = await Promise.all([
     import('../openapi/describe-api.ts'),
@@ -42,7 +45,10 @@ async function makePages(app: Express): Promise<Router> {
   ]);
   const { logger, settings, startUpReport } = currentService();
   const info = apiInfo(settings);
-  const { document, problems } = describeApi(routersOn(app), info);
+  const { document, problems } = describeApi(routersOn(app), info, {
+    known,
+    ofSeveralServices: openServices().length > 1,
+  });
   for (const problem of problems) logger.warn({ loader: 'loadOpenApi' }, problem);
   const account = settings.NODE_ENV === 'development' ? startUpReport.notes.demoAccount : undefined;
   const description = [info.description, introduction(document, account)].filter(Boolean).join('\n\n');

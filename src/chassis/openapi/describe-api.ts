@@ -6,6 +6,7 @@ import { describeRoutes } from './describe-routes.ts';
 import { errorSchemas, failureComponents } from './failure-responses.ts';
 import { QueryComponents } from './query-components.ts';
 import type { RouteSource } from './route-source.ts';
+import type { SchemaIds } from './schema-components.ts';
 import { placeSchemas } from './schema-variants.ts';
 
 /** What the document says of the service as a whole (spec.md: Loaders, loadOpenApi). */
@@ -30,8 +31,8 @@ export interface DescribedApi {
  *
  * @throws Error when a comment is no valid YAML, or two zod schemas share one id
  */
-export function describeApi(sources: readonly RouteSource[], info: ApiInfo): DescribedApi {
-  const resources = describeResources(sources);
+export function describeApi(sources: readonly RouteSource[], info: ApiInfo, ids?: SchemaIds): DescribedApi {
+  const resources = describeResources(sources, ids);
   const queries = new QueryComponents();
   const described = sources.map((source) => {
     const docs = readAuthorDocs(source);

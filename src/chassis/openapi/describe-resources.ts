@@ -6,7 +6,13 @@ import type { PolicyRules } from '../query/policy/policy-rules.ts';
 import { describeRouter, type ResourceDescription } from '../resource/resource-router.ts';
 import type { Json } from './deep-merge.ts';
 import type { RouteSource } from './route-source.ts';
-import { type NamedSchema, type SchemaComponents, schemaComponents, schemaReference } from './schema-components.ts';
+import {
+  type NamedSchema,
+  type SchemaComponents,
+  type SchemaIds,
+  schemaComponents,
+  schemaReference,
+} from './schema-components.ts';
 
 /** A resource that a route file mounts, and the component names of its schemas. */
 export interface DescribedResource {
@@ -48,9 +54,10 @@ interface DescribedResources {
  *
  * @throws Error when two different schemas share one name
  */
-export function describeResources(sources: readonly RouteSource[]): DescribedResources {
+export function describeResources(sources: readonly RouteSource[], ids?: SchemaIds): DescribedResources {
   const found = sources.flatMap(findResources);
-  const schemas = schemaComponents(found.flatMap(({ source, description }) => namedSchemas(source, description)));
+  const named = found.flatMap(({ source, description }) => namedSchemas(source, description));
+  const schemas = schemaComponents(named, ids);
   const bySource = new Map<RouteSource, DescribedResource[]>();
   for (const resource of found) {
     const others = bySource.get(resource.source) ?? [];

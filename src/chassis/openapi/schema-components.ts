@@ -12,6 +12,14 @@ export interface NamedSchema {
   usedBy: string;
 }
 
+/** Which schemas have an id beside those that routes declare; comments refer to them by it. */
+export interface SchemaIds {
+  /** By id. Default: those of zod's global registry, which are the schemas of all modules that are imported. */
+  readonly known?: ReadonlyMap<string, unknown>;
+  /** Whether they may be of several services, so that what one declares counts and not what has the same id elsewhere. Default false. */
+  readonly ofSeveralServices?: boolean;
+}
+
 /** The component schemas as a client sends them and as it receives them. */
 export interface SchemaComponents {
   input: Record<string, Json>;
@@ -21,25 +29,49 @@ export interface SchemaComponents {
 }
 
 /**
- * Makes component schemas of every zod schema that has an id: those of zod's global registry, which are the schemas of
- * the modules that are imported, and those named here.
+ * Makes component schemas of every zod schema that has an id: those named here, and those known.
  *
  * @throws Error when two different schemas share one id
  */
-export function schemaComponents(named: readonly NamedSchema[]): SchemaComponents {
+export function schemaComponents(
+  named: readonly NamedSchema[],
+  { known = z.globalRegistry._idmap, ofSeveralServices = false }: SchemaIds = {},
+): SchemaComponents {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of z.globalRegistry._idmap) registry.add(schema as z.ZodType, { id });
+  const users = new Map<string, string>();
   for (const { id, schema, usedBy } of named) {
     const own = z.globalRegistry.get(schema)?.id ?? id;
     const registered = registry._idmap.get(own);
     if (registered !== undefined && registered !== schema) throw sharedId(own, usedBy);
     registry.add(schema, { id: own });
+    users.set(own, usedBy);
   }
+  for (const [id, schema] of known) {
+    const registered = registry._idmap.get(id);
+    if (registered === undefined) registry.add(schema as z.ZodType, { id });
+    else if (registered !== schema && !ofSeveralServices) throw sharedId(id, users.get(id) as string);
+  }
+  const metadata = ofSeveralServices ? new OwnIds(registry) : z.globalRegistry;
   return {
-    input: convert(registry, 'input'),
-    output: convert(registry, 'output'),
+    input: convert(registry, 'input', metadata),
+    output: convert(registry, 'output', metadata),
     idOf: (schema) => registry.get(schema)?.id,
   };
+}
+
+/** What is said of schemas everywhere, with the ids of these only: another service may have given the same ones. */
+class OwnIds extends z.core.$ZodRegistry<z.core.GlobalMeta> {
+  readonly #ids: z.core.$ZodRegistry<{ id: string }>;
+
+  constructor(ids: z.core.$ZodRegistry<{ id: string }>) {
+    super();
+    this.#ids = ids;
+  }
+
+  override get<S extends z.core.$ZodType>(schema: S): z.core.$replace<z.core.GlobalMeta, S> | undefined {
+    const { id: _id, ...said } = z.globalRegistry.get(schema) ?? {};
+    return { ...said, ...this.#ids.get(schema) } as z.core.$replace<z.core.GlobalMeta, S>;
+  }
 }
 
 /** A reference to a component schema. */
@@ -54,9 +86,14 @@ export function referencedComponent(reference: unknown): string | undefined {
     : undefined;
 }
 
-function convert(registry: z.core.$ZodRegistry<{ id: string }>, io: 'input' | 'output'): Record<string, Json> {
+function convert(
+  registry: z.core.$ZodRegistry<{ id: string }>,
+  io: 'input' | 'output',
+  metadata: z.core.$ZodRegistry<z.core.GlobalMeta>,
+): Record<string, Json> {
   try {
     const { schemas } = z.toJSONSchema(registry, {
+      metadata,
       target: 'openapi-3.0',
       io,
       uri: (id) => componentPrefix + id,
@@ -92,7 +129,7 @@ function describeForWire({ zodSchema, jsonSchema }: Parameters<Override>[0], io:
 function sharedId(id: string, where: string, cause?: unknown): Error {
   return new Error(
     `Expected one zod schema with .meta({ id: '${id}' }), found a second one used by ${where}; ` +
-      `search the modules of every service in this process for id: '${id}' and rename one of the two.`,
+      `search the modules for id: '${id}' and rename one of the two.`,
     { cause },
   );
 }

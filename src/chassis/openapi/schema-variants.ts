@@ -7,7 +7,7 @@ type Direction = 'input' | 'output';
 const sent = new Set(['requestBody', 'requestBodies', 'parameters']);
 
 /**
- * Puts the component schemas into a document. A schema that differs between what is sent and what is received is taken
+ * Puts the component schemas that a document uses into it; others may be of another service of the process. A schema that differs between what is sent and what is received is taken
  * as it is used; used both ways, it stands there twice, with `Input` after the name of the one that is sent.
  *
  * @param document all but the schemas made of zod; its references name schemas by their ids
@@ -28,8 +28,7 @@ export function placeSchemas(document: Json, components: SchemaComponents): { do
     mapReferences(part, direction, (id, where) => schemaReference(nameOf(id, where)).$ref);
   const schemas: Json = {};
   for (const id of Object.keys(components.output)) {
-    const received = !used.has(`input ${id}`) || used.has(`output ${id}`);
-    if (received) schemas[id] = rename(components.output[id], 'output');
+    if (used.has(`output ${id}`)) schemas[id] = rename(components.output[id], 'output');
     if (used.has(`input ${id}`)) schemas[nameOf(id, 'input')] ??= rename(components.input[id], 'input');
   }
   const placed = rename(document, 'output') as Json;
@@ -56,6 +55,7 @@ function usedDirections(document: Json, components: SchemaComponents, others: Js
     });
   };
   visit({ ...document, components: { ...(document['components'] as Json), schemas: {} } }, 'output');
+  for (const [id, schema] of Object.entries(others)) if (!used.has(`input ${id}`)) visit(schema, 'output');
   return used;
 }
 

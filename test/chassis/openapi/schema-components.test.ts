@@ -84,8 +84,26 @@ describe('component schemas', () => {
     const schema = z.object({ b: z.string() });
     expect(() => schemaComponents([{ id: 'Twice', schema, usedBy: 'shop/item.routes.ts' }])).toThrow(
       "Expected one zod schema with .meta({ id: 'Twice' }), found a second one used by shop/item.routes.ts; " +
-        "search the modules of every service in this process for id: 'Twice' and rename one of the two.",
+        "search the modules for id: 'Twice' and rename one of the two.",
     );
+  });
+
+  it('of several services may share an id: what a service declares counts, and what it knew when it started', () => {
+    const part = registered('Inner', z.object({ a: z.string() }));
+    const whole = registered('Twice', z.object({ part }));
+    const known = new Map(z.globalRegistry._idmap);
+    registered('Twice', z.object({ b: z.string() }));
+    const other = registered('Inner', z.object({ c: registered('Deep', z.string()) }));
+    registered('Deep', z.int());
+    const named = [{ id: 'Twice', schema: whole, usedBy: 'shop/item.routes.ts' }];
+    const { output } = schemaComponents(named, { known, ofSeveralServices: true });
+    expect(output.Twice?.properties).toEqual({ part: { $ref: '#/components/schemas/Inner' } });
+    expect(output.Inner?.properties).toEqual({ a: { type: 'string' } });
+    const ofOther = { id: 'Inner', schema: other, usedBy: 'shop/item.routes.ts' };
+    const { output: later } = schemaComponents([ofOther], { ofSeveralServices: true });
+    expect(later.Inner?.properties).toEqual({ c: { type: 'string' } });
+    const twice = () => schemaComponents([...named, { ...ofOther, id: 'Twice' }, { ...named[0]!, schema: z.object() }]);
+    expect(twice).toThrow('Expected one zod schema');
   });
 
   it('refuse two schemas with one id also where one is a part of another schema', () => {

@@ -43,9 +43,15 @@ describe('a schema that differs between what is sent and received', () => {
 });
 
 describe('placing schemas', () => {
-  it('keeps one of each that is the same both ways, and those that nobody refers to', () => {
+  it('keeps one of each that is the same both ways, and none that nobody refers to', () => {
     const { schemas } = place('Same', 'Same');
-    expect(Object.keys(schemas)).toEqual(['Box', 'Same', 'Tag']);
+    expect(Object.keys(schemas)).toEqual(['Same']);
+  });
+
+  it('keeps what a schema refers to that an author has written, also one that nobody uses', () => {
+    const written = { schemas: { Written: reference('Box') } };
+    const { document } = placeSchemas({ paths: {}, components: written }, components);
+    expect(Object.keys((document.components as typeof written).schemas)).toEqual(['Box', 'Tag', 'Written']);
   });
 
   it('names the references that lead nowhere', () => {
