@@ -1,7 +1,7 @@
 import { stopAbandoned } from '../context/request-context.ts';
 import { notFoundMessage } from '../errors/error-body.ts';
 import { NotFoundException } from '../errors/exceptions.ts';
-import { type StoredJson, storedPage } from '../query/paging/paging.ts';
+import { type StoredJson, type StoredList, storedPage } from '../query/paging/paging.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 import { currentUnit, isSurrounded } from './client/current-work.ts';
 import type { ReadPlace } from './client/database-kind.ts';
@@ -48,8 +48,8 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
     return (found instanceof StoredRecords ? found.records : found) as RecordOf<D>[];
   }
 
-  /** The same for a response that no code reads: as JSON where the database made it. */
-  findStored(query: FindQuery): Promise<StoredJson | readonly RecordOf<D>[]> {
+  /** The same for an answer, from a replica where that has it all: as JSON where the database made it, whose records are made once asked for. */
+  findStored(query: FindQuery): Promise<StoredList<RecordOf<D>> | readonly RecordOf<D>[]> {
     return this.findMany === Repository.prototype.findMany ? this.found(query, true) : this.findMany(query);
   }
 

@@ -7,6 +7,7 @@ import { sendData, sendNoContent, sendNotModified, sendPage } from '../http/answ
 import { parseBody } from '../http/bodies/parse-body.ts';
 import { queryParameters } from '../http/pipeline/query-parameters.ts';
 import { type CursorCodec, cursorsOf } from '../query/paging/cursor.ts';
+import { StoredJson } from '../query/paging/paging.ts';
 import { readId } from '../query/parse/read-id.ts';
 import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import type { ServicePolicies } from '../query/policy/service-policies.ts';
@@ -66,10 +67,9 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
     chargeRequest(query.cost ?? 0);
     response.setHeader('X-Result-Limit', query.take);
     const { completion } = query;
-    const records = completion
-      ? await completion.of(await this.service.list(query))
-      : await this.service.listStored(query);
-    sendData(response, 200, records);
+    const found = await this.service.listStored(query);
+    if (!completion) return sendData(response, 200, found);
+    sendData(response, 200, await completion.of(found instanceof StoredJson ? found.records : found));
   }
 
   /** GET /<resources>/paginated: one page of the records that match. */

@@ -1,13 +1,13 @@
 import type { UnitOfWorkOptions } from '../database/work/unit-of-work.ts';
-import type { StoredJson } from '../query/paging/paging.ts';
+import type { StoredJson, StoredList } from '../query/paging/paging.ts';
 import type { FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 
 /** What a resource's service needs of its repository; `Repository` fulfils it. */
 interface ResourceRepository {
   findMany(query: FindQuery): Promise<readonly object[]>;
   findPage(query: SearchQuery): Promise<PageResult<object>>;
-  /** As `findMany`, for a response that no code reads. */
-  findStored?(query: FindQuery): Promise<StoredJson | readonly object[]>;
+  /** As `findMany`, for an answer. */
+  findStored?(query: FindQuery): Promise<StoredList | readonly object[]>;
   // biome-ignore lint/suspicious/noExplicitAny: each model has its own type of identifier
   getStored?(id: any, select: Selection): Promise<StoredJson | object>;
   // biome-ignore lint/suspicious/noExplicitAny: each model has its own type of identifier
@@ -96,8 +96,8 @@ export class ResourceService<
     return this.repository.scopeKey?.();
   }
 
-  /** What `list` gives, as JSON where the database made it and no rule of this service looks at the records. */
-  async listStored(query: FindQuery): Promise<StoredJson | readonly object[]> {
+  /** What `list` gives, for an answer: as JSON where the database made it and no rule of this service looks at the records. */
+  async listStored(query: FindQuery): Promise<StoredList | readonly object[]> {
     const isOwn = this.list !== ResourceService.prototype.list;
     return (isOwn ? undefined : await this.repository.findStored?.(query)) ?? this.list(query);
   }

@@ -156,7 +156,7 @@ export class StoredJson {
 }
 
 /** Stored records of a list, which can also be looked at. */
-interface StoredList<T> extends StoredJson {
+export interface StoredList<T = object> extends StoredJson {
   readonly records: readonly T[];
 }
 

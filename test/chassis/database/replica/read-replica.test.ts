@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { bootTestApp, type TestApp } from '../../../support/boot-test-app.ts';
 import { type LoggedLine, recordingLogger } from '../../../support/log-lines.ts';
+import { ordersEnv } from '../../../support/order-shop.ts';
 import { startReplicatedPostgres } from '../../../support/replicated-postgres.ts';
 import { aProduct } from '../../../support/samples.ts';
 import { startTcpDetour } from '../../../support/tcp-detour.ts';
@@ -72,6 +73,17 @@ describe('a list, with a replica', () => {
     }
     const { replica: there = 0, ...rest } = outcomes();
     expect(there, JSON.stringify(rest)).toBeGreaterThan(10);
+  });
+
+  it('is read there with computed fields too, of a page and of all', async () => {
+    const withOrders = await boot(ordersEnv());
+    await used(withOrders);
+    const outcomes = outcomesOf(withOrders);
+    const found = await withOrders.as('admin').get('/api/v1/orders').expectData();
+    expect(found[0]).toMatchObject({ totalCents: expect.any(Number) });
+    expect(outcomes()).toEqual({ replica: 1 });
+    await withOrders.as('admin').get('/api/v1/orders/paginated').expectData();
+    expect(outcomes()).toMatchObject({ replica: expect.any(Number) });
   });
 
   it('is read from the primary while the replica replays nothing, and there again once it has caught up', async () => {
