@@ -7,11 +7,11 @@ import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
 
 const modulesDirectory = join(import.meta.dirname, '../fixtures/modules-webhooks');
 const secrets = ['the-old-secret-of-the-test', 'the-new-secret-of-the-test'] as const;
-const boot = (env: Record<string, string> = {}) =>
+const boot = (env: Record<string, string> = {}, routesPrefix: string[] = ['']) =>
   bootTestApp({
     env: { HOOKS_SECRET: secrets.join(', '), ...env },
     modulesDirectory,
-    configure: (config) => ({ ...config, modules: [{ name: 'hooks', enabled: true }] }),
+    configure: (config) => ({ ...config, modules: [{ name: 'hooks', enabled: true, routesPrefix }] }),
   });
 const app = await boot();
 
@@ -126,6 +126,14 @@ describe('a webhook', () => {
     const headers = { 'x-signature': signature(body) };
     await send(path, body, headers, without).expectData();
     await send(path, body, headers, without).expectError(409, /before/);
+  });
+
+  it.each([['none'], [undefined]])('is let in once by all prefixes of its module, with DATABASE_URL %s', async (url) => {
+    const both = await boot(url === undefined ? {} : { DATABASE_URL: url }, ['/v1', '/v2']);
+    const body = newBody();
+    const headers = { 'x-signature': signature(body) };
+    await send(`/v1${path}`, body, headers, both).expectData();
+    await send(`/v2${path}`, body, headers, both).expectError(409, /before/);
   });
 });
 

@@ -10,9 +10,18 @@ export interface SeenSignatures {
   forget(id: string): Promise<void>;
 }
 
-/** In the database where it has the table of idempotency keys, which all replicas share; else in the memory of this one. */
+/** A route file is made once for each prefix of its module, and each of them takes the same signatures. */
+const inMemoryOf = new WeakMap<Database, SeenSignatures>();
+
+/**
+ * Those of a service: in its database where that has the table of idempotency keys, which all replicas share; else in
+ * the memory of this one.
+ */
 export function openSeenSignatures(database: Database): SeenSignatures {
-  return database.isOpen && 'idempotencyKey' in database.client ? inDatabase(database.client) : inMemory();
+  if (database.isOpen && 'idempotencyKey' in database.client) return inDatabase(database.client);
+  const seen = inMemoryOf.get(database) ?? inMemory();
+  inMemoryOf.set(database, seen);
+  return seen;
 }
 
 function inDatabase(client: OrmClient): SeenSignatures {
