@@ -21,7 +21,8 @@ export class IssuerDocument {
   readonly #address: IssuerAddress;
   readonly #name: string;
   readonly #watch: PeerWatch;
-  readonly #clients = new Map<string, PeerClient>();
+  /** The last one of each kind: an issuer that moves its keys leaves no connections behind. */
+  readonly #clients = new Map<string, { origin: string; client: PeerClient }>();
 
   /** @param name names the clients in logs and metrics: `<name>-keys`, `<name>-discovery` */
   constructor(address: IssuerAddress, name: string, watch: PeerWatch) {
@@ -38,7 +39,7 @@ export class IssuerDocument {
 
   /** Ends the connections. */
   async close(): Promise<void> {
-    await Promise.all([...this.#clients.values()].map((client) => client.close()));
+    await Promise.all([...this.#clients.values()].map(({ client }) => client.close()));
   }
 
   async #discovered(): Promise<string> {
@@ -61,17 +62,19 @@ export class IssuerDocument {
 
   async #json(url: string, what: 'keys' | 'discovery'): Promise<unknown> {
     const { origin, pathname, search } = new URL(url);
-    const { data } = await this.#client(origin, what).get(pathname + search);
+    const client = await this.#client(origin, what);
+    const { data } = await client.get(pathname + search);
     // A bucket gives it another type than JSON.
     return typeof data === 'string' || data instanceof Uint8Array ? JSON.parse(String(data)) : data;
   }
 
-  #client(origin: string, what: string): PeerClient {
-    const known = this.#clients.get(what + origin);
-    if (known) return known;
+  async #client(origin: string, what: string): Promise<PeerClient> {
+    const known = this.#clients.get(what);
+    if (known?.origin === origin) return known.client;
+    await known?.client.close();
     const options = { url: origin, headers: {}, timeoutMs: 2_000, retries: 1, connections: 2, maxBytes };
     const client = new PeerClient(`${this.#name}-${what}`, options, this.#watch);
-    this.#clients.set(what + origin, client);
+    this.#clients.set(what, { origin, client });
     return client;
   }
 }

@@ -6,7 +6,7 @@ import { IssuerDocument } from '../../../src/chassis/identity/issuer-document.ts
 import { RemoteKeys } from '../../../src/chassis/identity/remote-keys.ts';
 import { SeriesLimit } from '../../../src/chassis/telemetry/metrics/metric-family.ts';
 import { OutboundMetrics } from '../../../src/chassis/telemetry/metrics/outbound-metrics.ts';
-import { jsonAnswer } from '../../../src/chassis/testing/fake-peer.ts';
+import { FakePeer, jsonAnswer } from '../../../src/chassis/testing/fake-peer.ts';
 import { anIssuerKey, TokenIssuer } from '../../support/token-issuer.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
@@ -30,7 +30,7 @@ function open(
   onTestFinished(() => document.close());
   const keys = new RemoteKeys(() => document.keys(), { refreshMs: hour, staleMs: hour, pauseMs: 0, ...times }, logger);
   const find = (kid: string): Promise<CryptoKey> => keys.find({ alg: 'ES256', kid }, { payload: '', signature: '' });
-  return { keys, find, lines };
+  return { keys, find, lines, metrics };
 }
 
 describe('RemoteKeys', () => {
@@ -144,6 +144,19 @@ describe('RemoteKeys', () => {
     await expect(find('first')).rejects.toThrow(ServiceUnavailableException);
     expect(JSON.stringify(lines)).toContain('.well-known/openid-configuration');
     expect(issuer.asked).toBe(0);
+  });
+
+  it('holds connections and a circuit breaker for the place alone at which the issuer has its keys now', async () => {
+    const { keys, metrics } = open({}, 'by discovery');
+    const hosts = await Promise.all([1, 2, 3].map(() => FakePeer.open(jsonAnswer({ keys: [first.jwk] }))));
+    onTestFinished(() => hosts.forEach((host) => host.close()));
+    for (const host of hosts) {
+      issuer.peer.becomes(jsonAnswer({ issuer: issuer.url, jwks_uri: `${host.url}/keys` }));
+      expect(await keys.refresh()).toBe(true);
+    }
+    await expect.poll(() => Promise.all(hosts.map((host) => host.connections()))).toEqual([0, 0, 1]);
+    const breakers = metrics.families.find(({ name }) => name === 'http_client_circuit_breaker_state');
+    expect(breakers?.samples().map(({ labels }) => labels)).toEqual(['client="test-discovery"', 'client="test-keys"']);
   });
 
   it('holds no connection open to an issuer that accepts and says nothing once it is closed', async () => {
