@@ -88,6 +88,15 @@ describe('a webhook', () => {
     await expect.poll(async () => (await send(path, failing, again)).status).toBe(400);
   });
 
+  it.each(['/hooks/inner', '/HOOKS/inner/', '/hooks/inner//'])(
+    'is verified at every path that leads to it: %s',
+    async (to) => {
+      const body = newBody();
+      await send(to, body, { 'x-signature': signature(body) }).expectData();
+      await send(to, newBody(), { 'x-signature': signature(body) }).expectError(401, refusal);
+    },
+  );
+
   it('is let in once of twenty that come at the same time', async () => {
     const body = newBody();
     const headers = { 'x-signature': signature(body) };
@@ -128,13 +137,16 @@ describe('a webhook', () => {
     await send(path, body, headers, without).expectError(409, /before/);
   });
 
-  it.each([['none'], [undefined]])('is let in once by all prefixes of its module, with DATABASE_URL %s', async (url) => {
-    const both = await boot(url === undefined ? {} : { DATABASE_URL: url }, ['/v1', '/v2']);
-    const body = newBody();
-    const headers = { 'x-signature': signature(body) };
-    await send(`/v1${path}`, body, headers, both).expectData();
-    await send(`/v2${path}`, body, headers, both).expectError(409, /before/);
-  });
+  it.each([['none'], [undefined]])(
+    'is let in once by all prefixes of its module, with DATABASE_URL %s',
+    async (url) => {
+      const both = await boot(url === undefined ? {} : { DATABASE_URL: url }, ['/v1', '/v2']);
+      const body = newBody();
+      const headers = { 'x-signature': signature(body) };
+      await send(`/v1${path}`, body, headers, both).expectData();
+      await send(`/v2${path}`, body, headers, both).expectError(409, /before/);
+    },
+  );
 });
 
 describe('the secrets of webhooks', () => {

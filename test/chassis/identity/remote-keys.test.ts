@@ -149,7 +149,9 @@ describe('RemoteKeys', () => {
   it('holds connections and a circuit breaker for the place alone at which the issuer has its keys now', async () => {
     const { keys, metrics } = open({}, 'by discovery');
     const hosts = await Promise.all([1, 2, 3].map(() => FakePeer.open(jsonAnswer({ keys: [first.jwk] }))));
-    onTestFinished(() => hosts.forEach((host) => host.close()));
+    onTestFinished(() => {
+      for (const host of hosts) host.close();
+    });
     for (const host of hosts) {
       issuer.peer.becomes(jsonAnswer({ issuer: issuer.url, jwks_uri: `${host.url}/keys` }));
       expect(await keys.refresh()).toBe(true);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Express, Request, RequestHandler } from 'express';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
-import { patternOf } from '../pipeline/yield-to-specific.ts';
+import { routePattern } from '../pipeline/yield-to-specific.ts';
 import { hasBody } from './request-body.ts';
 
 const mark = Symbol('reads the bytes of the body');
@@ -24,7 +24,7 @@ export function readsRawBody(handler: unknown): boolean {
 /** Has the bodies of a route be left to it, unread. */
 export function keepRawBody(app: Express, { method, path }: { method: string; path: string }): void {
   const known = rawRoutes.get(app) ?? [];
-  rawRoutes.set(app, [...known, new RegExp(`^${method} ${patternOf(path)}/?$`, 'i')]);
+  rawRoutes.set(app, [...known, new RegExp(`^${method} ${routePattern(path)}`, 'i')]);
 }
 
 /** Whether a request is for a route of `keepRawBody`. */

@@ -1,7 +1,7 @@
 import type { RequestHandler, Router } from 'express';
 import { publicAccess } from './middleware.ts';
-import { isRouter, layersOf, templatesOf } from './routes-of.ts';
-import { isSpecial, patternOf } from './yield-to-specific.ts';
+import { isRouter, layersOf, templatesOf, withoutEndSlashes } from './routes-of.ts';
+import { isSpecial, patternOf, routePattern } from './yield-to-specific.ts';
 
 /** The paths below its prefix at which a router may do anything: its routes', and all below a `use`, such as one of a guard. */
 export function pathsOf(router: Router): RegExp {
@@ -10,7 +10,7 @@ export function pathsOf(router: Router): RegExp {
 
 /** The paths that full templates stand for, and maybe others. */
 export function pathsOfTemplates(templates: readonly string[]): RegExp {
-  return oneOf(templates.map((template) => patternAt(template, exactly)));
+  return oneOf(templates.map((template) => patternAt(template, routePattern)));
 }
 
 function patternsOf(router: Router, prefix: string): string[] {
@@ -21,19 +21,14 @@ function patternsOf(router: Router, prefix: string): string[] {
     if ([declared].flat().some((path) => typeof path !== 'string')) return [anywhere];
     const paths = templatesOf(declared, prefix);
     if (isRouter(handle)) return paths.flatMap((path) => (isSpecial(path) ? [anywhere] : patternsOf(handle, path)));
-    return paths.map((path) => patternAt(path, route ? exactly : below));
+    return paths.map((path) => patternAt(path, route ? routePattern : below));
   });
 }
 
 const anywhere = '.*';
 
-/** Express takes paths with and without a slash at their end. */
-function exactly(path: string): string {
-  return `${patternOf(path).replace(/\/$/, '')}/?$`;
-}
-
 function below(path: string): string {
-  return `${patternOf(path).replace(/\/$/, '')}(?:/|$)`;
+  return `${patternOf(withoutEndSlashes(path))}(?:/|$)`;
 }
 
 function patternAt(path: string, pattern: (path: string) => string): string {

@@ -124,7 +124,11 @@ export function templatesOf(paths: unknown, prefix: string): string[] {
   return [paths].flat().map((path) => joinPath(prefix, String(path)));
 }
 
+/** A path as Express compares it, which passes over slashes at the end of what it was given. */
+export function withoutEndSlashes(path: string): string {
+  return path.replace(/(?<!\/)\/+$/, '');
+}
+
 function joinPath(prefix: string, path: string): string {
-  const joined = `${prefix.replace(/\/$/, '')}${path.startsWith('/') ? path : `/${path}`}`;
-  return joined.length > 1 ? joined.replace(/\/$/, '') : joined;
+  return withoutEndSlashes(`${withoutEndSlashes(prefix)}${path.startsWith('/') ? path : `/${path}`}`) || '/';
 }

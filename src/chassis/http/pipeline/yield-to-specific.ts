@@ -1,5 +1,5 @@
 import type { IRoute, RequestHandler } from 'express';
-import type { DeclaredRoute } from './routes-of.ts';
+import { type DeclaredRoute, withoutEndSlashes } from './routes-of.ts';
 
 /**
  * Lets a route with parameters pass on what a more specific route is for, wherever that is declared: `/products/top`
@@ -16,9 +16,15 @@ export function yieldToSpecific(routes: readonly DeclaredRoute[]): void {
   });
 }
 
+/** A parameter as path-to-regexp reads it; a name in quotes is left to it. */
+const name = String.raw`:[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*`;
+const parameter = new RegExp(`(${name})`, 'gu');
+const special = new RegExp(String.raw`[*{}()[\]\\"]|${name}[^/]*:`, 'u');
+const wholeSegment = new RegExp(`^${name}$`, 'u');
+
 /** The path with its parameters' names left out: two routes of one method and shape answer the same requests. */
 export function shapeOf(path: string): string {
-  return path.replace(/:\w+/g, ':');
+  return path.replace(parameter, ':');
 }
 
 /** Whether every request for `other` would be answered by `path`, which is less specific. */
@@ -34,17 +40,25 @@ function covers(path: string, other: string): boolean {
  * make an expression whose time grows with the square of the request's path.
  */
 export function isSpecial(path: string): boolean {
-  return /[*{}()[\]\\]|:\w[^/]*:/.test(path);
+  return special.test(path);
 }
 
 function isParameter(segment: string): boolean {
-  return /^:\w+$/.test(segment);
+  return wholeSegment.test(segment);
+}
+
+/**
+ * The text of a regular expression that ends with the path of a route. It takes any slashes at the end: how many Express
+ * takes depends on where a router is mounted, as `/shop//` is a route `/` of a router at `/shop`, and no route `/shop`.
+ */
+export function routePattern(path: string): string {
+  return `${patternOf(withoutEndSlashes(path))}/*$`;
 }
 
 /** A template as the text of a regular expression; parameters stand for one segment each. */
 export function patternOf(path: string): string {
   return path
-    .split(/(:\w+)/)
+    .split(parameter)
     .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.+?^$|]/g, '\\$&')))
     .join('');
 }

@@ -1,4 +1,5 @@
-import express, { type RequestHandler, Router } from 'express';
+import express, { type RequestHandler, type Response, Router, type RouterOptions } from 'express';
+import fc from 'fast-check';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { askRouters, publicAccess } from '../../../../src/chassis/http/pipeline/middleware.ts';
@@ -29,6 +30,8 @@ describe('askRouters', () => {
     Router({ strict: true }).get('/strict', say('strict')),
     Router().get('/optional{/:part}', say('optional')),
     Router().get('/stock/:a-:b', say('pair')),
+    Router().get('/sizes/:größe', say('size')).get('/prices/:$id', say('price')),
+    Router().get('/quoted/:"an id"', say('quoted')),
     Router().all('/', say('root')),
   ];
 
@@ -54,6 +57,7 @@ describe('askRouters', () => {
       '/apiusers',
       '/api/users?x=/7',
     ],
+    ...['/api//', '/api///', '/api/shop//', '/api/users//', '/api/sizes/7', '/api/prices/7', '/api/quoted/7'],
   ])('has %s answered by whom Express would ask', async (path) => {
     const { own, expected } = await answers(routers, path);
     expect(own).toEqual(expected);
@@ -72,6 +76,62 @@ describe('askRouters', () => {
     };
     expect((await answers([Router().get('/a', fail), Router().get('/a', say('second'))], '/api/a')).own).toBe(418);
   });
+});
+
+describe('askRouters, for any routes and paths', () => {
+  const text = fc.constantFrom('a', 'B', 'a.b', 'é', '%61', '%2F', '-', '$', '^', '~', '|');
+  const parameter = fc.constantFrom(':id', ':größe', ':$id', ':_', ':ℵ', 'v:id', ':id.a', ':id-x');
+  const special = fc.constantFrom(':"an id"', ':a-:b', '*rest', 'a{:more}', String.raw`\\:a`);
+  const segment = fc.oneof({ weight: 4, arbitrary: text }, { weight: 3, arbitrary: parameter }, special);
+  const end = fc.constantFrom('', '', '', '/', '//');
+  const pathOf = (part: fc.Arbitrary<string>, most: number) =>
+    fc.tuple(fc.array(part, { maxLength: most }), end).map(([parts, last]) => `/${parts.join('/')}${last}`);
+  const template = fc.oneof(pathOf(segment, 3), fc.constantFrom('', '/', '//'));
+  const mount = fc.oneof(pathOf(fc.oneof(text, parameter), 2), fc.constantFrom('/', ''));
+  const options = fc.record({ strict: fc.boolean(), caseSensitive: fc.boolean() });
+  const plain = fc.record({ options, routes: fc.array(template, { minLength: 1, maxLength: 3 }) });
+  const nested = fc.record({ options, at: mount, routes: plain.map(({ routes }) => routes), inner: options });
+  const asked = pathOf(fc.oneof(text, fc.constantFrom('v1', 'x.a', 'x-x', 'aa', 'b', '')), 4);
+
+  it('has who answers decided by Express', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.oneof(plain, nested), { minLength: 1, maxLength: 4 }),
+        fc.array(asked, { minLength: 8, maxLength: 8 }),
+        async (tables, paths) => {
+          const routers = tables.map((table, index) => routerOf(table, String(index)));
+          const own = Router().use('/api', askRouters(routers.map((router) => ({ router, paths: pathsOf(router) }))));
+          const expected = Router().use('/api', ...routers);
+          for (const path of paths.map((path) => `/api${path}`)) {
+            expect(await answerTo(own, path), path).toBe(await answerTo(expected, path));
+          }
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  interface Table {
+    options: RouterOptions;
+    routes: string[];
+    at?: string;
+    inner?: RouterOptions;
+  }
+
+  function routerOf({ options: own, routes, at, inner }: Table, name: string): Router {
+    const router = Router(at === undefined ? own : inner);
+    for (const [index, route] of routes.entries()) router.get(route, say(`${name}.${index} ${route}`));
+    return at === undefined ? router : Router(own).use(at, router);
+  }
+
+  /** What answers a GET; `none` where nothing does. */
+  function answerTo(router: Router, url: string): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const req = Object.assign(Object.create(express.request), { method: 'GET', url, headers: {} });
+    const res = { json: resolve } as unknown as Response;
+    router(req, res, (error?: unknown) => (error ? reject(error) : resolve({ what: 'none' })));
+    return promise.then((answer) => (answer as { what: string }).what);
+  }
 });
 
 describe('pathsOf', () => {
