@@ -127,7 +127,7 @@ export interface HttpClientOptions {
   connections?: number;
   /** Calls that may wait for one of these connections. Default as many. */
   queue?: number;
-  /** The longest body of an answer that is read, in bytes. Default 10 MB. */
+  /** The longest body of an answer that is read, in bytes; all connections together hold up to as many times that. Default 1 MB. */
   maxBytes?: number;
   /** When the peer is not asked any more. Default: once half of the last 20 calls failed, for 5 seconds. */
   breaker?: { calls?: number; failedShare?: number; openMs?: number };

@@ -31,6 +31,8 @@ type AnyCallOptions = PathParameters & {
   timeoutMs?: number;
 };
 
+/** Of as many calls as there are connections, all together fit into a small pod. */
+const longestAnswer = 1_048_576;
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
 /** The longest `Retry-After` that is waited for, also outside of a request. */
@@ -127,7 +129,7 @@ export class PeerClient implements HttpClient {
         ...lowerCase(headers),
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
-      maxBytes: this.#options.maxBytes ?? 10_485_760,
+      maxBytes: this.#options.maxBytes ?? longestAnswer,
     });
   }
 

@@ -45,6 +45,14 @@ describe('a client of another service', () => {
     expect(JSON.stringify(line)).not.toContain('secret');
   });
 
+  it('reads a megabyte of an answer and no more, unless the client says otherwise, so that many fit into a small pod', async () => {
+    const sized = (bytes: number) => jsonAnswer('x'.repeat(bytes - 2));
+    anything.becomes(sized(1_048_576));
+    expect(await call('post', {}, {}, 'single').expectData()).toHaveLength(1_048_574);
+    anything.becomes(sized(1_048_577));
+    await call('post', {}, {}, 'single').expectError(502, 'Bad Gateway');
+  });
+
   it.each([
     ['is longer than it may be', (peer: FakePeer) => peer.becomes(jsonAnswer('x'.repeat(2_000))), 'too large'],
     [
