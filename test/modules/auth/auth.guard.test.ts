@@ -100,6 +100,22 @@ describe('a guard asks the database, so that', () => {
   });
 });
 
+describe('an access token of a user, which is good for reads until it expires,', () => {
+  it('reads after a logout and after the account is gone, as the page on the security model says, and writes nothing', async () => {
+    const user = await newAccount(app);
+    await app.post('/auth/logout', { refreshToken: user.tokens.refreshToken });
+    await user.as('get', '/api/v1/users').expectData();
+    expect((await app.as('admin').delete(user.path)).status).toBe(204);
+    await user.as('get', '/api/v1/users').expectData();
+    await user.as('post', '/api/v1/profiles', {}).expectError(401, ended);
+    const { exp = 0, iat = 0 } = decodeJwt(user.tokens.accessToken);
+    expect(exp - iat).toBe(900);
+    const expired = await signed({ sub: user.id, role: 'user', iat: now - 900, exp: now - 10 });
+    const late = app.send((server) => server.get('/api/v1/users').set('Authorization', `Bearer ${expired}`));
+    await late.expectError(401, invalid);
+  });
+});
+
 describe('a guarded route', () => {
   it('lets a valid token through', async () => {
     await send(`Bearer ${await signed()}`).expectError(400, 'Validation Failed');
