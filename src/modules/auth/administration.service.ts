@@ -1,12 +1,16 @@
 import { currentPrincipal, ForbiddenException, uninterrupted } from 'slipway';
 import type { AuditEntry } from './auth.types.ts';
 
-type Dependencies = Pick<Slipway.Cradle, 'accountRepository' | 'sessionService' | 'auditEventService'>;
+type Dependencies = Pick<
+  Slipway.Cradle,
+  'accountRepository' | 'sessionService' | 'apiKeyService' | 'auditEventService'
+>;
 
-/** A change of an account: what the audit trail keeps of it, and whether it ends the account's sessions. */
+/** A change of an account: what the audit trail keeps of it, and whether it ends the account's sessions and API keys. */
 export interface AccountChange extends Pick<AuditEntry, 'action' | 'details'> {
   readonly subjectId: string | undefined;
   readonly endSessions?: boolean;
+  readonly revokeApiKeys?: boolean;
 }
 
 /**
@@ -17,11 +21,13 @@ export interface AccountChange extends Pick<AuditEntry, 'action' | 'details'> {
 export class AdministrationService {
   readonly #accounts: Dependencies['accountRepository'];
   readonly #sessions: Dependencies['sessionService'];
+  readonly #keys: Dependencies['apiKeyService'];
   readonly #audit: Dependencies['auditEventService'];
 
-  constructor({ accountRepository, sessionService, auditEventService }: Dependencies) {
+  constructor({ accountRepository, sessionService, apiKeyService, auditEventService }: Dependencies) {
     this.#accounts = accountRepository;
     this.#sessions = sessionService;
+    this.#keys = apiKeyService;
     this.#audit = auditEventService;
   }
 
@@ -31,11 +37,15 @@ export class AdministrationService {
    * @throws UnauthorizedException when the session has ended, or the password was given too long ago
    * @throws ForbiddenException when the caller is no administrator, now
    */
-  change<T extends object | null>({ action, details, subjectId, endSessions }: AccountChange, work: () => Promise<T>) {
+  change<T extends object | null>(
+    { action, details, subjectId, endSessions, revokeApiKeys }: AccountChange,
+    work: () => Promise<T>,
+  ) {
     const run = async () => {
       await this.#admit(subjectId);
       const result = await work();
       if (endSessions && subjectId !== undefined) await this.#sessions.endAll(subjectId);
+      if (revokeApiKeys && subjectId !== undefined) await this.#keys.revokeAll(subjectId);
       const created = result && 'id' in result ? String(result.id) : undefined;
       await this.#audit.record({ action, details, subjectId: subjectId ?? created });
       return result;

@@ -44,6 +44,14 @@ export class ApiKeyRepository extends Repository<'apiKey'> implements ApiKeyStor
     return this.orm.apiKey.count({ where: { userId } });
   }
 
+  /** Removes all keys of a user, and gives their ids. */
+  async removeAll(userId: string): Promise<string[]> {
+    const found = await this.orm.apiKey.findMany({ where: { userId }, select: { id: true } });
+    const ids = found.map(({ id }) => id);
+    await this.orm.apiKey.deleteMany({ where: { id: { in: ids } } });
+    return ids;
+  }
+
   /** Removes a key of a user. True when there was one. */
   async remove(id: string, userId: string): Promise<boolean> {
     const { count } = await this.orm.apiKey.deleteMany({ where: { id, userId } });

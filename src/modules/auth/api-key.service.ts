@@ -1,4 +1,4 @@
-import { ConflictException, NotFoundException, uninterrupted } from 'slipway';
+import { afterCommit, ConflictException, NotFoundException, uninterrupted } from 'slipway';
 import type { ApiKey, CreateApiKey, NewApiKey } from './api-key.schema.ts';
 import type { Caller } from './auth.types.ts';
 
@@ -69,9 +69,18 @@ export class ApiKeyService {
   async revoke(id: string, userId: string): Promise<void> {
     const revoke = async () => {
       if (!(await this.#keys.remove(id, userId))) throw new NotFoundException('API key not found');
-      await this.#audit.record({ action: 'apiKey.revoked', subjectId: userId, details: id });
+      await this.#noteRevoked(id, userId);
     };
     await uninterrupted(() => this.#keys.unitOfWork(revoke, { isolation: 'read-committed' }));
-    this.#provider.forget(id);
+  }
+
+  /** Ends all keys of a user. Belongs into a unit of work that locks the account. */
+  async revokeAll(userId: string): Promise<void> {
+    for (const id of await this.#keys.removeAll(userId)) await this.#noteRevoked(id, userId);
+  }
+
+  async #noteRevoked(id: string, userId: string): Promise<void> {
+    await this.#audit.record({ action: 'apiKey.revoked', subjectId: userId, details: id });
+    afterCommit(() => this.#provider.forget(id));
   }
 }

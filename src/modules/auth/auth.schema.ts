@@ -33,10 +33,15 @@ export const login = z.object({ email, password: z.string().min(1).max(128) }).m
 /** Body of POST /auth/refresh and POST /auth/logout. */
 export const refresh = z.object({ refreshToken: z.string().min(1).max(128) }).meta({ id: 'Refresh' });
 
+const revokeApiKeys = z.boolean().default(false).describe('Whether all API keys of the account end too');
+
 /** Body of PUT /auth/password. */
 export const changePassword = z
-  .object({ currentPassword: z.string().min(1).max(128), newPassword })
+  .object({ currentPassword: z.string().min(1).max(128), newPassword, revokeApiKeys })
   .meta({ id: 'ChangePassword' });
+
+/** Body of POST /auth/logout-all, which may be left out. */
+export const logoutAll = z.object({ revokeApiKeys }).meta({ id: 'LogoutAll' });
 
 /** Body of POST /auth/reauthenticate. */
 export const reauthenticate = z.object({ password: z.string().min(1).max(128) }).meta({ id: 'Reauthenticate' });
@@ -73,6 +78,7 @@ export type Register = z.infer<typeof register>;
 export type Login = z.infer<typeof login>;
 export type Refresh = z.infer<typeof refresh>;
 export type ChangePassword = z.infer<typeof changePassword>;
+export type LogoutAll = z.infer<typeof logoutAll>;
 export type Session = z.infer<typeof session>;
 export type Account = z.infer<typeof account>;
 export type Tokens = z.infer<typeof tokens>;

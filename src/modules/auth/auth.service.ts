@@ -1,11 +1,16 @@
 import { ConflictException, UnauthorizedException, uninterrupted, ValidationException } from 'slipway';
-import type { Account, ChangePassword, Login, Register, Tokens } from './auth.schema.ts';
+import type { Account, ChangePassword, Login, LogoutAll, Register, Tokens } from './auth.schema.ts';
 import type { Device } from './auth.types.ts';
 import type { OpenSession } from './session.service.ts';
 
 type Dependencies = Pick<
   Slipway.Cradle,
-  'accountRepository' | 'passwordService' | 'accessTokenService' | 'sessionService' | 'auditEventService'
+  | 'accountRepository'
+  | 'passwordService'
+  | 'accessTokenService'
+  | 'sessionService'
+  | 'apiKeyService'
+  | 'auditEventService'
 >;
 
 /** A unit that waited for another one, which held the same row, goes on with what that one has stored. */
@@ -21,6 +26,7 @@ export class AuthService {
   readonly #passwords: Dependencies['passwordService'];
   readonly #accessTokens: Dependencies['accessTokenService'];
   readonly #sessions: Dependencies['sessionService'];
+  readonly #keys: Dependencies['apiKeyService'];
   readonly #audit: Dependencies['auditEventService'];
 
   constructor(dependencies: Dependencies) {
@@ -28,6 +34,7 @@ export class AuthService {
     this.#passwords = dependencies.passwordService;
     this.#accessTokens = dependencies.accessTokenService;
     this.#sessions = dependencies.sessionService;
+    this.#keys = dependencies.apiKeyService;
     this.#audit = dependencies.auditEventService;
   }
 
@@ -69,18 +76,19 @@ export class AuthService {
   }
 
   /**
-   * Changes the own password, ends all sessions of the account and opens a new one.
+   * Changes the own password, ends all sessions of the account, and its API keys where that is asked for, and opens a new one.
    *
    * @throws ValidationException when the current password is wrong or the new one is easy to guess
    */
-  async changePassword(userId: string, { currentPassword, newPassword }: ChangePassword, device: Device) {
+  async changePassword(userId: string, body: ChangePassword, device: Device): Promise<Tokens> {
+    const { currentPassword, newPassword, revokeApiKeys } = body;
     const { email, name, passwordHash } = await this.#verified(userId, currentPassword, 'currentPassword');
     const next = await this.#passwords.hash(newPassword, { personal: [email, name], field: 'newPassword' });
     const change = async () => {
       const account = (await this.#accounts.lock(userId)).get(userId);
       if (account?.passwordHash !== passwordHash) throw wrong('currentPassword');
       await this.#accounts.setPasswordHash(userId, next);
-      await this.#sessions.endAll(userId);
+      await this.#endAll(userId, revokeApiKeys);
       await this.#audit.record({ action: 'password.changed', subjectId: userId });
       return this.#sessions.open(account, device);
     };
@@ -97,11 +105,11 @@ export class AuthService {
     await this.#accounts.unitOfWork(confirm, locking);
   }
 
-  /** Ends all sessions of the user. */
-  async logoutAll(userId: string): Promise<void> {
+  /** Ends all sessions of the user, and its API keys where that is asked for. */
+  async logoutAll(userId: string, { revokeApiKeys }: LogoutAll): Promise<void> {
     const end = async () => {
       await this.#accounts.lock(userId);
-      await this.#sessions.endAll(userId);
+      await this.#endAll(userId, revokeApiKeys);
       await this.#audit.record({ action: 'sessions.ended', subjectId: userId });
     };
     await uninterrupted(() => this.#accounts.unitOfWork(end, locking));
@@ -115,6 +123,11 @@ export class AuthService {
       await this.#audit.record({ action: 'login.succeeded', actorId: userId, subjectId: userId });
       return this.#sessions.open(account, device);
     }, locking);
+  }
+
+  async #endAll(userId: string, revokeApiKeys: boolean): Promise<void> {
+    await this.#sessions.endAll(userId);
+    if (revokeApiKeys) await this.#keys.revokeAll(userId);
   }
 
   async #verified(userId: string, password: string, field: string) {

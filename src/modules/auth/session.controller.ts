@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { NotFoundException, parseBody, sendData, sendNoContent, z } from 'slipway';
-import { refresh } from './auth.schema.ts';
+import { logoutAll, refresh } from './auth.schema.ts';
 import type { AuthService } from './auth.service.ts';
 import { callerOf } from './caller.context.ts';
 import type { SessionService } from './session.service.ts';
@@ -37,9 +37,9 @@ export class SessionController {
     sendNoContent(response);
   }
 
-  /** POST /logout-all: 204, and no session of the caller is left. */
-  async logoutAll(_request: Request, response: Response): Promise<void> {
-    await this.#auth.logoutAll(callerOf().userId);
+  /** POST /logout-all: 204, and no session of the caller is left, nor an API key where the body says so. */
+  async logoutAll(request: Request, response: Response): Promise<void> {
+    await this.#auth.logoutAll(callerOf().userId, parseBody(logoutAll, request.body ?? {}));
     sendNoContent(response);
   }
 }

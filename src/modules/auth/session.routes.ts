@@ -28,7 +28,9 @@ import { defineRoutes, handle, publicAccess, rateLimit } from 'slipway';
  *   tags: [Sessions]
  *   post:
  *     operationId: logoutAll
- *     summary: Log out everywhere by ending all sessions of the caller
+ *     summary: Log out everywhere by ending all sessions of the caller, and its API keys where the body says so
+ *     x-body: LogoutAll
+ *     requestBody: { required: false }
  *     responses: { 204: { description: Logged out } }
  */
 export default defineRoutes(({ sessionController, auth, settings }) => {

@@ -46,7 +46,10 @@ export const createUser = z
   .meta({ id: 'CreateUser' });
 
 /** Body of PUT /users/:id. Users change their own `name`; the rest is for administrators. */
-export const updateUser = createUser.extend({ role }).partial().meta({ id: 'UpdateUser' });
+export const updateUser = createUser
+  .extend({ role, revokeApiKeys: z.boolean().describe('Whether all API keys of the account end') })
+  .partial()
+  .meta({ id: 'UpdateUser' });
 
 const text = (most: number) => z.string().trim().max(most, `Expected at most ${most} characters`).nullable();
 

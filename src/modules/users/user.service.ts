@@ -42,14 +42,16 @@ export class UserService extends ResourceService<UserRepository> {
   }
 
   /**
-   * Changes a user; a new password ends its sessions.
+   * Changes a user; a new password ends its sessions, and `revokeApiKeys` its API keys.
    *
    * @throws ForbiddenException when a user changes more than its name, or an administrator takes the role from itself
    * @throws ValidationException for a password that is easy to guess, and what `AdministrationService.change` throws
    */
-  override async update(id: string, { password, ...changes }: UpdateUser, select?: Selection) {
+  override async update(id: string, { password, revokeApiKeys = false, ...changes }: UpdateUser, select?: Selection) {
     const { name: _own, ...reserved } = changes;
-    if (password === undefined && Object.keys(reserved).length === 0) return super.update(id, changes, select);
+    if (password === undefined && !revokeApiKeys && Object.keys(reserved).length === 0) {
+      return super.update(id, changes, select);
+    }
     if (!isAdmin()) throw new ForbiddenException('A user changes its own name; the rest is for administrators');
     if (changes.role !== undefined && changes.role !== 'admin') refuseOwn(id);
     const before = await this.repository.getById(id, { email: true, name: true, role: true, organizationId: true });
@@ -59,8 +61,10 @@ export class UserService extends ResourceService<UserRepository> {
       changes.email !== undefined && changes.email !== before.email && 'email',
       password !== undefined && 'password',
       changes.organizationId !== undefined && changes.organizationId !== before.organizationId && 'organization',
+      revokeApiKeys && 'API keys revoked',
     ];
-    const event = { action: 'account.changed', subjectId: id, endSessions: password !== undefined } as const;
+    const ends = { endSessions: password !== undefined, revokeApiKeys };
+    const event = { action: 'account.changed', subjectId: id, ...ends } as const;
     return this.#administration.change({ ...event, details: details.filter(Boolean).join(', ') }, () =>
       super.update(id, { ...changes, ...(passwordHash !== undefined && { passwordHash }) }, select),
     );
