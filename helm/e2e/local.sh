@@ -2,7 +2,8 @@
 # Runs a test on a cluster of this machine alone: starts the cluster, tests, and takes it down. Needs the binaries of
 # Kubernetes in $KUBE_CACHE and the scripts that build images and start clusters in $CLUSTER_TOOLS; where they are missing it
 # says so and does nothing.
-# Usage: helm/e2e/local.sh [chart | new-service]: helm/e2e.sh with the image of this tree, or helm/e2e/new-service.sh
+# Usage: helm/e2e/local.sh [chart | load-tests | new-service]: helm/e2e.sh or helm/e2e/load-tests.sh with the image of this
+# tree, or helm/e2e/new-service.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cache=${KUBE_CACHE:-$HOME/.cache/local-kube}
@@ -34,16 +35,17 @@ trap '"$tools/kube/down.sh"' EXIT
 # Joined by &&, because a shell forgets `set -e` in what stands before ||.
 {
   "$tools/image/base-images.sh" &&
-    { [ "$test" != chart ] || { timeout 900 "$tools/image/build.sh" . "$image" && k6_of "$cache/bin/k6" "$k6_image"; }; } &&
+    { [ "$test" = new-service ] || { timeout 900 "$tools/image/build.sh" . "$image" && k6_of "$cache/bin/k6" "$k6_image"; }; } &&
     timeout 120 "$tools/kube/up.sh" &&
-    { [ "$test" != chart ] || { timeout 120 "$tools/kube/load-image.sh" "$image" && timeout 120 "$tools/kube/load-image.sh" "$k6_image"; }; }
+    { [ "$test" = new-service ] || { timeout 120 "$tools/kube/load-image.sh" "$image" && timeout 120 "$tools/kube/load-image.sh" "$k6_image"; }; }
 } >"$log" 2>&1 || { tail -20 "$log"; exit 1; }
 kubeconfig=$cache/run/admin.kubeconfig
 case $test in
   chart) E2E_K6_IMAGE=$k6_image timeout 1200 "$tools/kube/in.sh" helm/e2e.sh "$kubeconfig" "$image" ;;
+  load-tests) E2E_K6_IMAGE=$k6_image timeout 1200 "$tools/kube/in.sh" helm/e2e/load-tests.sh "$kubeconfig" "$image" ;;
   new-service)
     E2E_BUILD_IMAGE=$tools/image/build.sh E2E_LOAD_IMAGE=$tools/kube/load-image.sh E2E_BESIDE=$tools/kube/in.sh \
       timeout 1200 helm/e2e/new-service.sh "$kubeconfig"
     ;;
-  *) echo "Expected chart or new-service, got $test." >&2; exit 2 ;;
+  *) echo "Expected chart, load-tests or new-service, got $test." >&2; exit 2 ;;
 esac

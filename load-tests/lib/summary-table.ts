@@ -1,10 +1,10 @@
 import type { RunSummary } from './run-summary.ts';
 
-type Column<T> = readonly [title: string, cell: (row: T) => string | number];
+type Column<T> = readonly [title: string, cell: (row: T, rows: readonly T[]) => string | number];
 
 const columns: Column<RunSummary>[] = [
   ['scenario', (run) => run.scenario],
-  ['list', (run) => run.resource.slice(run.resource.lastIndexOf('/') + 1)],
+  ['list', listName],
   ['profile', (run) => run.profile],
   ['requests', (run) => run.requests],
   ['per s', (run) => Math.round(run.requests / Math.max(0.1, run.seconds))],
@@ -24,6 +24,13 @@ export function summaryTable(runs: readonly RunSummary[]): string {
   return textTable(columns, runs, 3);
 }
 
+/** The last part of the path of a list, or the whole path where another list of the table ends so too. */
+export function listName<T extends { readonly resource: string }>({ resource }: T, rows: readonly T[]): string {
+  const last = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+  const isAmbiguous = rows.some((other) => other.resource !== resource && last(other.resource) === last(resource));
+  return isAmbiguous ? resource : last(resource);
+}
+
 /** What came of a run in words: the rate at which it broke, where that was looked for, or what was not as it should be. */
 export function resultOf(run: RunSummary): string {
   if (run.profile === 'breakpoint') return breakingPoint(run);
@@ -37,7 +44,7 @@ function breakingPoint({ held, crossed }: RunSummary): string {
 
 /** Rows as lines of equal columns: the first `words` and the last to the left, numbers to the right. */
 export function textTable<T>(shown: readonly Column<T>[], all: readonly T[], words: number): string {
-  const rows = [shown.map(([title]) => title), ...all.map((row) => shown.map(([, cell]) => String(cell(row))))];
+  const rows = [shown.map(([title]) => title), ...all.map((row) => shown.map(([, cell]) => String(cell(row, all))))];
   const widths = shown.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const isText = (column: number) => column < words || column === shown.length - 1;
   const line = (row: string[]) =>

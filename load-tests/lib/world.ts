@@ -41,7 +41,7 @@ export function setupOf(scenario: ScenarioName): () => World {
     const document = readDocument();
     const uploads = uploadsOf(document);
     const session = openSession(document);
-    const { resource, total } = chooseResource(document, session);
+    const { resource, total } = chooseResource(document, session, (one) => !missingFor(scenario, one, uploads));
     requireAll(scenario, { resource, uploads, session });
     const seen = { resource, session, total };
     const samples = sampleRows(seen);
@@ -84,8 +84,12 @@ function requireFound(world: World, reads: readonly Part[]): World {
 
 type Seen = { resource: Resource; session: Session | undefined; total: number };
 
-/** The list that RESOURCE names, else the one with the most records among those that may be read. */
-function chooseResource(document: ApiDocument, session: Session | undefined): { resource: Resource; total: number } {
+/** The list that RESOURCE names, else the one with the most records among those that may be read and have what it takes. */
+function chooseResource(
+  document: ApiDocument,
+  session: Session | undefined,
+  isFit: (resource: Resource) => boolean,
+): { resource: Resource; total: number } {
   const all = findResources(document);
   const name = __ENV['RESOURCE'];
   if (all.length === 0) return refuse(`the document of ${target} has no list: no path that ends with /paginated.`);
@@ -93,11 +97,13 @@ function chooseResource(document: ApiDocument, session: Session | undefined): { 
     const resource = named(all, name);
     return { resource, total: fewestRecords(resource, totalOf(resource, session) ?? unreadable(resource, session)) };
   }
-  const readable = all.filter(({ routes }) => session || !routes.search?.guarded);
-  if (readable.length === 0) return unreadable(all[0] as Resource, session);
+  const fit = all.some(isFit) ? all.filter(isFit) : all;
+  const open = fit.filter(({ routes }) => !routes.search?.guarded);
+  const readable = open.length > 0 || !session ? open : fit;
+  if (readable.length === 0) return unreadable(fit[0] as Resource, session);
   const counts = readable.map((resource) => ({ resource, total: totalOf(resource, session) ?? 0 }));
-  const [most] = counts.sort((one, other) => other.total - one.total);
-  return { resource: (most as Seen).resource, total: fewestRecords((most as Seen).resource, (most as Seen).total) };
+  const [most] = counts.sort((one, other) => other.total - one.total) as [(typeof counts)[number]];
+  return { ...most, total: fewestRecords(most.resource, most.total) };
 }
 
 function named(all: readonly Resource[], name: string): Resource {

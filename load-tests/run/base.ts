@@ -42,7 +42,7 @@ export function hasBase(file: string, run: BaseQuestion): boolean {
 interface BaseQuestion {
   readonly scenario: string;
   readonly profile: string;
-  /** None is the list with the most records. */
+  /** None is the one that k6 chooses. */
   readonly resource: string | undefined;
   readonly database: string | undefined;
 }

@@ -1,4 +1,4 @@
-import { textTable } from '../lib/summary-table.ts';
+import { listName, textTable } from '../lib/summary-table.ts';
 import type { Difference } from './compare-runs.ts';
 
 /** The differences of two runs side by side, and the number of regressions. */
@@ -6,7 +6,7 @@ export function differenceTable(differences: readonly Difference[]): string {
   const table = textTable<Difference>(
     [
       ['scenario', ({ scenario }) => scenario],
-      ['list', ({ resource }) => resource.slice(resource.lastIndexOf('/') + 1)],
+      ['list', listName],
       ['measure', ({ measure }) => measure],
       ['before', ({ before }) => before],
       ['after', ({ after }) => after],

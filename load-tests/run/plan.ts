@@ -9,7 +9,7 @@ import { catalogue, type ScenarioName } from '../lib/catalogue.ts';
 /** One run of k6: a scenario of a list. */
 export interface PlannedRun {
   readonly scenario: ScenarioName;
-  /** Path of the list; none takes the one with the most records. */
+  /** Path of the list; none leaves it to k6: the one with the most records that has what the scenario is of. */
   readonly resource: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface Plan {
 /**
  * What there is to run on a target. A scenario that was named by itself is always run: it says what is missing.
  *
- * @param resources names or paths, or `all`; none takes the list with the most records
+ * @param resources names or paths, or `all`; none takes the open list with the most records, or another that has what a scenario is of
  * @throws Error when nothing answers, there is no document, or no such list
  */
 export async function planRuns(
@@ -46,14 +46,21 @@ export async function planRuns(
     return { runs: pairs.map(({ scenario, resource }) => ({ scenario, resource: resource?.path })), skipped: [] };
   }
   const largest = await largestOf(target, known);
+  const hindranceOf = (scenario: ScenarioName, resource: Resource) => {
+    const missing = missingFor(scenario, resource, uploads);
+    if (missing) return `has no ${missing}`;
+    const isClosed = !hasCredentials && takesCredentials(scenario, resource, uploads);
+    return isClosed ? 'takes LOAD_EMAIL and LOAD_PASSWORD, or TOKEN' : undefined;
+  };
   const runs: PlannedRun[] = [];
   const skipped: string[] = [];
-  for (const { scenario, resource = largest } of pairs) {
-    const missing = resource && missingFor(scenario, resource, uploads);
-    const isClosed = !hasCredentials && resource && takesCredentials(scenario, resource, uploads);
-    if (missing) skipped.push(`${scenario}: ${resource.path} has no ${missing}`);
-    else if (isClosed) skipped.push(`${scenario}: ${resource.path} takes LOAD_EMAIL and LOAD_PASSWORD, or TOKEN`);
-    else runs.push({ scenario, resource: resource?.path });
+  for (const { scenario, resource } of pairs) {
+    const wished = resource ?? largest;
+    const hindrance = wished && hindranceOf(scenario, wished);
+    if (!wished || !hindrance) runs.push({ scenario, resource: wished?.path });
+    // Where no list was named, another one may have what the largest lacks; k6 knows which of them has the most records.
+    else if (!resource && known.some((other) => !hindranceOf(scenario, other))) runs.push({ scenario, resource });
+    else skipped.push(`${scenario}: ${wished.path} ${hindrance}`);
   }
   return { runs, skipped };
 }

@@ -47,6 +47,11 @@ function secrets() {
   return { AUTH_JWT_SECRET, CURSOR_SECRET };
 }
 
+/** Orders are there where somebody takes payments; here nobody pays, so nothing answers at the address. */
+function payments() {
+  return { PAYMENTS_URL: 'http://127.0.0.1:9', PAYMENTS_WEBHOOK_SECRET: randomBytes(32).toString('base64') };
+}
+
 /** Starts the service as in production on a database that has its tables, to be ended with `opened`. */
 export async function serve(
   opened: AsyncDisposableStack,
@@ -54,7 +59,7 @@ export async function serve(
 ): Promise<Pick<StartedService, 'url' | 'pid'>> {
   const [port, internalPort] = [await freePort(), await freePort()];
   const env = {
-    ...process.env,
+    ...{ ...payments(), ...process.env },
     ...{ NODE_ENV: 'production', ...secrets(), ...variables },
     LOCAL_UPLOAD_DIR: join(temporaryFolder(opened), 'uploads'),
     HOST: '127.0.0.1',

@@ -1,4 +1,4 @@
-import { textTable } from '../lib/summary-table.ts';
+import { listName, textTable } from '../lib/summary-table.ts';
 import type { MeasuredRun, Usage } from './k6.ts';
 
 /** What each run used of CPU and memory, and what one core could do by that; empty where nothing was measured. */
@@ -8,7 +8,7 @@ export function usageTable(runs: readonly MeasuredRun[]): string {
   const table = textTable<MeasuredRun & { used: Usage }>(
     [
       ['scenario', ({ scenario }) => scenario],
-      ['list', ({ resource }) => resource.slice(resource.lastIndexOf('/') + 1)],
+      ['list', listName],
       ['service ms/request', ({ used }) => used.service],
       ['database ms/request', ({ used }) => used.database || '-'],
       ['requests per core and s', ({ used }) => (used.service > 0 ? Math.round(1000 / used.service) : '-')],

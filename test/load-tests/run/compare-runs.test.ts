@@ -63,6 +63,14 @@ describe('compareRuns', () => {
   });
 });
 
+describe('differenceTable', () => {
+  it('names two lists by their paths that end alike', () => {
+    const both = ['/api/v1/products', '/api/v2/products'].map((resource) => ({ ...run, resource }));
+    const table = differenceTable(compareRuns(both, both, 1.3));
+    for (const { resource } of both) expect(table).toContain(`list-shallow  ${resource}  median ms`);
+  });
+});
+
 describe('the base', () => {
   const report: LoadReport = {
     version: 1,

@@ -4,6 +4,12 @@ import { databaseUrlProblem, hasDatabase } from '../../config/settings/database-
 /** Names of the databases that a service can run on. */
 export type DatabaseProvider = 'postgresql' | 'sqlite';
 
+/** Where a PostgreSQL listens. */
+export interface DatabaseServer {
+  readonly address: string;
+  readonly port: number;
+}
+
 /** What `DATABASE_URL` says, taken apart. */
 export type DatabaseTarget =
   | {
@@ -18,6 +24,8 @@ export type DatabaseTarget =
       readonly writable: boolean;
       /** Host, port and database, safe to show. */
       readonly description: string;
+      /** Where it is, for spans. */
+      readonly server: DatabaseServer;
     }
   | {
       readonly provider: 'sqlite';
@@ -80,5 +88,6 @@ function postgresTarget(text: string): DatabaseTarget {
     pgbouncer,
     writable: session === 'read-write' || session === 'primary',
     description: `${url.host}${url.pathname}`,
+    server: { address: url.hostname, port: Number(url.port || 5432) },
   };
 }

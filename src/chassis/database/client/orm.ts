@@ -89,7 +89,8 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const client = convertingErrors(bare, conversion);
   const schema = target.provider === 'postgresql' ? (target.schema ?? 'public') : 'main';
   const measured = errorConverter(conversion);
-  const reader = new JsonReader({ provider, dataModel, schema, connection: shared(), measured, counts });
+  const server = target.provider === 'postgresql' ? target.server : undefined;
+  const reader = new JsonReader({ provider, dataModel, schema, server, connection: shared(), measured, counts });
   nameDatabase(client, { ...scoped, counts, reader, readsJson: settings.DATABASE_JSON_READS ?? false });
   return { client, provider, writable, pool, requests, isBusy, close: () => bare.$disconnect() };
 }

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { getRequestContext } from '../../context/request-context.ts';
 import { BaseException, DatabaseException } from '../../errors/exceptions.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { ranIntoTimeLimit } from '../client/classify-database-error.ts';
@@ -93,7 +94,7 @@ export class ReadReplica {
     }
     const { server } = this.#progress;
     try {
-      const found = await there({ client, kind: databaseKindOf(client) });
+      const found = await this.#named(() => there({ client, kind: databaseKindOf(client) }));
       // The name may lead to another server by now, which is not known to have it all.
       if (this.#progress.server !== server) throw new Error('another server');
       count('replica');
@@ -201,6 +202,14 @@ export class ReadReplica {
     this.#progress.leaveReplica();
     if (known === 'down' || this.#closed) return;
     this.#options.logger.warn({ replica: this.#description, reason }, 'read replica not used');
+  }
+
+  /** Within a span that names the server, where the trace is recorded. */
+  async #named<T>(read: () => Promise<T>): Promise<T> {
+    if (!getRequestContext()?.sampled) return read();
+    const { inReplicaSpan } = await import('../../telemetry/tracing/query-span.ts');
+    const target = parseDatabaseUrl(this.#options.settings.DATABASE_READ_URL);
+    return inReplicaSpan(target.provider === 'postgresql' ? target.server : undefined, read);
   }
 
   get #description(): string {

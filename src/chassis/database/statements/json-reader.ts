@@ -105,7 +105,7 @@ export class JsonReader {
     statement: Statement | undefined,
     unit?: Unit,
   ): Promise<unknown[][] | undefined> {
-    const { measured, counts, provider } = this.#parts;
+    const { measured, counts, provider, server } = this.#parts;
     const connection = unit?.driver ?? this.#parts.connection;
     const args = statement && ifKnown(() => argumentsOf(statement, parameters));
     if (!statement || !args) {
@@ -115,7 +115,7 @@ export class JsonReader {
     const { sql, argTypes } = statement;
     const query = async () => (await connection.queryRaw({ sql, args, argTypes })).rows;
     // Only a request whose trace is recorded loads what makes spans.
-    const traced = async () => (await spans()).inQuerySpan({ provider, model, operation, sql }, query);
+    const traced = async () => (await spans()).inQuerySpan({ provider, server, model, operation, sql }, query);
     try {
       const run = getRequestContext()?.sampled ? traced : query;
       const asked = { model, operation, args: parameters, query: run };

@@ -1,4 +1,4 @@
-import type { DatabaseProvider } from '../client/database-url.ts';
+import type { DatabaseProvider, DatabaseServer } from '../client/database-url.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
 import { dialects, type SqlDialect } from './sql-dialect.ts';
 
@@ -17,6 +17,8 @@ export interface StatementTarget {
   readonly dataModel: DataModel;
   /** The schema of the tables; PostgreSQL only. */
   readonly schema: string;
+  /** What spans name; PostgreSQL only. */
+  readonly server?: DatabaseServer | undefined;
 }
 
 /** Writes one statement: gives names to tables, and places to values. */
