@@ -21,6 +21,7 @@ describe('parseDatabaseUrl', () => {
       pgbouncer: false,
       writable: true,
       description: 'db:5432/shop',
+      server: { address: 'db', port: 5432 },
     });
   });
 
