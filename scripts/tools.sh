@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Brings the tools that the chart and the load tests need into .cache/tools, once: what is on PATH if it is new enough,
 # else built from the Go module proxy. What cannot be had is named at the end; its tests are skipped.
-# Usage: scripts/tools.sh [helm] [kubeconform] [schemas] [actionlint] [k6] [promtool] [prometheus] [nats-server]; all without arguments.
+# Usage: scripts/tools.sh [helm] [kubeconform] [schemas] [actionlint] [k6] [promtool] [prometheus] [nats-server] [versitygw]; all without arguments.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,6 +38,7 @@ kubeconform() { use kubeconform . command kubeconform -v || build kubeconform gi
 actionlint() { use actionlint '^v?1\.(7\.([7-9]|1[0-9])|[89]\.)' command actionlint --version || build actionlint github.com/rhysd/actionlint/cmd/actionlint github.com/rhysd/actionlint v1.7.12; }
 k6() { use k6 'v2\.' command k6 version || build k6 go.k6.io/k6/v2 go.k6.io/k6/v2 v2.2.0; }
 nats-server() { use nats-server 'v2\.([9]|[1-9][0-9])\.' command nats-server --version || build nats-server github.com/nats-io/nats-server/v2 github.com/nats-io/nats-server/v2 v2.15.2; }
+versitygw() { use versitygw 'Version' command versitygw --version || build versitygw github.com/versity/versitygw/cmd/versitygw github.com/versity/versitygw v1.8.0; }
 promtool() { use promtool 'version' command promtool --version || skip promtool 'install the Debian package prometheus'; }
 prometheus() { use prometheus 'version' command prometheus --version || skip prometheus 'install the Debian package prometheus'; }
 
@@ -48,5 +49,5 @@ schemas() {
   PATH="$PWD/node_modules/.bin:$PATH" node scripts/chart-schemas.ts
 }
 
-for tool in ${@:-helm kubeconform schemas actionlint k6 promtool prometheus nats-server}; do "$tool"; done
+for tool in ${@:-helm kubeconform schemas actionlint k6 promtool prometheus nats-server versitygw}; do "$tool"; done
 if [ ${#skipped[@]} -gt 0 ]; then printf 'skipped  %s\n' "${skipped[@]}"; fi

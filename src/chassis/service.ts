@@ -75,6 +75,8 @@ export class Service {
   readonly app: Express = express();
   /** Its list policies, once its routes are loaded. */
   policies = new ServicePolicies();
+  /** Asks the store of files whether it takes what the settings say, once it is opened; undefined where it is a directory. */
+  checkFiles: (() => Promise<void>) | undefined;
   readonly #stop = new AbortController();
   #reportCrash: CrashReporter | undefined;
   #starting: Promise<Started> | undefined;

@@ -65,6 +65,7 @@ export async function startUp(service: Service): Promise<Started> {
     service.startUpReport.step({ loader: name, ms: Math.round(performance.now() - began) }, `${name} done`);
   }
   await sealRowRules(service);
+  await service.checkFiles?.();
   await startModules(service);
   const runJobs = await loadJobs(service, telemetry.jobs);
   finishApp(service, telemetry);

@@ -103,6 +103,26 @@ const contradictions: [what: string, values: Values, sentence: string][] = [
     'nats.url is no list of NATS URLs; write nats://user:password@host:4222 or, with TLS, tls://…, by commas, or leave it empty.',
   ],
   [
+    'two sources of the secret of S3',
+    { uploads: { s3: { bucket: 'orders', accessKeyId: 'a', secretAccessKey: 'b', existingSecret: 'orders-s3' } } },
+    'uploads.s3.secretAccessKey and uploads.s3.existingSecret are both set; keep one.',
+  ],
+  [
+    'an access key of S3 without its secret',
+    { uploads: { s3: { bucket: 'orders', accessKeyId: 'a' } } },
+    'uploads.s3 has an access key without its secret; set secretAccessKey or existingSecret.',
+  ],
+  [
+    'a secret of S3 without its access key',
+    { uploads: { s3: { bucket: 'orders', existingSecret: 'orders-s3' } } },
+    'uploads.s3 has a secret without its access key; set accessKeyId.',
+  ],
+  [
+    'S3 without a bucket',
+    { uploads: { s3: { region: 'eu-central-1' } } },
+    'uploads.s3 names no bucket; set uploads.s3.bucket, or leave the rest empty.',
+  ],
+  [
     'two sources of the internal token',
     { internal: { token: 'a-token-of-sixteen-bytes', existingSecret: 'orders-internal' } },
     'internal.token and internal.existingSecret are both set; keep one.',

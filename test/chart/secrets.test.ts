@@ -16,6 +16,9 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
       redis: { existingSecret: 'orders-redis', existingSecretKey: 'uri' },
       nats: { existingSecret: 'orders-nats', existingSecretKey: 'urls' },
       internal: { existingSecret: 'orders-internal', existingSecretKey: 'token' },
+      uploads: {
+        s3: { bucket: 'orders', accessKeyId: 'orders', existingSecret: 'orders-s3', existingSecretKey: 'secret' },
+      },
       sentry: { existingSecret: 'orders-sentry' },
       envFrom: [{ secretRef: { name: 'orders-env' } }],
     };
@@ -27,6 +30,9 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
       REDIS_URL: secretOf('orders-redis', 'uri'),
       EVENTS_NATS_URL: secretOf('orders-nats', 'urls'),
       INTERNAL_TOKEN: secretOf('orders-internal', 'token'),
+      UPLOAD_S3_BUCKET: 'orders',
+      UPLOAD_S3_ACCESS_KEY_ID: 'orders',
+      UPLOAD_S3_SECRET_ACCESS_KEY: secretOf('orders-s3', 'secret'),
       SENTRY_DSN: secretOf('orders-sentry', 'SENTRY_DSN'),
     });
     expect(container.envFrom).toEqual([{ secretRef: { name: 'orders-env' } }]);
@@ -38,6 +44,7 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
       redis: { url: 'redis://:secret@redis:6379' },
       nats: { url: 'nats://orders:secret@nats:4222' },
       internal: { token: 'a-token-of-sixteen-bytes' },
+      uploads: { s3: { bucket: 'orders', accessKeyId: 'orders', secretAccessKey: 'the-secret@s3' } },
       sentry: { dsn: 'https://key@sentry/1' },
       secretEnv: { AUTH_JWT_SECRET: 12345678 },
     };
@@ -46,6 +53,7 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
       DATABASE_READ_URL: `${url}-replica`,
       REDIS_URL: 'redis://:secret@redis:6379',
       EVENTS_NATS_URL: 'nats://orders:secret@nats:4222',
+      UPLOAD_S3_SECRET_ACCESS_KEY: 'the-secret@s3',
       INTERNAL_TOKEN: 'a-token-of-sixteen-bytes',
       SENTRY_DSN: 'https://key@sentry/1',
       AUTH_JWT_SECRET: '12345678',
@@ -56,6 +64,7 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
       'DATABASE_READ_URL',
       'REDIS_URL',
       'EVENTS_NATS_URL',
+      'UPLOAD_S3_SECRET_ACCESS_KEY',
       'INTERNAL_TOKEN',
       'SENTRY_DSN',
     ])
@@ -65,7 +74,9 @@ describe.skipIf(skipped('helm'))(`secrets${skipped('helm')}`, () => {
 
   it.each(examples)('are in no ConfigMap, annotation or argument of $name', ({ file }) => {
     const open = objects(template({}, '-f', file)).filter(({ kind }) => kind !== 'Secret');
-    expect(JSON.stringify(open)).not.toMatch(/secret@(postgres|redis|nats)|thirty-two-bytes|sixteen-bytes|key@sentry/);
+    expect(JSON.stringify(open)).not.toMatch(
+      /secret@(postgres|redis|nats|s3)|thirty-two-bytes|sixteen-bytes|key@sentry/,
+    );
   });
 
   it('roll the pods when they change, and so do settings and the token', () => {

@@ -27,6 +27,7 @@ const elsewhere: Record<string, string> = {
   DATABASE_READ_URL: 'postgresql://orders:secret@postgres-replica:5432/orders',
   REDIS_URL: 'redis://redis:6379',
   EVENTS_NATS_URL: 'nats://orders:secret@nats:4222',
+  UPLOAD_S3_SECRET_ACCESS_KEY: 'the-secret@s3',
   INTERNAL_TOKEN: 'a-token-of-sixteen-bytes',
   SENTRY_DSN: 'https://key@sentry.example.com/1',
   AUTH_JWT_SECRET: 'a-secret-of-at-least-thirty-two-bytes',

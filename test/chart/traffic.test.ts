@@ -77,6 +77,7 @@ describe.skipIf(skipped('helm'))(`the network policy${skipped('helm')}`, () => {
       ...production,
       redis: { existingSecret: 'redis' },
       nats: { existingSecret: 'nats' },
+      uploads: { s3: { bucket: 'orders' } },
       telemetry: { otlpEndpoint: 'http://otel:4318' },
       sentry: { existingSecret: 'sentry' },
     };
@@ -86,6 +87,7 @@ describe.skipIf(skipped('helm'))(`the network policy${skipped('helm')}`, () => {
       'TCP 5432',
       'TCP 6379',
       'TCP 4222',
+      'TCP 443',
       'TCP 4318',
       'TCP 443',
     ]);
@@ -100,6 +102,9 @@ describe.skipIf(skipped('helm'))(`the network policy${skipped('helm')}`, () => {
     ['Redis', { redis: { url: 'redis://[2001:db8::1]' } }, 6379],
     ['NATS', { nats: { url: 'nats://a:s@nats:4333' } }, 4333],
     ['several NATS', { nats: { url: 'nats://one:4333,nats://two:4334' } }, 4222],
+    ['S3', { uploads: { s3: { bucket: 'orders', endpoint: 'http://minio:9000/x' } } }, 9000],
+    ['S3', { uploads: { s3: { bucket: 'orders', endpoint: 'http://minio' } } }, 80],
+    ['S3 of Amazon', { uploads: { s3: { bucket: 'orders' } } }, 443],
     ['Sentry', { sentry: { dsn: 'https://key@sentry:9000/1' } }, 9000],
     ['Sentry', { sentry: { dsn: 'http://key@sentry/1' } }, 80],
     ['the collector', { telemetry: { otlpEndpoint: 'http://collector:4319/otlp' } }, 4319],

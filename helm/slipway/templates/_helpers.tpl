@@ -270,6 +270,22 @@ twice as long, and 2 s more go to a log that nobody reads: that has to end befor
   value: {{ . | quote }}
 {{- end }}
 {{- end }}
+{{- if .Values.uploads.s3.bucket }}
+{{- $settings := dict "BUCKET" .Values.uploads.s3.bucket "PREFIX" .Values.uploads.s3.prefix "REGION" .Values.uploads.s3.region
+  "ENDPOINT" .Values.uploads.s3.endpoint "ACCESS_KEY_ID" .Values.uploads.s3.accessKeyId }}
+{{- range $name, $value := $settings }}
+{{- with $value }}
+- name: UPLOAD_S3_{{ $name }}
+  value: {{ . | quote }}
+{{- end }}
+{{- end }}
+- name: UPLOAD_S3_PATH_STYLE
+  value: {{ .Values.uploads.s3.pathStyle | quote }}
+{{- if or .Values.uploads.s3.secretAccessKey .Values.uploads.s3.existingSecret }}
+{{ include "slipway.fromSecret" (dict "name" "UPLOAD_S3_SECRET_ACCESS_KEY" "own" (include "slipway.fullname" .)
+  "existing" .Values.uploads.s3.existingSecret "key" .Values.uploads.s3.existingSecretKey) }}
+{{- end }}
+{{- end }}
 {{- if or .Values.internal.token .Values.internal.existingSecret }}
 {{ include "slipway.fromSecret" (dict "name" "INTERNAL_TOKEN" "own" (include "slipway.fullname" .)
   "existing" .Values.internal.existingSecret "key" .Values.internal.existingSecretKey) }}
@@ -330,6 +346,9 @@ REDIS_URL: {{ . | quote }}
 {{- end }}
 {{- with .Values.nats.url }}
 EVENTS_NATS_URL: {{ . | quote }}
+{{- end }}
+{{- with .Values.uploads.s3.secretAccessKey }}
+UPLOAD_S3_SECRET_ACCESS_KEY: {{ . | quote }}
 {{- end }}
 {{- with .Values.internal.token }}
 INTERNAL_TOKEN: {{ . | quote }}

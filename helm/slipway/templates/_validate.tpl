@@ -24,6 +24,7 @@ nameOverride {{ $name | quote }} is no value of a label; write letters, digits a
   "redis.existingSecret" .Values.redis.existingSecret
   "nats.existingSecret" .Values.nats.existingSecret
   "internal.existingSecret" .Values.internal.existingSecret
+  "uploads.s3.existingSecret" .Values.uploads.s3.existingSecret
   "sentry.existingSecret" .Values.sentry.existingSecret
   "uploads.persistence.existingClaim" .Values.uploads.persistence.existingClaim
   "uploads.persistence.storageClassName" .Values.uploads.persistence.storageClassName
@@ -77,6 +78,18 @@ nats.url and nats.existingSecret are both set; keep one.
 {{- if and .Values.nats.url (not (regexMatch "^(nats|tls)://[^/?#[:space:],]+(,(nats|tls)://[^/?#[:space:],]+)*$" .Values.nats.url)) }}
 nats.url is no list of NATS URLs; write nats://user:password@host:4222 or, with TLS, tls://…, by commas, or leave it empty.
 {{- end }}
+{{- with .Values.uploads.s3 }}
+{{- $secret := or .secretAccessKey .existingSecret }}
+{{- if and .secretAccessKey .existingSecret }}
+uploads.s3.secretAccessKey and uploads.s3.existingSecret are both set; keep one.
+{{- end }}
+{{- if ne (empty .accessKeyId) (empty $secret) }}
+uploads.s3 has {{ empty $secret | ternary "an access key without its secret; set secretAccessKey or existingSecret" "a secret without its access key; set accessKeyId" }}.
+{{- end }}
+{{- if and (empty .bucket) (or .prefix .region .endpoint .accessKeyId $secret) }}
+uploads.s3 names no bucket; set uploads.s3.bucket, or leave the rest empty.
+{{- end }}
+{{- end }}
 {{- if and .Values.internal.token .Values.internal.existingSecret }}
 internal.token and internal.existingSecret are both set; keep one.
 {{- end }}
@@ -97,6 +110,13 @@ sentry.dsn is not a DSN; copy it from the settings of the Sentry project, https:
   "DATABASE_POOL_SIZE" "is set by database.poolSize"
   "DATABASE_READ_URL" "is set by database.replica.url or database.replica.existingSecret"
   "LOCAL_UPLOAD_DIR" "is set by uploads.mountPath"
+  "UPLOAD_S3_BUCKET" "is set by uploads.s3.bucket"
+  "UPLOAD_S3_PREFIX" "is set by uploads.s3.prefix"
+  "UPLOAD_S3_REGION" "is set by uploads.s3.region"
+  "UPLOAD_S3_ENDPOINT" "is set by uploads.s3.endpoint"
+  "UPLOAD_S3_PATH_STYLE" "is set by uploads.s3.pathStyle"
+  "UPLOAD_S3_ACCESS_KEY_ID" "is set by uploads.s3.accessKeyId"
+  "UPLOAD_S3_SECRET_ACCESS_KEY" "is set by uploads.s3.secretAccessKey or uploads.s3.existingSecret"
   "NODE_OPTIONS" "is set by nodeOptions"
   "TRUST_PROXY" "is set by trustProxy"
   "SHUTDOWN_ACCEPT_MS" "is derived from shutdown.preStopSeconds"

@@ -11,7 +11,7 @@ import { Jobs } from '../jobs/jobs.ts';
 import { createCursorCodec } from '../query/paging/cursor.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { FileStore } from '../uploads/files/file-store.ts';
-import { openFiles } from '../uploads/files/local-files.ts';
+import { openFiles } from '../uploads/open-files.ts';
 import { explainFailure } from './explain-failure.ts';
 
 declare global {
@@ -41,12 +41,15 @@ export interface ChassisCradle {
 export async function loadDI(modulesToLoad: string[]): Promise<void> {
   const service = currentService();
   const { closers, configuration, container, database, logger, modulesDirectory, startUpReport } = service;
+  const files = await openFiles(configuration.settings, { logger, metrics: service.metrics.outbound });
+  closers.add('files', files.close);
+  service.checkFiles = files.check;
   closers.add('loadDI', () => container.dispose());
   container.register({
     orm: asFunction(() => database.client).singleton(),
     settings: asValue(configuration.settings),
     logger: asValue(logger),
-    files: asFunction(() => openFiles(configuration.settings)).singleton(),
+    files: asValue(files.store),
     cursors: asValue(createCursorCodec(configuration.settings.CURSOR_SECRET)),
     events: asValue(new Events()),
     jobs: asValue(new Jobs()),

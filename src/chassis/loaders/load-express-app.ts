@@ -15,6 +15,8 @@ import { composeMiddleware, onlyAt } from '../http/pipeline/middleware.ts';
 import { probePath, probePaths, requestSignal } from '../http/pipeline/request-context-of.ts';
 import { addKnownRoute, nameRoute, requestPipeline } from '../http/pipeline/request-pipeline.ts';
 import { healthRoutes } from '../lifecycle/health-routes.ts';
+import type { Service } from '../service.ts';
+import { serveStored } from '../uploads/serve-stored.ts';
 import { serveUploads } from '../uploads/serve-uploads.ts';
 
 const uploadsPath = /^\/uploads(?:\/|$)/;
@@ -48,7 +50,7 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
       deferExpected: true,
       isRaw: rawRouteOf(app),
     }),
-    onlyAt(uploadsPath, uploads(settings.LOCAL_UPLOAD_DIR)),
+    onlyAt(uploadsPath, uploads(service)),
   ];
   app.use(composeMiddleware(steps.filter((step) => step !== false)));
   for (const path of probePaths) addKnownRoute(app, { method: 'GET', path });
@@ -58,8 +60,10 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   }
 }
 
-function uploads(directory: string): Router {
-  return Router().use('/uploads', nameRoute('/uploads/*'), serveUploads({ directory }));
+function uploads({ container, settings }: Service): Router {
+  const { LOCAL_UPLOAD_DIR: directory, UPLOAD_S3_BUCKET: bucket } = settings;
+  const serve = bucket === undefined ? serveUploads({ directory }) : serveStored(() => container.cradle.files);
+  return Router().use('/uploads', nameRoute('/uploads/*'), serve);
 }
 
 /** The limit of each client's requests, of whatever kind. */

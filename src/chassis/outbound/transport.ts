@@ -9,6 +9,8 @@ export interface TransportOptions {
   url: string;
   connections: number;
   queue: number;
+  /** Whether a call ends with the head of its answer: bodies are read as their readers take them, on connections of their own. */
+  streams?: boolean;
   breaker: { calls: number; failedShare: number; openMs: number };
   /** Hears of each change of the circuit breaker. */
   onState: (state: BreakerState) => void;
@@ -37,6 +39,7 @@ export async function openTransport({
   url,
   connections,
   queue,
+  streams = false,
   breaker,
   onState,
 }: TransportOptions): Promise<Transport> {
@@ -58,7 +61,11 @@ export async function openTransport({
   );
   circuit.onStateChange((state) => onState(states[state] ?? 'closed'));
   const room: BulkheadPolicy = bulkhead(connections, queue);
-  const pool = new Pool(new URL(url).origin, { connections, pipelining: 1, allowH2: false });
+  const pool = new Pool(new URL(url).origin, {
+    connections: streams ? null : connections,
+    pipelining: 1,
+    allowH2: false,
+  });
   const guard = async <T>(attempt: (decides: boolean) => Promise<T>, signal: AbortSignal) => {
     try {
       // One that waited is begun by the end of another's call, in whose request it must not run.

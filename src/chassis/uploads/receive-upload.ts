@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { toException } from '../errors/convert-error.ts';
 import {
@@ -10,9 +10,11 @@ import {
 import { onRequestFailure } from '../http/answers/request-failure.ts';
 import { hasBody } from '../http/bodies/request-body.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
+import type { FileStore } from './files/file-store.ts';
+import { localFiles } from './files/local-files.ts';
 import { type ImageType, imageExtensions } from './image-type.ts';
 import { type HiddenFile, orStorageFailure, publishUpload, removeFile, uploadStorage } from './upload-storage.ts';
-import { type Reservation, type UploadQuota, UploadUsage } from './upload-usage.ts';
+import type { Reservation, UploadQuota } from './upload-usage.ts';
 
 /** What a route takes. */
 interface ReceiveUploadOptions {
@@ -20,9 +22,11 @@ interface ReceiveUploadOptions {
   field: string;
   /** Size of the file at most, in bytes. */
   maxBytes: number;
-  /** Where the file is stored; made when missing. */
-  directory: string;
-  /** How much uploads may take. Default: 20 MiB of one owner, 10 GiB in all, 100 MiB left free. */
+  /** Where the file is stored: `files` of the cradle. Either this or `directory`. */
+  files?: FileStore;
+  /** A directory of its own in their place; made when missing. */
+  directory?: string;
+  /** How much the uploads of `directory` may take. Default: 20 MiB of one owner, 10 GiB in all, 100 MiB left free. */
   quota?: UploadQuota;
   /** Whose quota a file counts for. Default: the authenticated user, else the address of the client. */
   owner?: (request: Request) => string;
@@ -54,9 +58,9 @@ const allTypes: readonly ImageType[] = Object.keys(imageExtensions) as ImageType
  */
 export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
   const { field, maxBytes, types = allTypes } = options;
-  const storage = { field, types, directory: resolve(options.directory) };
+  const files = storeOf(options);
+  const storage = { field, types, files };
   const limits = { fileSize: maxBytes, files: 1, fields: 20, fieldSize: 65_536, parts: 21 };
-  const usage = new UploadUsage(storage.directory, options.quota ?? defaultQuota);
   const ownerOf = options.owner ?? uploaderOf;
   let receive: RequestHandler | undefined;
   async function open(): Promise<RequestHandler> {
@@ -68,7 +72,7 @@ export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
     let reservation: Reservation | undefined;
     try {
       receive ??= await open();
-      reservation = await orStorageFailure(field, usage.reserve(ownerOf(req), largestFile(req, maxBytes)));
+      reservation = await orStorageFailure(field, files.reserve('public', ownerOf(req), largestFile(req, maxBytes)));
       // A client that went away meanwhile: nothing more would come of its form, not even its end.
       if (req.destroyed && !req.readableEnded && hasBody(req))
         throw new Error('The client went away before its file was read');
@@ -77,7 +81,7 @@ export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
       const hidden = req.file as unknown as HiddenFile;
       const { name, size } = await publishUpload(hidden, reservation.ownerKey, storage);
       reservation.store(name, size);
-      onRequestFailure(req, () => removeFile(join(storage.directory, name)));
+      onRequestFailure(req, () => files.remove(name, 'public'));
       uploads.set(req, { name, size, type: hidden.imageType });
     } catch (error) {
       return next(uploadException(error, field, maxBytes));
@@ -86,6 +90,12 @@ export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
     }
     next();
   };
+}
+
+function storeOf({ files, directory, quota = defaultQuota }: ReceiveUploadOptions): FileStore {
+  if (files) return files;
+  if (directory !== undefined) return localFiles(directory, quota);
+  throw new Error('Expected of receiveUpload where files are stored; pass files, which the cradle has, or directory.');
 }
 
 function uploaderOf(req: Request): string {

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import express, { type RequestHandler, type Response } from 'express';
+import express, { type RequestHandler } from 'express';
 import { toException } from '../errors/convert-error.ts';
 import { type BaseException, MethodNotAllowedException, NotFoundException } from '../errors/exceptions.ts';
 
@@ -26,16 +26,21 @@ export function serveUploads({ directory }: ServeUploadsOptions): RequestHandler
     // Names are made by the server and never used again.
     immutable: true,
     maxAge: '1d',
-    setHeaders: protect,
+    setHeaders: (res, path) => res.setHeaders(new Map(Object.entries(protectionOf(path)))),
   });
-  return function serveUpload(req, res, next) {
-    if (req.method === 'OPTIONS') return next();
-    if (req.method !== 'GET' && req.method !== 'HEAD') {
-      const message = `Uploaded files are only read, found ${req.method}`;
-      return next(new MethodNotAllowedException(message, undefined, { headers: { Allow: 'GET, HEAD' } }));
-    }
+  return readsOnly((req, res, next) => {
     const done = (error?: unknown) => next(refusal(error));
     staysInside(directory, req.path).then((stays) => (stays ? serve(req, res, done) : next(missing())), done);
+  });
+}
+
+/** Answers GET and HEAD, and refuses what would change a file. */
+export function readsOnly(serve: RequestHandler): RequestHandler {
+  return function serveUpload(req, res, next) {
+    if (req.method === 'OPTIONS') return next();
+    if (req.method === 'GET' || req.method === 'HEAD') return serve(req, res, next);
+    const message = `Uploaded files are only read, found ${req.method}`;
+    next(new MethodNotAllowedException(message, undefined, { headers: { Allow: 'GET, HEAD' } }));
   };
 }
 
@@ -43,11 +48,13 @@ export function serveUploads({ directory }: ServeUploadsOptions): RequestHandler
 const isImage = /\.(?:png|jpg|webp|gif)$/;
 
 /** Front ends of other origins show these files, so helmet's same-origin policy is off for them. */
-function protect(res: Response, path: string): void {
-  if (!isImage.test(path)) res.setHeader('Content-Disposition', 'attachment');
-  res.setHeader('X-Content-Type-Options', 'nosniff');
-  res.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
-  res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+export function protectionOf(path: string): Readonly<Record<string, string>> {
+  return {
+    ...(!isImage.test(path) && { 'Content-Disposition': 'attachment' }),
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+  };
 }
 
 /**
@@ -70,7 +77,7 @@ function missing(cause?: unknown): NotFoundException {
 }
 
 /** A refused path and a missing file look the same. */
-function refusal(error: unknown): BaseException {
+export function refusal(error: unknown): BaseException {
   const exception = toException(error);
   if (exception.statusCode !== 403 && exception.statusCode !== 404) return exception;
   return missing(error);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { StorageEngine } from 'multer';
 import { BadRequestException, BaseException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';
+import type { FileStore } from './files/file-store.ts';
 import { type ImageType, imageExtensions, imageHeadLength, imageType } from './image-type.ts';
 import { stripMetadata } from './strip-metadata.ts';
 
@@ -13,7 +14,7 @@ const abandonedMs = 3_600_000;
 /** What the storage needs to know of an upload. */
 interface UploadStorageOptions {
   field: string;
-  directory: string;
+  files: FileStore;
   types: readonly ImageType[];
 }
 
@@ -31,7 +32,7 @@ export interface HiddenFile {
 export function uploadStorage(options: UploadStorageOptions): StorageEngine {
   return {
     _handleFile(_req, file, callback) {
-      const path = join(options.directory, `.${randomUUID()}.part`);
+      const path = join(options.files.incomingDirectory, `.${randomUUID()}.part`);
       // Known to multer from now on, so that it removes the file when the client goes away.
       file.path = path;
       writeHidden(file.stream, path, options).then((stored) => callback(null, stored as object), callback);
@@ -52,16 +53,16 @@ export function uploadStorage(options: UploadStorageOptions): StorageEngine {
 export async function publishUpload(
   file: HiddenFile,
   ownerKey: string,
-  { field, directory }: UploadStorageOptions,
+  { field, files }: UploadStorageOptions,
 ): Promise<{ name: string; size: number }> {
   const name = `${ownerKey}-${randomUUID()}.${imageExtensions[file.imageType]}`;
   try {
     const size = await removeMetadata(file, field);
-    await orStorageFailure(field, rename(file.path, join(directory, name)));
+    const stored = { name, size, type: file.imageType, visibility: 'public' as const };
+    await orStorageFailure(field, files.put(file.path, stored));
     return { name, size };
-  } catch (failure) {
+  } finally {
     await removeFile(file.path);
-    throw failure;
   }
 }
 
@@ -116,7 +117,7 @@ async function writeHidden(stream: Readable, path: string, options: UploadStorag
       head = Buffer.concat([head, chunk]);
       if (head.length < imageHeadLength) continue;
       acceptedType(head, options);
-      handle = await orStorageFailure(options.field, create(path, options.directory));
+      handle = await orStorageFailure(options.field, create(path, options.files.incomingDirectory));
       await orStorageFailure(options.field, handle.appendFile(head));
     }
     const type = acceptedType(head, options);

@@ -1,18 +1,27 @@
 import { createHash } from 'node:crypto';
-import { readdir, stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { InsufficientStorageException, PayloadTooLargeException } from '../errors/exceptions.ts';
-import { emptyWhenMissing, isLeftBehind, removeFile } from './upload-storage.ts';
 
 /** How much uploads may take, in bytes. */
 export interface UploadQuota {
   /** The files of one owner together. */
   perOwner: number;
-  /** All files of the directory together. */
+  /** All files of the place together. */
   total: number;
-  /** Left free on the disk of the directory. */
+  /** Left free on the disk that files come in by. */
   minimumFree: number;
+}
+
+/** What is known of the files of one place, which others may change. */
+export interface Ledger {
+  /** Asks the place again, unless what is known of these files is younger than so many milliseconds. */
+  refresh(key: string, staleMs: number): Promise<void>;
+  /** How many bytes files take whose names begin with a key; with all of them by an empty one. */
+  stored(key: string): number;
+  /** Notes a file that is stored now. */
+  add(name: string, size: number): void;
+  /** Free bytes of the disk that files come in by. */
+  free(): Promise<number>;
 }
 
 /** What a file on its way may take, in bytes, and of whose quota. */
@@ -38,11 +47,10 @@ export interface Reservation {
 }
 
 const keyLength = 16;
-/** How long the last reading of the directory is trusted, */
+/** How long the last reading of the place is trusted, */
 const staleMs = 5_000;
 /** and nobody is refused because of an older state than this. */
 const staleForRefusalMs = 500;
-const statsAtOnce = 32;
 
 /** What an owner's files begin with; nobody can tell the owner from it who does not know it. */
 function ownerKey(owner: string): string {
@@ -50,24 +58,22 @@ function ownerKey(owner: string): string {
 }
 
 /**
- * Counts what uploads take. The directory is the truth: it is read again every five seconds while uploads come, and before
+ * Counts what uploads take. The place is the truth: it is asked again every five seconds while uploads come, and before
  * anybody is refused, so that files which were replaced, or removed by anyone, count no more. Files on their way count
  * with all that they may become; one that would fit without them waits for their end. Within one process no quota is ever
- * passed; replicas on one volume see each other's files after five seconds at most, and the free space of the disk at once.
+ * passed; replicas that share a place see each other's files after five seconds at most, and the free space of the disk at
+ * once.
  */
 export class UploadUsage {
-  readonly #directory: string;
+  readonly #ledger: Ledger;
   readonly #quota: UploadQuota;
   readonly #waitMs: number;
   readonly #reserved = new Set<Room>();
-  #sizes = new Map<string, number>();
-  #readAt = Number.NEGATIVE_INFINITY;
-  #reading: Promise<void> | undefined;
   #freed = Promise.withResolvers<void>();
 
   /** @param waitMs how long a file waits for the end of others, in milliseconds */
-  constructor(directory: string, quota: UploadQuota, waitMs = 5_000) {
-    this.#directory = directory;
+  constructor(ledger: Ledger, quota: UploadQuota, waitMs = 5_000) {
+    this.#ledger = ledger;
     this.#quota = quota;
     this.#waitMs = waitMs;
   }
@@ -95,7 +101,7 @@ export class UploadUsage {
       ownerKey: room.key,
       store: (name, size) => {
         if (!this.#reserved.has(room)) return;
-        this.#sizes.set(name, size);
+        this.#ledger.add(name, size);
         this.#giveBack(room);
       },
       release: () => this.#giveBack(room),
@@ -110,11 +116,10 @@ export class UploadUsage {
 
   /** Nothing else runs between the last look and the taking, so that two who ask at once never see each other's attempt. */
   async #take(room: Room): Promise<Refusal | undefined> {
-    await this.#readOlderThan(staleMs);
-    if (this.#refusal(room)) await this.#readOlderThan(staleForRefusalMs);
+    await this.#ledger.refresh(room.key, staleMs);
+    if (this.#refusal(room)) await this.#ledger.refresh(room.key, staleForRefusalMs);
     const before = [...this.#reserved];
-    const disk = await statfs(this.#directory).catch(emptyWhenMissing);
-    const free = 'bavail' in disk ? disk.bavail * disk.bsize : Number.POSITIVE_INFINITY;
+    const free = await this.#ledger.free();
     // What was stored since then may be on the disk already or not.
     const coming = new Set([...before, ...this.#reserved]);
     const refusal = this.#refusal(room) ?? this.#refusalOfDisk(room, free, coming);
@@ -124,12 +129,12 @@ export class UploadUsage {
 
   #refusal({ key, bytes }: Room): Refusal | undefined {
     const { perOwner, total } = this.#quota;
-    const ofOwner = this.#stored(key) + bytes;
+    const ofOwner = this.#ledger.stored(key) + bytes;
     if (ofOwner + this.#coming(key) > perOwner) {
       const error = new PayloadTooLargeException(`Your uploads may take ${perOwner} bytes together; remove one first`);
       return { error, isFinal: ofOwner > perOwner };
     }
-    const ofAll = this.#stored('') + bytes;
+    const ofAll = this.#ledger.stored('') + bytes;
     if (ofAll + this.#coming('') <= total) return undefined;
     const message = `Uploads take ${total} bytes together at most (UPLOAD_TOTAL_BYTES)`;
     return { error: new InsufficientStorageException(message), isFinal: ofAll > total };
@@ -142,50 +147,8 @@ export class UploadUsage {
     return { error: new InsufficientStorageException(message), isFinal: left < this.#quota.minimumFree };
   }
 
-  /** @param key what the names of counted files begin with */
-  #stored(key: string): number {
-    let bytes = 0;
-    for (const [name, size] of this.#sizes) if (name.startsWith(key)) bytes += size;
-    return bytes;
-  }
-
   #coming(key: string): number {
     return bytesOf([...this.#reserved].filter((room) => room.key.startsWith(key)));
-  }
-
-  async #readOlderThan(ms: number): Promise<void> {
-    if (performance.now() - this.#readAt < ms) return;
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
-    await this.#reading;
-  }
-
-  /** Files never change once they have a name, so the size of each is asked for once. */
-  async #read(): Promise<void> {
-    const startedAt = performance.now();
-    const known = this.#sizes;
-    const names = await readdir(this.#directory).catch(emptyWhenMissing);
-    const sizes = new Map<string, number>();
-    for (const name of names) if (known.has(name)) sizes.set(name, known.get(name) ?? 0);
-    const fresh = names.filter((name) => !known.has(name));
-    for (let at = 0; at < fresh.length; at += statsAtOnce) {
-      await Promise.all(fresh.slice(at, at + statsAtOnce).map((name) => this.#measure(name, sizes)));
-    }
-    // What was stored meanwhile may be missing in what was read.
-    for (const [name, size] of this.#sizes) if (!known.has(name)) sizes.set(name, size);
-    this.#sizes = sizes;
-    this.#readAt = startedAt;
-  }
-
-  /** What processes that were killed left half written goes; what is half written by this one is counted as reserved. */
-  async #measure(name: string, sizes: Map<string, number>): Promise<void> {
-    const path = join(this.#directory, name);
-    // Another process may be removing it.
-    const file = await stat(path).catch(() => undefined);
-    if (!file?.isFile()) return;
-    if (isLeftBehind(name, file.mtimeMs)) return removeFile(path);
-    if (!name.startsWith('.')) sizes.set(name, file.size);
   }
 }
 

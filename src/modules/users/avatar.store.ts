@@ -1,26 +1,25 @@
 import { basename } from 'node:path';
-import { removeUpload } from 'slipway';
 
-/** The pictures of users, in the upload directory (LOCAL_UPLOAD_DIR). */
+/** The pictures of users, among the public files of the service. */
 export class AvatarStore {
-  readonly #directory: string;
+  readonly #files: Slipway.Cradle['files'];
   readonly #logger: Slipway.Cradle['logger'];
 
-  constructor({ settings, logger }: Pick<Slipway.Cradle, 'settings' | 'logger'>) {
-    this.#directory = settings.LOCAL_UPLOAD_DIR;
+  constructor({ files, logger }: Pick<Slipway.Cradle, 'files' | 'logger'>) {
+    this.#files = files;
     this.#logger = logger;
   }
 
   /** Where clients find the picture of this name. */
   urlOf(fileName: string): string {
-    return `/uploads/${fileName}`;
+    return this.#files.urlOf(fileName);
   }
 
   /** Removes the picture behind a URL of `urlOf`. One that cannot be removed is logged: nobody refers to it any more. */
   async remove(url: string | null): Promise<void> {
     if (url === null) return;
     try {
-      await removeUpload(this.#directory, basename(url));
+      await this.#files.remove(basename(url), 'public');
     } catch (error) {
       this.#logger.warn({ err: error, url }, 'unused picture not removed');
     }

@@ -18,21 +18,14 @@ import { defineRoutes, handle, rateLimit, receiveUpload, resourceRouter } from '
  *     x-data: User
  *     responses: { 413: {}, 415: {}, 429: {}, 507: {} }
  */
-export default defineRoutes(({ userController, auth, settings }) => {
+export default defineRoutes(({ userController, auth, files, settings }) => {
   const access = { read: auth.scope('users:read'), write: auth.selfOr('admin') };
   const router = resourceRouter('/users', userController, access);
-  const { UPLOAD_MAX_BYTES: maxBytes, LOCAL_UPLOAD_DIR: directory } = settings;
-  const quota = {
-    perOwner: settings.UPLOAD_USER_BYTES,
-    total: settings.UPLOAD_TOTAL_BYTES,
-    minimumFree: settings.UPLOAD_MIN_FREE_BYTES,
-  };
   const limit = rateLimit({ name: 'uploads', points: settings.UPLOADS_PER_MINUTE, seconds: 60, by: 'user' });
   const receiveAvatar = receiveUpload({
+    files,
     field: 'avatar',
-    maxBytes,
-    directory,
-    quota,
+    maxBytes: settings.UPLOAD_MAX_BYTES,
     owner: ({ params }) => `user ${params['id']}`,
   });
   router.post('/users/:id/avatar', access.write, limit, receiveAvatar, handle(userController, 'setAvatar'));

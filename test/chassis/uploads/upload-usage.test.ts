@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Express, Request, RequestHandler } from 'express';
 import request from 'supertest';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DirectoryLedger } from '../../../src/chassis/uploads/files/directory-ledger.ts';
 import { receiveUpload, removeUpload, uploadedFile } from '../../../src/chassis/uploads/receive-upload.ts';
 import { type UploadQuota, UploadUsage } from '../../../src/chassis/uploads/upload-usage.ts';
 import { images } from '../../support/images.ts';
@@ -70,7 +71,7 @@ describe('the quota of uploads', () => {
   });
 
   it('gives room that becomes free to who waits for it', async () => {
-    const usage = new UploadUsage(directory, { ...roomy, perOwner: 100 });
+    const usage = new UploadUsage(new DirectoryLedger(directory), { ...roomy, perOwner: 100 });
     const first = await usage.reserve('ada', 60);
     const second = usage.reserve('ada', 60);
     first.release();
@@ -108,7 +109,7 @@ describe('the quota of uploads', () => {
   });
 
   it('refuses what would fit without files on their way only once they took too long', async () => {
-    const usage = new UploadUsage(directory, { ...roomy, perOwner: 100, total: 150 }, 50);
+    const usage = new UploadUsage(new DirectoryLedger(directory), { ...roomy, perOwner: 100, total: 150 }, 50);
     await usage.reserve('ada', 60);
     await expect(usage.reserve('ada', 60)).rejects.toThrow('100 bytes together');
     await expect(usage.reserve('grace', 95)).rejects.toThrow('UPLOAD_TOTAL_BYTES');

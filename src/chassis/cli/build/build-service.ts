@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { chassisFile, sourcesDirectory } from '../../config/layout.ts';
 import { leanHttpPlugin, oneGrpcPlugin, wasmFilesPlugin } from './build-plugins.ts';
-import { unbundledPackages } from './unbundled-packages.ts';
+import { absentPackages, unbundledPackages } from './unbundled-packages.ts';
 
 /** Files of a service that are found by their place, not by an import: each keeps its place in the build. */
 const placed = [
@@ -51,7 +51,7 @@ export async function buildService(options: BuildOptions = {}): Promise<void> {
     platform: 'node',
     // The database is a file; what speaks to servers of its kind stays out.
     resolve: { alias: { '@libsql/client': '@libsql/client/sqlite3' } },
-    external: unbundledPackages(root).map((name) => new RegExp(`^${name}(/|$)`)),
+    external: [...unbundledPackages(root), ...absentPackages(root)].map((name) => new RegExp(`^${name}(/|$)`)),
     plugins: [leanHttpPlugin, wasmFilesPlugin, oneGrpcPlugin],
     // It would end the service instead of the build.
     onLog: (level, log, handle) => handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log),

@@ -33,6 +33,12 @@ export function settingContradictions(settings: Settings, postgresqlOnly = isPos
   }
   const replica = replicaProblem(settings);
   if (replica !== undefined) problems.push(`DATABASE_READ_URL: ${replica}`);
+  const { UPLOAD_S3_ACCESS_KEY_ID: key, UPLOAD_S3_SECRET_ACCESS_KEY: secret } = settings;
+  if ((key === undefined) !== (secret === undefined)) {
+    const [found, lacking] =
+      key === undefined ? ['SECRET_ACCESS_KEY', 'ACCESS_KEY_ID'] : ['ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'];
+    problems.push(`UPLOAD_S3_${lacking}: expected to be set, because UPLOAD_S3_${found} is; found none`);
+  }
   if (sharePort(settings)) {
     problems.push(`INTERNAL_PORT: expected another port than PORT; found ${settings.PORT} for both`);
   }

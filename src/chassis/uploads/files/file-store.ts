@@ -55,6 +55,13 @@ export const extensions: Readonly<Record<string, string>> = {
   'video/mp4': 'mp4',
 };
 
+const types: ReadonlyMap<string, string> = new Map(Object.entries(extensions).map(([type, name]) => [name, type]));
+
+/** The type of a file by the extension of its name. */
+export function typeOfName(name: string): string {
+  return types.get(name.slice(name.lastIndexOf('.') + 1)) ?? 'application/octet-stream';
+}
+
 const validName = /^[\w-]+\.\w+$/;
 
 /** Refuses a name that the server did not make, such as a path. @throws NotFoundException */

@@ -1,28 +1,19 @@
 import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Environment } from '../../config/environment.ts';
 import { removeFile } from '../upload-storage.ts';
 import { type UploadQuota, UploadUsage } from '../upload-usage.ts';
+import { DirectoryLedger } from './directory-ledger.ts';
 import { checkedName, type FileStore, noSuchFile, type Visibility } from './file-store.ts';
 
 /** `/uploads` serves nothing whose name begins with a dot. */
 const privateFolder = '.private';
 
-/** The store of files that the settings name; nothing is opened before the first file. */
-export function openFiles(settings: Environment): FileStore {
-  return localFiles(settings.LOCAL_UPLOAD_DIR, {
-    perOwner: settings.UPLOAD_USER_BYTES,
-    total: settings.UPLOAD_TOTAL_BYTES,
-    minimumFree: settings.UPLOAD_MIN_FREE_BYTES,
-  });
-}
-
 /** Files in a directory: the public ones where `/uploads` serves them, the private ones in a folder that it never serves. */
 export function localFiles(uploadDirectory: string, quota: UploadQuota): FileStore {
   const directories = { public: resolve(uploadDirectory), private: join(resolve(uploadDirectory), privateFolder) };
   const usage = {
-    public: new UploadUsage(directories.public, quota),
-    private: new UploadUsage(directories.private, quota),
+    public: new UploadUsage(new DirectoryLedger(directories.public), quota),
+    private: new UploadUsage(new DirectoryLedger(directories.private), quota),
   };
   const pathOf = (name: string, visibility: Visibility) => join(directories[visibility], checkedName(name));
   return {

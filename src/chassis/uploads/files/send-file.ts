@@ -25,14 +25,13 @@ export async function sendFile(res: Response, files: FileStore, file: Omit<Store
 }
 
 /** Answers GET and HEAD with a file or the part of it that is asked for, and with these headers beside those of its length. */
-async function sendStored(
+export async function sendStored(
   res: Response,
   files: FileStore,
   { name, visibility }: Pick<StoredFile, 'name' | 'visibility'>,
   headers: Readonly<Record<string, string>>,
 ): Promise<void> {
-  // The content of a name never changes.
-  const etag = `"${name}"`;
+  const etag = etagOf(name);
   const isHead = res.req.method === 'HEAD';
   const asked = isHead ? undefined : askedRange(res.req.headers, etag);
   const whole = isHead || asked !== undefined ? await files.sizeOf(name, visibility) : undefined;
@@ -45,6 +44,11 @@ async function sendStored(
   if (range && whole !== undefined) describePart(res, range, whole);
   if (opened) await pipeline(opened.stream, res);
   else res.end();
+}
+
+/** The content of a name never changes. */
+export function etagOf(name: string): string {
+  return `"${name}"`;
 }
 
 function describePart(res: Response, { start, end }: ByteRange, whole: number): void {

@@ -1,25 +1,55 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { bootTestApp } from '../../../support/boot-test-app.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bootTestApp, type TestApp } from '../../../support/boot-test-app.ts';
+import { TestS3, withoutS3 } from '../../../support/s3.ts';
 
 const modulesDirectory = join(import.meta.dirname, '../../../fixtures/modules-files');
-const app = await bootTestApp({
-  env: { DATABASE_URL: 'none', UPLOAD_USER_BYTES: '400000' },
-  modulesDirectory,
-  configure: (config) => ({ ...config, modules: [{ name: 'documents', enabled: true }] }),
-});
+const s3 = withoutS3 ? undefined : await TestS3.prepare();
+await s3?.start();
+afterAll(() => s3?.remove());
+
+interface Store {
+  name: string;
+  env: Record<string, string>;
+  /** What is stored, by its path or key; what comes in too. */
+  stored: (uploads: string) => string[];
+  privateFolder: string;
+  skip?: boolean;
+}
+
+const inDirectory = (uploads: string) => readdirSync(uploads, { recursive: true }).map(String);
+
+const stores: Store[] = [
+  { name: 'a directory', env: {}, stored: inDirectory, privateFolder: '.private' },
+  {
+    name: `a bucket${withoutS3}`,
+    env: s3?.settings ?? {},
+    stored: (uploads) => [...inDirectory(uploads), ...(s3?.keys() ?? [])],
+    privateFolder: 'shop/private',
+    skip: withoutS3 !== '',
+  },
+];
 
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
-function upload(path: string, content: Buffer | string, filename: string, contentType: string) {
-  return app.send((server) => server.post(path).attach('file', Buffer.from(content), { filename, contentType }));
-}
+describe.each(stores)('a file of any type in $name', ({ env, stored: storedIn, privateFolder, skip }) => {
+  if (skip) return it.skip('is stored');
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await bootTestApp({
+      env: { DATABASE_URL: 'none', UPLOAD_USER_BYTES: '400000', ...env },
+      modulesDirectory,
+      configure: (config) => ({ ...config, modules: [{ name: 'documents', enabled: true }] }),
+    });
+  });
 
-/** What is in the upload directory, hidden files too. */
-const stored = () => readdirSync(app.uploads, { recursive: true }).map(String);
+  function upload(path: string, content: Buffer | string, filename: string, contentType: string) {
+    return app.send((server) => server.post(path).attach('file', Buffer.from(content), { filename, contentType }));
+  }
 
-describe('a file of any type', () => {
+  const stored = () => storedIn(app.uploads);
+
   it('comes back byte for byte from the route that gives it, as something to be stored and not shown', async () => {
     const content = '<script>alert(1)</script>';
     const file = await upload('/private', content, '../../evil "name".html', 'text/html').expectData(201);
@@ -93,7 +123,7 @@ describe('a file of any type', () => {
 
   it('is private unless the route says otherwise: /uploads does not serve it', async () => {
     const { name } = await upload('/private', 'secret', 'a.txt', 'text/plain').expectData(201);
-    expect(stored()).toContain(join('.private', name));
+    expect(stored()).toContain(join(privateFolder, name));
     for (const path of [name, `.private/${name}`, `%2eprivate/${name}`, `x/../.private/${name}`]) {
       expect((await fetch(`${app.url}/uploads/${path}`)).status).toBe(404);
     }
@@ -132,10 +162,10 @@ describe('a file of any type', () => {
   it('is a 404 once it is removed, and by a name that is none', async () => {
     const name =
       stored()
-        .find((path) => path.startsWith('.private/'))
-        ?.replace('.private/', '') ?? '';
+        .find((path) => path.startsWith(`${privateFolder}/`))
+        ?.slice(privateFolder.length + 1) ?? '';
     expect((await app.delete(`/private/${name}`)).status).toBe(204);
-    expect(existsSync(join(app.uploads, '.private', name))).toBe(false);
+    expect(stored()).not.toContain(join(privateFolder, name));
     await app.get(`/private/${name}`).expectError(404, 'No such file');
     await app.get('/private/..%2f..%2fetc%2fpasswd').expectError(404, 'No such file');
   });

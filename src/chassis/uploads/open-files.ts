@@ -1,0 +1,51 @@
+import type { Environment } from '../config/environment.ts';
+import type { FileStore } from './files/file-store.ts';
+import { localFiles } from './files/local-files.ts';
+import type { BucketWatch } from './s3/bucket.ts';
+
+/** The files of a service. */
+interface OpenedFiles {
+  readonly store: FileStore;
+  /** Asks the bucket whether it takes the settings; undefined where files are in a directory. */
+  readonly check?: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * The store of files that the settings name: the bucket of UPLOAD_S3_BUCKET, else LOCAL_UPLOAD_DIR. Nothing is opened
+ * before the first file; what speaks to S3 is loaded only where a bucket is set.
+ *
+ * @throws Error where a bucket is set and its package is not installed
+ */
+export async function openFiles(settings: Environment, watch: BucketWatch): Promise<OpenedFiles> {
+  const { LOCAL_UPLOAD_DIR: directory, UPLOAD_S3_BUCKET: name } = settings;
+  const quota = {
+    perOwner: settings.UPLOAD_USER_BYTES,
+    total: settings.UPLOAD_TOTAL_BYTES,
+    minimumFree: settings.UPLOAD_MIN_FREE_BYTES,
+  };
+  if (name === undefined) return { store: localFiles(directory, quota), close: async () => undefined };
+  const [sdk, { Bucket }, { s3Files }] = await Promise.all([
+    importSdk(),
+    import('./s3/bucket.ts'),
+    import('./s3/s3-files.ts'),
+  ]);
+  const bucket = new Bucket(sdk, settings, watch);
+  return { store: s3Files(bucket, directory, quota), check: () => bucket.check(), close: () => bucket.close() };
+}
+
+async function importSdk(): Promise<typeof import('@aws-sdk/client-s3')> {
+  try {
+    return await import('@aws-sdk/client-s3');
+  } catch (error) {
+    if (!isMissingModule(error)) throw error;
+    throw new Error(
+      'UPLOAD_S3_BUCKET is set, and the package @aws-sdk/client-s3 is not installed; run npm install @aws-sdk/client-s3.',
+      { cause: error },
+    );
+  }
+}
+
+function isMissingModule(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
+}
