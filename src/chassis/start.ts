@@ -6,7 +6,7 @@ import { parseDatabaseUrl } from './database/client/database-url.ts';
 import { patientCheck } from './database/client/probe-database.ts';
 import { migrationNames } from './database/migrations/migration-files.ts';
 import { pendingMigrations } from './database/migrations/pending-migrations.ts';
-import { answerHeadersOf } from './http/answers/answer-headers.ts';
+import { answerHeadersOf, messagesOf } from './http/answers/answer-headers.ts';
 import { mountErrorHandling } from './http/answers/mount-error-handling.ts';
 import type { TrustProxy } from './http/pipeline/request-context-of.ts';
 import { addKnownRoute, requestListener } from './http/pipeline/request-pipeline.ts';
@@ -70,7 +70,8 @@ export async function startUp(service: Service): Promise<Started> {
   const runJobs = await loadJobs(service, telemetry.jobs);
   finishApp(service, telemetry);
   stopping.throwIfAborted();
-  const server = createHttpServer(listenerOf(service), settings, { headers: answerHeadersOf(app), logger });
+  const refusal = { headers: answerHeadersOf(app), logger };
+  const server = createHttpServer(listenerOf(service), settings, refusal, messagesOf(app));
   const drain = new Drain(server);
   runListeners(server, (work) => service.run(work));
   limitClients(server, settings, {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
 import { getRequestContext } from '../context/request-context.ts';
@@ -31,10 +31,17 @@ type ServerLimits = ConnectionLimits & SendLimits;
  * a client that waits for a 100 Continue gets it once its body is read.
  *
  * @param refusal what the answers carry that the listener has no part in, and where they are logged
+ * @param messages what requests and responses are made of; by default what Node makes them of
  */
-export function createHttpServer(listener: RequestListener, times: Times, refusal: RefusalOptions): Server {
+export function createHttpServer(
+  listener: RequestListener,
+  times: Times,
+  refusal: RefusalOptions,
+  messages: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> = {},
+): Server {
   const server = createServer(
     {
+      ...messages,
       headersTimeout: times.HTTP_HEADERS_TIMEOUT_MS,
       requestTimeout: Math.max(times.HTTP_RECEIVE_TIMEOUT_MS, times.HTTP_HEADERS_TIMEOUT_MS),
       keepAliveTimeout: times.HTTP_KEEP_ALIVE_TIMEOUT_MS,

@@ -15,15 +15,15 @@ import { sendFailure } from './send-failure.ts';
 
 /** What a failed handler may have set for the answer that it did not give. */
 const headersOfSuccess = [
-  'Content-Encoding',
-  'Content-Disposition',
-  'Content-Language',
-  'Content-Range',
-  'ETag',
-  'Last-Modified',
-  'Link',
-  'Location',
-  'X-Result-Limit',
+  'content-encoding',
+  'content-disposition',
+  'content-language',
+  'content-range',
+  'etag',
+  'last-modified',
+  'link',
+  'location',
+  'x-result-limit',
 ];
 
 /** How failures are answered. */
@@ -82,7 +82,7 @@ function respond(res: Response, exception: BaseException, { logger, production }
     return;
   }
   try {
-    for (const name of headersOfSuccess) res.removeHeader(name);
+    for (const name of headersOfSuccess) if (res.hasHeader(name)) res.removeHeader(name);
     sendFailure(res, exception, production);
   } catch (failure) {
     logFailure(logger, failure, 'error rendering failed');

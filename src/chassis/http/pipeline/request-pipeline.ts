@@ -147,8 +147,8 @@ function refuse(res: ServerResponse, { headers, logger }: RefusalOptions, except
   const requestId = res.getHeader('x-request-id') ?? requestIdOf(req);
   logger[error ? 'error' : 'warn']({ requestId, method: req.method, err: error }, exception.message);
   if (res.headersSent) return void res.destroy();
-  headers.apply(res);
   res.setHeader('x-request-id', requestId);
+  headers.apply(res);
   res.setHeader('connection', 'close');
   sendFailure(res, exception, true);
 }

@@ -1,8 +1,16 @@
+import { createServer, get } from 'node:http';
+import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { AnswerHeaders, answerHeaders, answerPreflights } from '../../../../src/chassis/http/answers/answer-headers.ts';
+import {
+  AnswerHeaders,
+  answerHeaders,
+  answerPreflights,
+  messagesOf,
+} from '../../../../src/chassis/http/answers/answer-headers.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, echoBody } from '../bare-app.ts';
+import { listening } from '../listening.ts';
 
 function appWith(headers: AnswerHeaders, step = echoBody) {
   return bareApp([requestPipeline({ headers }), step]);
@@ -67,6 +75,75 @@ describe('AnswerHeaders', () => {
       res.set('Content-Security-Policy', "script-src 'self'").send('page');
     });
     expect((await request(app).get('/')).headers['content-security-policy']).toBe("script-src 'self'");
+  });
+});
+
+/** The head of an answer: each name with all of its values, and what the step gave. */
+async function headOf(step: RequestHandler): Promise<Record<string, string[]>> {
+  const headers = new AnswerHeaders({ security: true, others: { vary: 'Accept-Encoding' } });
+  const app = appWith(headers, step);
+  await using server = await listening(createServer(messagesOf(app), app));
+  const { promise, resolve, reject } = Promise.withResolvers<Record<string, string[]>>();
+  get({ port: server.port, host: '127.0.0.1' }, (answer) => {
+    resolve(answer.headersDistinct as Record<string, string[]>);
+    answer.resume();
+  }).on('error', reject);
+  return await promise;
+}
+
+const removesOne: RequestHandler = (_req, res) => {
+  res.removeHeader('X-Frame-Options');
+  res.end();
+};
+
+describe('messagesOf', () => {
+  const policy = "script-src 'self'";
+
+  it('answers with the constant headers, each once', async () => {
+    const head = await headOf((_req, res) => void res.end());
+    expect(head).toMatchObject({ vary: ['Accept-Encoding'], 'x-frame-options': ['SAMEORIGIN'] });
+    expect(Object.values(head).every((values) => values.length === 1)).toBe(true);
+  });
+
+  it.each<[string, RequestHandler, Record<string, string[] | undefined>]>([
+    [
+      'set',
+      (_req, res) => void res.set('Content-Security-Policy', policy).end(),
+      { 'content-security-policy': [policy] },
+    ],
+    ['added to', (_req, res) => void res.vary('Origin').end(), { vary: ['Accept-Encoding, Origin'] }],
+    ['appended', (_req, res) => void res.appendHeader('vary', 'Cookie').end(), { vary: ['Accept-Encoding', 'Cookie'] }],
+    ['removed', removesOne, { 'x-frame-options': undefined }],
+    ['given to writeHead', (_req, res) => void res.writeHead(200, { Vary: '*' }).end(), { vary: ['*'] }],
+    ['given to writeHead as a list', (_req, res) => void res.writeHead(200, ['Vary', '*']).end(), { vary: ['*'] }],
+  ])('lets a handler have one of them %s, and keeps the others', async (_how, step, expected) => {
+    const head = await headOf(step);
+    for (const [name, values] of Object.entries(expected)) expect(head[name]).toEqual(values);
+    expect(head['x-content-type-options']).toEqual(['nosniff']);
+    expect(head['x-request-id']).toHaveLength(1);
+  });
+
+  it('shows them to a handler', async () => {
+    let seen: unknown[] = [];
+    await headOf((_req, res) => {
+      const { vary } = res.getHeaders();
+      seen = [res.get('Vary'), res.hasHeader('VARY'), vary, res.getHeaderNames().filter((name) => name === 'vary')];
+      res.end();
+      seen.push(res.getHeader('vary'));
+    });
+    expect(seen).toEqual(['Accept-Encoding', true, 'Accept-Encoding', ['vary'], 'Accept-Encoding']);
+  });
+
+  it('makes messages whose prototypes Express leaves as they are', async () => {
+    const app = appWith(new AnswerHeaders({}), (req, res) => void res.json([req.path, req.app === app]));
+    const before: unknown[] = [];
+    const server = createServer(messagesOf(app), (req, res) => {
+      before.push(Object.getPrototypeOf(req) === app.request, Object.getPrototypeOf(res) === app.response);
+      app(req, res);
+    });
+    await using address = await listening(server);
+    expect((await request(`http://127.0.0.1:${address.port}`).get('/x')).body).toEqual(['/x', true]);
+    expect(before).toEqual([true, true]);
   });
 });
 
