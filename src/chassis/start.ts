@@ -13,6 +13,7 @@ import { addKnownRoute, requestListener } from './http/pipeline/request-pipeline
 import { startInternalServer } from './internal/internal-server.ts';
 import { Drain } from './lifecycle/drain.ts';
 import { createHttpServer, type ListenAddress, limitClients, listen, runListeners } from './lifecycle/listen.ts';
+import { PipelinedRequests } from './lifecycle/pipelined-requests.ts';
 import { serviceIndex } from './lifecycle/service-index.ts';
 import { connectOrm } from './loaders/connect-orm.ts';
 import { loadDI } from './loaders/load-di.ts';
@@ -70,13 +71,13 @@ export async function startUp(service: Service): Promise<Started> {
   const runJobs = await loadJobs(service, telemetry.jobs);
   finishApp(service, telemetry);
   stopping.throwIfAborted();
+  const turns = new PipelinedRequests(settings, { logger, metrics: service.metrics.connections });
   const refusal = { headers: answerHeadersOf(app), logger };
-  const server = createHttpServer(listenerOf(service), settings, refusal, messagesOf(app));
+  const server = createHttpServer(listenerOf(service, turns), settings, refusal, { ...messagesOf(app), turns });
   const drain = new Drain(server);
   runListeners(server, (work) => service.run(work));
   limitClients(server, settings, {
     logger,
-    inFlight: drain.inFlight,
     metrics: service.metrics.connections,
     isProxy: (address) => (app.get('trust proxy fn') as TrustProxy)(address, 0),
   });
@@ -162,7 +163,7 @@ function finishApp(
   health.add('migrations', patientCheck(refusePendingMigrations(database, metrics.database), isBusy));
 }
 
-function listenerOf({ app, database, logger, metrics, observers, settings }: Service) {
+function listenerOf({ app, database, logger, metrics, observers, settings }: Service, turns: PipelinedRequests) {
   const admission = openAdmission(settings, {
     logger,
     metrics: metrics.overload,
@@ -171,7 +172,7 @@ function listenerOf({ app, database, logger, metrics, observers, settings }: Ser
     headers: answerHeadersOf(app),
   });
   if (admission) observers.push(admission.observer);
-  return requestListener(app, { logger, admits: admission?.gate });
+  return requestListener(app, { logger, turns, admits: admission?.gate });
 }
 
 /** The names are those known at start: what another version adds later is not this one's. */

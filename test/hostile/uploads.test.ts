@@ -1,5 +1,17 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { registerAccount } from '../support/accounts.ts';
 import { gifBlocks, images, jpegSegment, pngChunk, webpChunk } from '../support/images.ts';
@@ -21,6 +33,15 @@ symlinkSync('loop.png', join(app.uploads, 'loop.png'));
 symlinkSync('real.png', join(app.uploads, 'alias.png'));
 mkdirSync(join(app.uploads, 'directory'));
 const name = `outside-${process.pid}.txt`;
+
+/** What a descriptor of this process is open for; undefined where it has been closed. */
+function targetOf(fd: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return undefined;
+  }
+}
 
 describe('/uploads', () => {
   it.each([
@@ -53,6 +74,20 @@ describe('/uploads', () => {
     const answer = await raw(port, `GET /uploads/${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 40[04] /);
     expect(answer).not.toMatch(/a secret|root:|a picture/);
+  });
+
+  it.skipIf(!existsSync('/proc/self/fd'))('opens one file for a connection that asks for many at once', async () => {
+    const path = join(app.uploads, 'large.png');
+    writeFileSync(path, Buffer.alloc(20_000_000));
+    const socket = connect(port, '127.0.0.1').pause();
+    socket.write('GET /uploads/large.png HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(20));
+    await once(socket, 'readable');
+    const opened = () => readdirSync('/proc/self/fd').filter((fd) => targetOf(fd) === realpathSync(path)).length;
+    await expect.poll(opened).toBe(1);
+    await wait(100);
+    expect(opened()).toBe(1);
+    socket.destroy();
+    await expect.poll(opened).toBe(0);
   });
 
   it('gives a file of its own, and a link to one', async () => {

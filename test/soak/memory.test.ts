@@ -1,5 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { anyProvider, emptyDatabase } from '../support/empty-database.ts';
 import { killSpawned, type SpawnedService } from '../support/spawn-service.ts';
@@ -32,6 +34,27 @@ const widest = `/api/v1/categories/paginated?pageSize=100&include=${encodeURICom
 // With the limit of a container it lives too, measured in a control group of 256 MiB. Without one the process gives less
 // memory back, and what it takes counts the pages that it shares with others, so the bound is wider here.
 describe.skipIf(!existsSync('/proc/self/status'))('a service with the heap of a pod of 256 MiB (needs /proc)', () => {
+  it('outlives 150 clients that pipeline 20 downloads of 2 MB each and read nothing', {
+    timeout: 120_000,
+  }, async () => {
+    const { settings, remove } = await emptyDatabase(anyProvider);
+    const uploads = mkdtempSync(join(tmpdir(), 'slipway-soak-'));
+    writeFileSync(join(uploads, 'large.png'), Buffer.alloc(2_000_000));
+    const env = { NODE_OPTIONS: '--max-old-space-size=192', LOCAL_UPLOAD_DIR: uploads };
+    const { service, url } = await boot(settings.DATABASE_URL, 'small', env);
+    const before = memory(service, 'VmRSS');
+    const download = 'GET /uploads/large.png HTTP/1.1\r\nHost: a\r\n\r\n';
+    await open(Number(new URL(url).port), 150, download.repeat(20), false);
+    const asked = Date.now();
+    await expect.poll(() => Date.now() - asked > 5000, { timeout: 30_000 }).toBe(true);
+    // 3,000 files that are read ahead would take 400 MiB.
+    expect(memory(service, 'VmHWM') - before).toBeLessThan(200);
+    for (const socket of sockets.splice(0)) socket.destroy();
+    expect((await service.end()).code).toBe(0);
+    rmSync(uploads, { recursive: true });
+    await remove();
+  });
+
   it('outlives 9,000 unfinished POSTs, 60 clients that read no answers, 300 that want them compressed and 5,000 idle connections', {
     timeout: 180_000,
   }, async () => {

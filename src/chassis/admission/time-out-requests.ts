@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
 import { sendFailure } from '../http/answers/send-failure.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
+import { isQueued } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** Whose requests time out, and how late ones are answered. */
@@ -23,7 +24,8 @@ const reason = 'The request took longer than REQUEST_TIMEOUT_MS';
 /**
  * Answers 503 to requests that wait longer than `timeoutMs` for their answer, and has their work end at its next step.
  * 503 because the service is what is slow: 408 would say that the client sends too slowly, 504 that the service is a
- * gateway (RFC 9110, 15.5.9, 15.6.4 and 15.6.5). A request that still comes in, or whose answer has begun, is not cut.
+ * gateway (RFC 9110, 15.5.9, 15.6.4 and 15.6.5). A request that still comes in, waits for its turn on its connection, or
+ * whose answer has begun, is not cut.
  *
  * No request pays for this: one timer looks at all of them, ten times within `timeoutMs` and four times a second at
  * least, so the time is exact to that.
@@ -32,7 +34,7 @@ export function timeOutRequests(server: Server, timeoutMs: number, options: Time
   function check(): void {
     const now = performance.now();
     for (const res of options.inFlight as Iterable<WaitingResponse>) {
-      if (res.headersSent) continue;
+      if (res.headersSent || isQueued(res)) continue;
       const since = res.req.complete ? (res[waitsSince] ?? now) : now;
       res[waitsSince] = since;
       if (now - since >= timeoutMs) giveUp(res as Response, timeoutMs, options);

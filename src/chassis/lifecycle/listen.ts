@@ -5,10 +5,10 @@ import type { Environment } from '../config/environment.ts';
 import { getRequestContext } from '../context/request-context.ts';
 import { answerClientErrors, type RefusalOptions, refuseTunnels } from '../http/answers/client-error.ts';
 import { closeUnreadConnections, continueWhenRead } from '../http/bodies/request-body.ts';
-import { refuseExpectations } from '../http/pipeline/request-pipeline.ts';
+import { refuseExpectations, type Turns } from '../http/pipeline/request-pipeline.ts';
 import { canShare, expectFree, listenOptions, shareAccepting } from './accept-sockets.ts';
 import { type ConnectionLimits, type ConnectionWatch, limitConnections } from './connection-limits.ts';
-import { type AnswerWatch, cutStalledAnswers, type SendLimits } from './stalled-answers.ts';
+import { cutStalledAnswers, type SendLimits } from './stalled-answers.ts';
 import { StartUpError } from './start-up-report.ts';
 
 const lateRequestCheckMs = 1000;
@@ -25,19 +25,24 @@ type Times = Pick<Environment, 'HTTP_HEADERS_TIMEOUT_MS' | 'HTTP_RECEIVE_TIMEOUT
 /** What a server holds for its clients at most. */
 type ServerLimits = ConnectionLimits & SendLimits;
 
+/** What requests and responses are made of; by default what Node makes them of. */
+interface ServerParts extends Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
+  /** Of requests that the listener has no part in; by default they begin at once. */
+  turns?: Turns;
+}
+
 /**
  * An HTTP server that gives its clients a bounded time to send a request, within a second: 408 and a closed connection
  * for those who are late, for a connection that sends nothing too. Bytes that are no request get the one error body, and
  * a client that waits for a 100 Continue gets it once its body is read.
  *
  * @param refusal what the answers carry that the listener has no part in, and where they are logged
- * @param messages what requests and responses are made of; by default what Node makes them of
  */
 export function createHttpServer(
   listener: RequestListener,
   times: Times,
   refusal: RefusalOptions,
-  messages: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> = {},
+  { turns, ...messages }: ServerParts = {},
 ): Server {
   const server = createServer(
     {
@@ -58,7 +63,7 @@ export function createHttpServer(
     .on('clientError', answerClientErrors(refusal))
     .on('connect', refuseTunnels(refusal))
     .on('checkContinue', continueWhenRead(server))
-    .on('checkExpectation', refuseExpectations(refusal));
+    .on('checkExpectation', refuseExpectations(refusal, turns));
 }
 
 /**
@@ -66,7 +71,7 @@ export function createHttpServer(
  *
  * @param watch where what is refused and cut is told
  */
-export function limitClients(server: Server, limits: ServerLimits, watch: ConnectionWatch & AnswerWatch): void {
+export function limitClients(server: Server, limits: ServerLimits, watch: ConnectionWatch): void {
   cutStalledAnswers(server, limitConnections(server, limits, watch), limits, watch);
 }
 

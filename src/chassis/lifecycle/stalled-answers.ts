@@ -1,10 +1,9 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
-import type { ConnectionWatch } from './connection-limits.ts';
+import { type CutWatch, connectionCutter } from './cut-connections.ts';
 
 const checkMs = 100;
-const remindMs = 10_000;
 const stallKey = Symbol('progress of what the client takes');
 
 /** How long clients may take nothing of their answers, and what all answers hold that are not taken. */
@@ -25,14 +24,6 @@ interface WriteHandle {
   writeQueueSize?: number;
 }
 
-type Reason = 'stalled' | 'budget';
-
-/** The answers of a server, and where it tells of those that it cuts. */
-export interface AnswerWatch extends Pick<ConnectionWatch, 'logger' | 'metrics'> {
-  /** Those that are not complete yet, such as `Drain` knows. */
-  inFlight: Iterable<ServerResponse>;
-}
-
 /**
  * Cuts connections whose clients do not read their answers, which would be held in memory for as long as they like: one
  * that takes nothing for HTTP_SEND_TIMEOUT_MS, and those stalled longest while all answers together hold more than
@@ -45,15 +36,14 @@ export function cutStalledAnswers(
   server: Server,
   sockets: Iterable<Socket>,
   limits: SendLimits,
-  watch: AnswerWatch,
+  watch: CutWatch,
 ): void {
-  const cut = cutter(watch);
+  const cut = connectionCutter(watch);
 
   function check(): void {
     const now = performance.now();
     const waiting: WrittenSocket[] = [];
     let held = 0;
-    for (const response of watch.inFlight) if (isQueued(response)) held += response.writableLength;
     for (const socket of sockets) {
       const bytes = socket.writableLength;
       if (bytes === 0) {
@@ -72,28 +62,15 @@ export function cutStalledAnswers(
     for (const socket of waiting.toSorted((one, other) => since(one) - since(other))) {
       if (left <= 0) return;
       if (socket.destroyed) continue;
-      left -= heldBy(socket);
+      left -= socket.writableLength;
       cut(socket, 'budget');
     }
-  }
-
-  function heldBy(socket: Socket): number {
-    let bytes = socket.writableLength;
-    for (const response of watch.inFlight) {
-      if (isQueued(response) && response.req.socket === socket) bytes += response.writableLength;
-    }
-    return bytes;
   }
 
   server.once('listening', () => {
     const timer = setInterval(check, checkMs).unref();
     server.once('close', () => clearInterval(timer));
   });
-}
-
-/** Whether a request came before the one before it was answered: Node holds its answer until its turn. */
-function isQueued({ socket }: ServerResponse): boolean {
-  return socket === null;
 }
 
 function progressOf(socket: WrittenSocket, now: number): Progress {
@@ -111,23 +88,4 @@ function forget(socket: WrittenSocket): void {
 
 function since(socket: WrittenSocket): number {
   return socket[stallKey]?.since ?? 0;
-}
-
-/** Counts each cut; the log has a line for all of ten seconds. */
-function cutter({ logger, metrics }: Pick<ConnectionWatch, 'logger' | 'metrics'>) {
-  let count = 0;
-  let remindedAt = Number.NEGATIVE_INFINITY;
-  return (socket: Socket, reason: Reason): void => {
-    metrics.cut(reason);
-    count += 1;
-    const now = performance.now();
-    if (now - remindedAt >= remindMs) {
-      const { remoteAddress: ipAddress, writableLength: bytes } = socket;
-      logger.warn({ cut: count, reason, ipAddress, bytes }, 'connections cut: clients not reading');
-      remindedAt = now;
-      count = 0;
-    }
-    // By the error a stream that is piped to it knows that the client is at fault.
-    socket.destroy(new Error('The client did not read its answer'));
-  };
 }

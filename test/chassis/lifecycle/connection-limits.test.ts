@@ -22,7 +22,7 @@ async function serve(total: number, perAddress: number, isProxy: (address: strin
   });
   const server = createHttpServer((_req, res) => void res.end('fine'), times, { headers: noAnswerHeaders, logger });
   const limits = { ...send, HTTP_MAX_CONNECTIONS: total, HTTP_MAX_CONNECTIONS_PER_ADDRESS: perAddress };
-  limitClients(server, limits, { logger, metrics: metrics.connections, isProxy, inFlight: [] });
+  limitClients(server, limits, { logger, metrics: metrics.connections, isProxy });
   const address = await listening(server);
   onTestFinished(() => address[Symbol.asyncDispose]());
   return { port: address.port, lines, metrics, server };

@@ -4,7 +4,6 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
-import { Drain } from '../../../src/chassis/lifecycle/drain.ts';
 import { createHttpServer, limitClients } from '../../../src/chassis/lifecycle/listen.ts';
 import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
 import { memoryLog } from '../http/bare-app.ts';
@@ -24,11 +23,7 @@ const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 async function serve(limits: Partial<typeof plenty>, listener: RequestListener = (_req, res) => void res.end(large)) {
   const { logger } = memoryLog();
   const server = createHttpServer(listener, times, { headers: noAnswerHeaders, logger });
-  limitClients(
-    server,
-    { ...plenty, ...limits },
-    { logger, metrics: new ConnectionMetrics(), isProxy: () => false, inFlight: new Drain(server).inFlight },
-  );
+  limitClients(server, { ...plenty, ...limits }, { logger, metrics: new ConnectionMetrics(), isProxy: () => false });
   const address = await listening(server);
   onTestFinished(() => address[Symbol.asyncDispose]());
   return address.port;
@@ -87,13 +82,6 @@ describe('an answer that nobody reads', () => {
     }
     await oldest.closed;
     expect(others.map(({ socket }) => socket.closed)).toEqual([false, false]);
-  });
-
-  it('counts with those that wait behind it on its connection', async () => {
-    const port = await serve({ HTTP_SEND_BUDGET_BYTES: 30_000_000 });
-    const { socket, closed } = await deaf(port, get.repeat(4));
-    keepSending(socket);
-    await closed;
   });
 
   it('does not count as one while its handler is at work', async () => {

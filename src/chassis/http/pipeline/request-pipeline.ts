@@ -85,9 +85,22 @@ function answerStatus(res: ServerResponse): number {
 /** Whether a request is let in; one that is not has been answered. */
 export type Gate = (req: IncomingMessage, res: ServerResponse) => boolean;
 
+/** Has requests wait for their turn on their connection. */
+export interface Turns {
+  /** Begins a request once the ones before it are answered, or never: its connection may close or be cut before. */
+  wait(res: ServerResponse, begin: () => void): void;
+}
+
+/** Whether a request came before the one before it on its connection was answered: Node holds its answer until then. */
+export function isQueued({ socket, headersSent }: ServerResponse): boolean {
+  return socket === null && !headersSent;
+}
+
 /** What stands between a server and an app. */
 interface ListenerOptions {
   logger: Logger;
+  /** By default requests that came early on their connection begin at once. */
+  turns?: Turns | undefined;
   /** Sees each request before the app does; by default all are let in. */
   admits?: Gate | undefined;
 }
@@ -100,24 +113,35 @@ const wholeTarget = /^https?:\/\/[^/?#]*/i;
  * handler of the app passed on gets a 500. Of a target with scheme and host, as sent to proxies, the path counts, so
  * that no link of an answer leads to a host that the client made up.
  */
-export function requestListener(app: Express, { logger, admits = () => true }: ListenerOptions): RequestListener {
+export function requestListener(
+  app: Express,
+  { logger, turns, admits = () => true }: ListenerOptions,
+): RequestListener {
   const handle = app as unknown as (req: IncomingMessage, res: ServerResponse, next: NextFunction) => void;
   const refusal = { headers: answerHeadersOf(app), logger };
-  return (req, res) => {
+  return inTurn(turns, (req, res) => {
     const next = (error?: unknown) => answer(res, refusal, error);
     // HTTP/1.0 has no Host header either, and is let in. Of a line of HTTP/0.9 a proxy may make two requests.
     if (req.httpVersion === '0.9' || (req.headers.host === undefined && req.httpVersion === '1.1')) return next();
     if (hasSecondHost(req)) return next();
     if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
     if (admits(req, res)) handle(req, res, next);
+  });
+}
+
+function inTurn(turns: Turns | undefined, begin: RequestListener): RequestListener {
+  if (turns === undefined) return begin;
+  return (req, res) => {
+    if (isQueued(res)) turns.wait(res, () => begin(req, res));
+    else begin(req, res);
   };
 }
 
 /** For `server.on('checkExpectation', …)`: an expectation that cannot be met is a 417 in the one error body. */
-export function refuseExpectations(options: RefusalOptions): RequestListener {
-  return function refuseExpectation(_req, res) {
+export function refuseExpectations(options: RefusalOptions, turns?: Turns): RequestListener {
+  return inTurn(turns, function refuseExpectation(_req, res) {
     refuse(res, options, new BaseException('Only the expectation 100-continue is met', 417));
-  };
+  });
 }
 
 /** With two Host headers a proxy and the service may read different ones (RFC 9112, 3.2). Node keeps the first. */

@@ -1,9 +1,12 @@
 import { labelText, type MetricFamily } from './metric-family.ts';
 
+/** Why a connection is cut: its client reads nothing, its answers are over the budget, or it pipelines too much. */
+export type CutReason = 'stalled' | 'budget' | 'pipelined';
+
 /** Connections of the public port: those that are open, and what was refused or cut of them. */
 export class ConnectionMetrics {
   readonly #refused = { total: 0, address: 0 };
-  readonly #cut = { stalled: 0, budget: 0 };
+  readonly #cut: Record<CutReason, number> = { stalled: 0, budget: 0, pipelined: 0 };
   #open: (() => number) | undefined;
 
   /** Counts one connection that was refused, by the limit that it was beyond. */
@@ -11,8 +14,8 @@ export class ConnectionMetrics {
     this.#refused[limit] += 1;
   }
 
-  /** Counts one connection whose client did not read its answer. */
-  cut(reason: 'stalled' | 'budget'): void {
+  /** Counts one connection that was cut. */
+  cut(reason: CutReason): void {
     this.#cut[reason] += 1;
   }
 
@@ -37,7 +40,7 @@ export class ConnectionMetrics {
       },
       {
         name: 'http_connections_cut_total',
-        help: 'Connections cut because their clients did not read the answers: stalled, or first when memory ran out.',
+        help: 'Connections cut: the client read nothing (stalled), unread answers took too much memory (budget), or too many requests were pipelined.',
         type: 'counter',
         samples: () => Object.entries(this.#cut).map(([reason, value]) => ({ labels: labelText({ reason }), value })),
       },

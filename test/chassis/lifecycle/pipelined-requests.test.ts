@@ -1,0 +1,145 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import express from 'express';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
+import { requestListener } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { createHttpServer } from '../../../src/chassis/lifecycle/listen.ts';
+import { PipelinedRequests } from '../../../src/chassis/lifecycle/pipelined-requests.ts';
+import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
+import { memoryLog } from '../http/bare-app.ts';
+import { listening } from '../http/listening.ts';
+
+const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
+async function serve(listener: RequestListener, total = 1000) {
+  const { logger, lines } = memoryLog();
+  const turns = new PipelinedRequests({ HTTP_MAX_CONNECTIONS: total }, { logger, metrics: new ConnectionMetrics() });
+  const app = express().use((req, res) => void listener(req, res));
+  const server = createHttpServer(
+    requestListener(app, { logger, turns }),
+    times,
+    { headers: noAnswerHeaders, logger },
+    { turns },
+  );
+  const address = await listening(server);
+  onTestFinished(() => address[Symbol.asyncDispose]());
+  return { port: address.port, lines };
+}
+
+/** A connection that has sent these requests. */
+function send(port: number, requests: string): Socket {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  socket.write(requests);
+  return socket;
+}
+
+const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
+const last = 'Connection: close\r\n';
+
+/** A listener that answers when it is told, and the requests that it has begun. */
+function heldAnswers() {
+  const begun: { url: string; end: () => void }[] = [];
+  const listener = ({ url = '' }: IncomingMessage, res: ServerResponse) =>
+    void begun.push({ url, end: () => res.end(`answer to ${url};`) });
+  const urls = () => begun.map(({ url }) => url);
+  return { begun, urls, listener };
+}
+
+describe('requests sent ahead on one connection', () => {
+  it('begin one after the other, and are all answered in their order', async () => {
+    const { begun, urls, listener } = heldAnswers();
+    const { port } = await serve(listener);
+    const answers = text(send(port, get('/1') + get('/2') + get('/3', last)));
+    for (const url of ['/1', '/2', '/3']) {
+      await expect.poll(() => urls().at(-1)).toBe(url);
+      // Others get their turn, and no request of this connection does.
+      expect(await text(send(port, 'GET'.repeat(2)).end())).toContain('400');
+      expect(urls().at(-1)).toBe(url);
+      begun.at(-1)?.end();
+    }
+    expect((await answers).match(/answer to \/\d/g)).toEqual(['answer to /1', 'answer to /2', 'answer to /3']);
+  });
+
+  it('with bodies and with Expect are answered too', async () => {
+    const { port } = await serve(async (req, res) => {
+      res.end(`${req.url} ${req.method === 'POST' ? await text(req) : ''};`);
+    });
+    const post = (path: string, headers = '') =>
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n${headers}\r\n`;
+    const socket = send(port, `${post('/1')}body${post('/2')}body${post('/3', 'Expect: 100-continue\r\n')}`);
+    let answers = '';
+    for await (const piece of socket.setEncoding('utf8')) {
+      answers += piece;
+      if (piece.includes('100 Continue')) socket.write(`body${get('/4', last)}`);
+    }
+    expect(answers.match(/\/\d \w*;/g)).toEqual(['/1 body;', '/2 body;', '/3 body;', '/4 ;']);
+  });
+
+  it('are refused in their turn where they expect what is not met', async () => {
+    const { urls, listener } = heldAnswers();
+    const { port, lines } = await serve(listener);
+    await once(send(port, get('/') + get('/', 'Expect: a cake\r\n').repeat(100)), 'close');
+    expect([urls(), lines.map(({ reason }) => reason)]).toEqual([['/'], ['pipelined']]);
+  });
+
+  it('run in no context of the request before them', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const { port } = await serve((req, res) => {
+      seen.push(context.getStore());
+      context.run(req.url ?? '', () => setImmediate(() => res.end()));
+    });
+    await text(send(port, get('/1') + get('/2') + get('/3', last)));
+    expect(seen).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('do not begin once their connection has closed', async () => {
+    const { begun, urls, listener } = heldAnswers();
+    const { port } = await serve(listener);
+    const socket = send(port, get('/1') + get('/2'));
+    await expect.poll(urls).toEqual(['/1']);
+    socket.destroy();
+    begun[0]?.end();
+    const others = send(port, get('/other'));
+    await expect.poll(urls).toEqual(['/1', '/other']);
+    others.destroy();
+  });
+
+  it('are cut beyond 64, and what else came with them is not even parsed', async () => {
+    const { urls, listener } = heldAnswers();
+    const { port, lines } = await serve(listener);
+    let parsed = 0;
+    const count = () => {
+      parsed += 1;
+    };
+    subscribe('http.server.request.start', count);
+    onTestFinished(() => void unsubscribe('http.server.request.start', count));
+    const kept = send(port, get('/first').repeat(65));
+    await expect.poll(() => parsed).toBe(65);
+    await once(send(port, get('/second').repeat(1000)), 'close');
+    expect([parsed, urls()]).toEqual([65 + 66, ['/first', '/second']]);
+    expect(kept.destroyed).toBe(false);
+    expect(lines).toMatchObject([{ reason: 'pipelined', msg: 'connections cut: too many pipelined requests' }]);
+  });
+
+  it('are cut beyond as many as connections may be open, and make room when theirs closes', async () => {
+    const { port } = await serve(() => undefined, 10);
+    const [first, second] = [send(port, get('/').repeat(7)), send(port, get('/').repeat(4))];
+    await once(send(port, get('/').repeat(3)), 'close');
+    first.destroy();
+    await expect
+      .poll(() =>
+        once(send(port, get('/').repeat(3)), 'close', { signal: AbortSignal.timeout(100) }).then(
+          () => 'cut',
+          () => 'kept',
+        ),
+      )
+      .toBe('kept');
+    expect(second.destroyed).toBe(false);
+  });
+});
