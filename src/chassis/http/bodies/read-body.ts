@@ -10,12 +10,13 @@ import {
 } from '../../errors/exceptions.ts';
 import type { BodyBudget, HeldBody } from './body-budget.ts';
 
-const decompressors = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-};
+/** A map, because an object would also know `constructor`, which gives a body back as it is. */
+const decompressors = new Map([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+]);
 
 /** A body that comes in smaller pieces than this is put together on the way: each piece costs some 200 bytes beside its own. */
 const pieceBytes = 1_024;
@@ -42,7 +43,7 @@ interface BodyLimits {
  */
 export async function readBody(req: IncomingMessage, { limitBytes, budget }: BodyLimits): Promise<Buffer> {
   const encoding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
-  const decompress = decompressors[encoding as keyof typeof decompressors];
+  const decompress = decompressors.get(encoding);
   if (!decompress && encoding !== 'identity') throw unsupportedEncoding(encoding);
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const body = await collect(req, limitBytes, budget);
