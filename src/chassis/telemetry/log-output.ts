@@ -8,8 +8,8 @@ type Drainable = Pick<BufferedOutput, 'onProgress' | 'flush' | 'destroy'>;
 
 const standardOutput = 1;
 const flushIntervalMs = 500;
-/** As JSON writes them; a tab and a line break of a stack may stay. */
-const escapedControls = /\\(r|b|f|u00[01][\da-f])/g;
+/** As JSON writes them, or the backslash that a text has in front of the same letters; a tab and a line break of a stack may stay. */
+const escapedControls = /\\(?:\\|r|b|f|u00[0189][\da-f]|u007f|u202[89])/g;
 
 /** Standard output is the process's: all its services write by this one, so that their lines do not mix. */
 let output: BufferedOutput | undefined;
@@ -53,7 +53,7 @@ export function prettyOutput(): DestinationStream {
 
 /** pino-pretty undoes the escapes of JSON, so control characters get a second one. */
 export function showControls(line: string): string {
-  return line.replace(escapedControls, '\\\\$1');
+  return line.replace(escapedControls, (escaped) => (escaped === '\\\\' ? escaped : `\\${escaped}`));
 }
 
 function prettyStream(): DestinationStream | undefined {

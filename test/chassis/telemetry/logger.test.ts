@@ -132,6 +132,19 @@ describe('showControls', () => {
     const line = JSON.stringify({ url: 'a\r\u001b[31m', stack: 'a\n  b' });
     expect(JSON.parse(showControls(line))).toEqual({ url: 'a\\r\\u001b[31m', stack: 'a\n  b' });
   });
+
+  it('keeps those escaped that only some terminals act upon, and makes none of what a text spells out', () => {
+    const shown = (text: string) => {
+      let written = '';
+      memoryLog('info', (line) => {
+        written = line;
+      }).logger.info({ text });
+      return JSON.parse(showControls(written)).text;
+    };
+    expect(shown('\u009b31m \u007f \u2028')).toBe(String.raw`\u009b31m \u007f \u2028`);
+    const spelt = String.raw`\r \u001b[31m \\u001b \\\r`;
+    expect(shown(spelt)).toBe(spelt);
+  });
 });
 
 describe('drainOutput', () => {

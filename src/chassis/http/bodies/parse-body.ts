@@ -7,7 +7,7 @@ const strictSchemas = new WeakMap<z.ZodType, z.ZodType>();
 
 /**
  * The request body as the schema gives it (spec.md: Errors, body rules 2 and 5). Keys that an object schema does not
- * know are errors, unless the schema itself says what becomes of them.
+ * know are errors, at any depth, unless the schema itself says what becomes of them.
  *
  * @throws ValidationException `details.errors` maps each field's dotted path to its messages, at most 50 fields; what
  * concerns the body as a whole, such as its absence, stands under `body`
@@ -18,7 +18,7 @@ export function parseBody<S extends z.ZodType>(schema: S, body: unknown): z.outp
       stack: false,
     });
   }
-  const result = strict(schema).safeParse(body);
+  const result = strictTwin(schema).safeParse(body);
   if (result.success) return result.data as z.output<S>;
   throw new ValidationException(messagesByField(result.error.issues), undefined, { cause: result.error, stack: false });
 }
@@ -29,14 +29,34 @@ function kindOf(body: unknown): string {
   return Array.isArray(body) ? 'an array' : `a ${typeof body}`;
 }
 
-/** A schema made by z.object drops unknown keys silently; its strict twin is made once. */
-function strict(schema: z.ZodType): z.ZodType {
-  let twin = strictSchemas.get(schema);
-  if (twin === undefined) {
-    twin = schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
-    strictSchemas.set(schema, twin);
-  }
+/** Where a schema holds those of what is inside its values; the two halves of an intersection know each other's keys. */
+const inner = ['element', 'innerType', 'options', 'items', 'rest', 'valueType', 'in', 'getter'] as const;
+
+/** A schema made by z.object drops unknown keys silently, at any depth; its strict twin is made once. */
+function strict<T>(part: T): T {
+  if (typeof part === 'function') return (() => strict(part())) as T;
+  if (Array.isArray(part)) return part.map(strict) as T;
+  return part instanceof z.ZodType ? (strictTwin(part) as T) : part;
+}
+
+function strictTwin(schema: z.ZodType): z.ZodType {
+  const known = strictSchemas.get(schema);
+  if (known) return known;
+  const def = schema.def as unknown as Record<string, unknown>;
+  if (def['type'] !== 'object' && !inner.some((name) => name in def)) return schema;
+  const stricter: Record<string, unknown> = { ...def };
+  for (const name of inner) if (name in def) stricter[name] = strict(def[name]);
+  // Asked for when it is first used: the shape of a tree holds the tree.
+  if ('shape' in def)
+    Object.defineProperty(stricter, 'shape', { get: () => strictShape(def['shape']), enumerable: true });
+  if (def['type'] === 'object' && def['catchall'] === undefined) stricter['catchall'] = z.never();
+  const twin = schema.clone(stricter as never);
+  strictSchemas.set(schema, twin);
   return twin;
+}
+
+function strictShape(shape: unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(shape as object).map(([name, field]) => [name, strict(field)]));
 }
 
 function messagesByField(issues: readonly z.core.$ZodIssue[]): Record<string, string[]> {

@@ -36,6 +36,39 @@ describe('parseBody', () => {
     });
   });
 
+  it.each([
+    ['an object', z.object({ in: z.object({ a: z.number() }) }), { in: { a: 1, b: 2 } }, 'in.b'],
+    ['a list', z.object({ in: z.array(z.object({ a: z.number() })).min(1) }), { in: [{ a: 1, b: 2 }] }, 'in.0.b'],
+    ['an optional object', z.object({ in: z.object({ a: z.number() }).nullish() }), { in: { a: 1, b: 2 } }, 'in.b'],
+    ['one with a default', z.object({ in: z.object({}).default({}) }), { in: { b: 2 } }, 'in.b'],
+    ['a record', z.object({ in: z.record(z.string(), z.object({})) }), { in: { x: { b: 2 } } }, 'in.x.b'],
+    ['a pair', z.object({ in: z.tuple([z.object({})]) }), { in: [{ b: 2 }] }, 'in.0.b'],
+    ['what is made of one', z.object({ in: z.object({}).transform(() => 1) }), { in: { b: 2 } }, 'in.b'],
+    ['a loose body', z.looseObject({ in: z.object({}) }), { in: { b: 2 }, more: 1 }, 'in.b'],
+    ['one that is made later', z.object({ in: z.lazy(() => z.object({})) }), { in: { b: 2 } }, 'in.b'],
+  ])('names an unknown field inside of %s', (_what, deep: z.ZodType, body, field) => {
+    expect(errorsOf(() => parseBody(deep, body))).toEqual({ [field]: ['Unknown field'] });
+  });
+
+  it('takes what fits a schema of itself, of two, or of one of several, and refuses what is unknown to all', () => {
+    const tree = z.object({
+      name: z.string(),
+      get children() {
+        return z.array(tree).optional();
+      },
+    });
+    expect(parseBody(tree, { name: 'a', children: [{ name: 'b' }] })).toEqual({ name: 'a', children: [{ name: 'b' }] });
+    const child = () => parseBody(tree, { name: 'a', children: [{ name: 'b', role: 'admin' }] });
+    expect(errorsOf(child)).toEqual({ 'children.0.role': ['Unknown field'] });
+    const both = z.object({ in: z.object({ a: z.number() }).and(z.object({ b: z.number() })) });
+    expect(parseBody(both, { in: { a: 1, b: 2 } })).toEqual({ in: { a: 1, b: 2 } });
+    const kinds = [z.object({ type: z.literal('a'), a: z.number() }), z.object({ type: z.literal('b') })] as const;
+    const one = z.object({ in: z.discriminatedUnion('type', kinds) });
+    expect(parseBody(one, { in: { type: 'a', a: 1 } })).toEqual({ in: { type: 'a', a: 1 } });
+    expect(errorsOf(() => parseBody(one, { in: { type: 'b', a: 1 } }))).toEqual({ 'in.a': ['Unknown field'] });
+    expect(() => parseBody(z.object({ in: z.union(kinds) }), { in: { type: 'b', a: 1 } })).toThrow(ValidationException);
+  });
+
   it('keeps the refinements of a schema when it makes it strict', () => {
     const refined = z.object({ a: z.number(), b: z.number() }).refine(({ a, b }) => a < b, 'a must be below b');
     expect(errorsOf(() => parseBody(refined, { a: 2, b: 1 }))).toEqual({ body: ['a must be below b'] });
