@@ -2,12 +2,10 @@
  * Measures how the size of the pool, a pgbouncer and a read replica change what a service can do, and prints the tables of
  * docs/explanation/scale.md: `node load-tests/pools.ts [--duration 6s] [--size full]`.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { textTable } from './lib/summary-table.ts';
-import { readCpuTime } from './run/cpu-time.ts';
+import { readCpuTime, readProcessTime } from './run/cpu-time.ts';
 import { findK6, runK6 } from './run/k6.ts';
 import { fill, serve } from './run/service.ts';
 import { startPgbouncer, withoutPgbouncer } from './servers/pgbouncer.ts';
@@ -28,7 +26,8 @@ interface Row {
   readonly median: number;
   /** Milliseconds of CPU for each request. */
   readonly service: number;
-  readonly database: number;
+  readonly primary: number;
+  readonly replica: number;
   readonly pooler: number;
 }
 
@@ -53,9 +52,15 @@ async function ways(opened: AsyncDisposableStack, servers: ReplicatedPostgres): 
   ];
 }
 
-async function measure(k6: string, { name, variables, pooler }: Way): Promise<Row[]> {
+async function measure(k6: string, servers: ReplicatedPostgres, { name, variables, pooler }: Way): Promise<Row[]> {
   await using opened = new AsyncDisposableStack();
   const service = await serve(opened, variables);
+  const { primary, replica } = servers.processes();
+  const used = () => ({
+    service: readCpuTime(service.pid)?.service ?? 0,
+    ...{ primary: readProcessTime(primary), replica: readProcessTime(replica) },
+    pooler: pooler ? readProcessTime(pooler) : 0,
+  });
   const rows: Row[] = [];
   for (const scenario of scenarios) {
     const run = {
@@ -66,27 +71,18 @@ async function measure(k6: string, { name, variables, pooler }: Way): Promise<Ro
       rate: undefined,
       duration,
     };
-    const before = { ...readCpuTime(service.pid), pooler: pooler ? millisecondsOf(pooler) : 0 };
+    const before = used();
     const measured = await runK6(k6, { ...run, variables: {}, prometheus: undefined }, () => undefined);
-    const after = { ...readCpuTime(service.pid), pooler: pooler ? millisecondsOf(pooler) : 0 };
-    const each = (part: 'service' | 'database' | 'pooler') =>
-      Math.round((100 * ((after[part] ?? 0) - (before[part] ?? 0))) / measured.requests) / 100;
+    const after = used();
+    const each = (part: keyof typeof after) =>
+      Math.round((100 * (after[part] - before[part])) / measured.requests) / 100;
     rows.push({
       ...{ way: name, scenario, median: measured.median },
       perSecond: Math.round(measured.requests / measured.seconds),
-      ...{ service: each('service'), database: each('database'), pooler: each('pooler') },
+      ...{ service: each('service'), primary: each('primary'), replica: each('replica'), pooler: each('pooler') },
     });
   }
   return rows;
-}
-
-/** CPU that a process has used; Linux counts it in hundredths of a second. */
-function millisecondsOf(pid: number): number {
-  const fields =
-    readFileSync(join('/proc', String(pid), 'stat'), 'utf8')
-      .split(') ')[1]
-      ?.split(' ') ?? [];
-  return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
 async function run(): Promise<void> {
@@ -97,7 +93,7 @@ async function run(): Promise<void> {
   await fill(servers.primary('load'), size as 'full' | 'small', false);
   await servers.settle();
   const rows: Row[] = [];
-  for (const way of await ways(opened, servers)) rows.push(...(await measure(k6, way)));
+  for (const way of await ways(opened, servers)) rows.push(...(await measure(k6, servers, way)));
   console.log(
     textTable<Row>(
       [
@@ -106,7 +102,8 @@ async function run(): Promise<void> {
         ['requests/s', ({ perSecond }) => perSecond],
         ['median ms', ({ median }) => median],
         ['service, ms of CPU', (row) => row.service],
-        ['PostgreSQL', (row) => row.database],
+        ['PostgreSQL', (row) => row.primary],
+        ['its replica', (row) => row.replica],
         ['pgbouncer', (row) => row.pooler],
         ['', () => ''],
       ],

@@ -38,7 +38,8 @@ start_database
 k create secret generic database --from-literal=DATABASE_URL="$database_url" >/dev/null
 secret() { head -c 32 /dev/urandom | base64; }
 k create secret generic env --from-literal=AUTH_JWT_SECRET="$(secret)" --from-literal=CURSOR_SECRET="$(secret)" \
-  --from-literal=PAYMENTS_URL=http://127.0.0.1:9 --from-literal=PAYMENTS_WEBHOOK_SECRET="$(secret)" >/dev/null
+  --from-literal=PAYMENTS_URL=http://127.0.0.1:9 --from-literal=PAYMENTS_WEBHOOK_SECRET="$(secret)" \
+  --from-literal=RATE_LIMIT_ENABLED=false >/dev/null
 k create secret generic load-tests --from-literal=LOAD_EMAIL=admin@example.com --from-literal=LOAD_PASSWORD=slipway-demo-password >/dev/null
 # Pods that take uploads share what they keep.
 uploads=$work/uploads

@@ -32,7 +32,12 @@ export function openSession(document: ApiDocument): Session | undefined {
   if (!found)
     return refuse('the document has no POST …/login that takes a password; give TOKEN instead of LOAD_EMAIL.');
   const session = logIn(found.path, found.account);
-  return session ?? refuse(`${target}${found.path} did not take LOAD_EMAIL and LOAD_PASSWORD.`);
+  return (
+    session ??
+    refuse(
+      `${target}${found.path} did not take LOAD_EMAIL and LOAD_PASSWORD. Correct them; where it answered 429, set RATE_LIMIT_ENABLED=false there or give TOKEN.`,
+    )
+  );
 }
 
 /** The token to send, renewed when it is about to end. */

@@ -28,18 +28,35 @@ const millisecondsPerTick = 10;
  * this is the same on a busy machine, so it says how much one core can do. Undefined where there is no /proc.
  */
 export function readCpuTime(servicePid: number): CpuTime | undefined {
-  if (!existsSync('/proc/self/stat')) return undefined;
-  const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? readStat(Number(name)) : []));
+  const all = allStats();
   const service = all.find(({ pid }) => pid === servicePid);
   if (!service) return undefined;
   const servers = all.filter(({ name, parent }) => name === 'postgres' && parent === process.pid);
-  const backends = all.filter(({ parent }) => servers.some(({ pid }) => pid === parent));
-  const ticks = [...servers.map(({ own, ended }) => own + ended), ...backends.map(({ own }) => own)];
   return {
     service: service.own * millisecondsPerTick,
-    database: ticks.reduce((sum, tick) => sum + tick, 0) * millisecondsPerTick,
+    database: timeWithChildren(all, servers),
     memory: memoryOf(servicePid),
   };
+}
+
+/** Milliseconds of CPU that a process and its children have used, such as a PostgreSQL with its backends; 0 where there is no /proc. */
+export function readProcessTime(pid: number): number {
+  const all = allStats();
+  return timeWithChildren(
+    all,
+    all.filter((one) => one.pid === pid),
+  );
+}
+
+function timeWithChildren(all: readonly Stat[], parents: readonly Stat[]): number {
+  const children = all.filter(({ parent }) => parents.some(({ pid }) => pid === parent));
+  const ticks = [...parents.map(({ own, ended }) => own + ended), ...children.map(({ own }) => own)];
+  return ticks.reduce((sum, tick) => sum + tick, 0) * millisecondsPerTick;
+}
+
+function allStats(): Stat[] {
+  if (!existsSync('/proc/self/stat')) return [];
+  return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? readStat(Number(name)) : []));
 }
 
 /** A process may end while it is read. */

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,8 @@ export interface ReplicatedPostgres {
   primary(database: string): string;
   /** URL of the same database on the replica. */
   replica(database: string): string;
+  /** Ids of their processes. */
+  processes(): { readonly primary: number; readonly replica: number };
   /** Makes an empty database. */
   create(database: string): Promise<void>;
   /** Has the replica stop replaying what it receives, or go on. */
@@ -74,6 +77,7 @@ export async function startReplicatedPostgres(opened: AsyncDisposableStack): Pro
   const onReplica = (sql: string) => ask(urls.replica('postgres'), sql);
   return {
     ...urls,
+    processes: () => ({ primary: processOf(primary).pid ?? 0, replica: processOf(replica).pid ?? 0 }),
     create: async (database) => void (await ask(urls.primary('postgres'), `CREATE DATABASE "${database}"`)),
     pause: async () => void (await onReplica('SELECT pg_wal_replay_pause()')),
     resume: async () => void (await onReplica('SELECT pg_wal_replay_resume()')),
@@ -97,8 +101,13 @@ function copyStandby({ primary, replica }: { primary: string; replica: string },
   for (const path of [replica, ...entries]) chownSync(path, uid, gid);
 }
 
+/** The package keeps it to itself. */
+function processOf(server: object): ChildProcess {
+  return (server as { process: ChildProcess }).process;
+}
+
 async function kill(server: object): Promise<void> {
-  const { process: postmaster } = server as { process: import('node:child_process').ChildProcess };
+  const postmaster = processOf(server);
   const { promise, resolve: ended } = Promise.withResolvers<void>();
   postmaster.once('exit', () => ended());
   postmaster.kill('SIGKILL');

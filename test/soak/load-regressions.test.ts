@@ -57,10 +57,11 @@ describe.skipIf(skipped('k6'))(`a load test of a service that reads a stale repl
   it('finds that a client does not read what it wrote', async () => {
     const servers = await startReplicatedPostgres();
     await servers.create('stale');
-    const database = (url: string) => ({ provider: 'postgresql' as const, env: { ...unlimited, DATABASE_URL: url } });
-    const pod = await bootTestApp(database(servers.primary('stale')));
+    const boot = (DATABASE_URL: string, env = {}) =>
+      bootTestApp({ provider: 'postgresql', env: { ...unlimited, DATABASE_URL, ...env } });
+    const pod = await boot(servers.primary('stale'), { DATABASE_MIGRATE: 'true', DATABASE_SEED: 'small' });
     await servers.settle();
-    const reader = await bootTestApp(database(`${servers.replica('stale')}?target_session_attrs=any`));
+    const reader = await boot(`${servers.replica('stale')}?target_session_attrs=any`);
     /** As where a proxy sends lists to a pod of the replica, whatever it has replayed. */
     const toReader = (url: URL) => {
       if (url.pathname.endsWith('/paginated')) url.host = new URL(reader.url).host;
