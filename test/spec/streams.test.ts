@@ -101,6 +101,25 @@ describe('a stream of events', () => {
     await expect.poll(async () => (await state()).ended).toBe(ended + 1);
   });
 
+  it('is one of as many of a caller as the route takes, beside streams of rows, who gets the next once one has ended', async () => {
+    const { ended } = await state();
+    const streams = await Promise.all([open('/few-events'), open('/few-events')]);
+    expect(streams.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+    await app.get('/few-events').expectError(429, /^2 streams of yours are under way/);
+    expect((await app.get('/rows.csv', { count: 1 })).status).toBe(200);
+    streams[0]?.destroy();
+    await expect
+      .poll(async () => {
+        const next = await open('/few-events');
+        next.destroy();
+        return next.statusCode;
+      })
+      .toBe(200);
+    streams[1]?.destroy();
+    await app.post('/next');
+    await expect.poll(async () => (await state()).ended).toBeGreaterThanOrEqual(ended + 2);
+  });
+
   it('ends when the service begins to drain, which does not wait for its deadline', async () => {
     const other = await boot();
     const res = await open('/events', other);

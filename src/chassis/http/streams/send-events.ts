@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import { currentService } from '../../context/current-service.ts';
+import { callerKey, getRequestContext } from '../../context/request-context.ts';
 import { eventText, type ServerEvent } from './event-text.ts';
 
 /** How a stream of events is kept open. */
@@ -9,6 +10,8 @@ export interface EventsOptions {
   heartbeatMs?: number;
   /** When a client that lost the connection comes back, in milliseconds. Default 2,000. */
   retryMs?: number;
+  /** Streams of events that one caller may have open at once; the next is a 429. Default 50. */
+  perCaller?: number;
 }
 
 /** How long the answer waits for the first event, in milliseconds: what fails sooner is answered like any failure. */
@@ -25,12 +28,25 @@ export function lastEventId(req: Request): string | undefined {
  * client that reads slowly has the source wait.
  *
  * @throws what `events` raises before the first one and within a second, such as for a record that the caller may not see;
- * later it cuts the connection
+ * later it cuts the connection. TooManyRequestsException for a caller with `perCaller` streams of events open
  */
 export async function sendEvents(
   res: Response,
   events: AsyncIterable<ServerEvent>,
-  { heartbeatMs = 15_000, retryMs = 2_000 }: EventsOptions = {},
+  { heartbeatMs = 15_000, retryMs = 2_000, perCaller = 50 }: EventsOptions = {},
+): Promise<void> {
+  const leave = currentService().streams.enter(`events of ${callerKey(getRequestContext())}`, perCaller);
+  try {
+    await sendUntilEnd(res, events, { heartbeatMs, retryMs });
+  } finally {
+    leave();
+  }
+}
+
+async function sendUntilEnd(
+  res: Response,
+  events: AsyncIterable<ServerEvent>,
+  { heartbeatMs, retryMs }: Required<Pick<EventsOptions, 'heartbeatMs' | 'retryMs'>>,
 ): Promise<void> {
   const source = events[Symbol.asyncIterator]();
   const end = new StreamEnd(res, currentService().stopping);

@@ -1,8 +1,9 @@
 import { TooManyRequestsException } from '../../errors/exceptions.ts';
 
 /**
- * How many streams of rows each caller has under way. Each costs more than a thousand requests, and none of it is known when
- * it is admitted: one client with hundreds of them would leave the event loop no time for others.
+ * How many streams each caller has under way. One of rows costs more than a thousand requests, one of events holds its
+ * connection and source for hours, and none of it is known when it is admitted: one client with hundreds of them would
+ * leave others no time or no connection.
  */
 export class StreamShares {
   readonly #open = new Map<string, number>();
@@ -10,6 +11,7 @@ export class StreamShares {
   /**
    * Counts a stream.
    *
+   * @param caller whose streams of one kind count together
    * @param most of one caller at once
    * @returns ends the count
    * @throws TooManyRequestsException beyond that
