@@ -54,6 +54,13 @@ export const catalogue = {
     reads: [],
     writes: true,
   },
+  'place-order': {
+    says: 'an order drafted, changed, placed once, paid once, found and exported',
+    weight: 0.4,
+    perList: false,
+    reads: [],
+    writes: true,
+  },
   'error-mix': { says: 'requests that are wrong, each refused as documented', weight: 1, perList: false, reads: [] },
   upload: { says: 'a picture uploaded and fetched', weight: 0.4, perList: false, reads: [] },
   export: { says: 'all records as one stream', weight: 0.2, perList: true, reads: [] },

@@ -5,7 +5,7 @@ import { catalogue } from '../../load-tests/lib/catalogue.ts';
 import { scenarioNames } from '../../load-tests/run/arguments.ts';
 import { root, skipped } from '../chart/chart.ts';
 import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
-import { ordersEnv } from '../support/order-shop.ts';
+import { openOrderShop, ordersEnv } from '../support/order-shop.ts';
 import { type PlantedFault, startProxy } from './load-proxy.ts';
 import { admin, failedChecks, measureScenario, runScenario } from './run-scenario.ts';
 
@@ -21,6 +21,7 @@ const [app, written] = (
     ? []
     : await Promise.all([bootTestApp({ env: { ...unlimited, ...ordersEnv() } }), bootTestApp({ env: unlimited })])
 ) as [TestApp, TestApp];
+const shop = skipped('k6') ? undefined : await openOrderShop(unlimited);
 
 describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
   it('has an entry in the catalogue for each scenario', () => {
@@ -77,6 +78,16 @@ describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
         expect(failedChecks(run)).toEqual([]);
       },
     );
+
+    it('is ordered from, by place-order: all is placed and paid once, found and exported', async () => {
+      const { app: written, provider } = shop as NonNullable<typeof shop>;
+      const run = await measureScenario('place-order', written.url, admin);
+      expect(run.failed, run.said).toBe(0);
+      expect(failedChecks(run), run.said).toEqual([]);
+      const placed = run.checks.find(({ name }) => name === 'an order that is placed says so')?.passes ?? 0;
+      expect(placed).toBeGreaterThan(2);
+      expect(provider.charges.size).toBe(placed);
+    });
 
     it('has a search box of what its records refer to', async () => {
       const run = await measureScenario('list-search', app.url, { ...admin, RESOURCE: 'stock' });
