@@ -90,8 +90,9 @@ export {
   sanitizeSearchOptions,
   validateParam,
 } from './query/search-options.ts';
-export { ResourceController, type ResourceSchemas } from './resource/resource-controller.ts';
+export { ResourceController } from './resource/resource-controller.ts';
 export { defineRoutes, handle, type ResourceAccess, resourceRouter } from './resource/resource-router.ts';
+export type { ResourceSchemas } from './resource/resource-schemas.ts';
 export { ResourceService } from './resource/resource-service.ts';
 export { createService, type Service, type ServiceOptions } from './service.ts';
 export { createLogger, type Logger } from './telemetry/logger.ts';

@@ -4,10 +4,12 @@ import type { Filter, FindQuery, Selection } from '../query/query-types.ts';
 export interface EachRecordOptions {
   /** Default: all. */
   where?: Filter;
-  /** What is read of each record; its `id` always is. */
-  select: Selection;
+  /** What is read of each record beside its `id`. Default: nothing. */
+  select?: Selection;
   /** How many are read at once. Default 1,000. */
   batchSize?: number;
+  /** Ends it behind the record at hand: that of a job, at its time limit and where the service stops. */
+  signal?: AbortSignal;
 }
 
 /** Where records come from: a repository whose model has an `id`. */
@@ -22,7 +24,7 @@ interface Source<Row> {
  */
 export async function* eachRecord<Row extends object>(
   repository: Source<Row>,
-  { where, select, batchSize = 1_000 }: EachRecordOptions,
+  { where, select = {}, batchSize = 1_000, signal }: EachRecordOptions,
 ): AsyncGenerator<Row, void, undefined> {
   let last: unknown;
   for (;;) {
@@ -36,7 +38,10 @@ export async function* eachRecord<Row extends object>(
       orderBy: [{ id: 'asc' }],
       take: batchSize,
     });
-    yield* records;
+    for (const record of records) {
+      if (signal?.aborted) return;
+      yield record;
+    }
     if (records.length < batchSize) return;
     last = (records.at(-1) as { id?: unknown }).id;
   }

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import { chargeRequest, currentPrincipal } from '../context/request-context.ts';
 import { PreconditionFailedException } from '../errors/exceptions.ts';
@@ -13,28 +13,12 @@ import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import type { ServicePolicies } from '../query/policy/service-policies.ts';
 import type { Selection } from '../query/query-types.ts';
 import { createAll, createEach, readBulk } from './bulk-create.ts';
+import type { Action, ActionOf, ResourceSchemas } from './resource-schemas.ts';
 import type { ResourceService } from './resource-service.ts';
-
-/** A schema by what it gives, so that the compiler's message names the field that does not fit. */
-interface Gives<Output> {
-  readonly _zod: { readonly output: Output };
-}
 
 /** The columns of a service's records. */
 type ColumnOf<S> =
   S extends ResourceService<infer R, infer _C, infer _U> ? keyof Awaited<ReturnType<R['getById']>> & string : never;
-
-/** The shapes of a resource: what leaves, what comes in, and what may be asked of it. */
-export interface ResourceSchemas<S extends ResourceService = ResourceService> {
-  record: z.ZodObject;
-  /** Gives what the service's `create` takes. Left out of a resource that is never created by a request. */
-  create?: z.ZodObject & Gives<Parameters<S['create']>[0]>;
-  /** Gives what the service's `update` takes. Left out of a resource that is never changed by a request. */
-  update?: z.ZodObject & Gives<Parameters<S['update']>[1]>;
-  list: AnyListPolicy;
-  /** The policies beside `list` that `policyFor` may choose. Default: none. */
-  otherLists?: readonly AnyListPolicy[];
-}
 
 /**
  * The six standard handlers of a resource: parse, call the service, answer (spec.md: Route layout of a module).
@@ -157,7 +141,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
    * what this caller may see. If-Match is checked where records have versions.
    *
    * @param operate changes the record and gives it with what `select` selects
-   * @example place = (request, response) => this.act(request, response, (id, select) => this.service.place(id, select))
+   * @example move = (request, response) => this.act(request, response, (id, select) => this.service.move(id, placeOf(request), select))
    */
   protected async act(
     request: Request,
@@ -169,6 +153,19 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
     const record = await this.#ifMatch(request, () => operate(this.idOf(request), select));
     this.#tag(response, record);
     sendData(response, 200, readable(await policy.complete(record), policy));
+  }
+
+  /**
+   * A handler for an operation of the service on the record that the path names, answered as `update` is. For an operation
+   * that takes more than the record, write a handler and call `act`.
+   *
+   * @param name a method of the service that takes the id and what to select, and gives the record
+   * @example router.post('/orders/:id/place', auth.user(), orderController.action('place'));
+   */
+  action(name: ActionOf<S>): RequestHandler<{ id: string }> {
+    const service = this.service as S & Record<typeof name, Action>;
+    const operate: Action = (id, select) => service[name](id, select);
+    return (request, response) => this.act(request as Request, response, operate);
   }
 
   /** DELETE /<resources>/:id: 204. */

@@ -2,7 +2,8 @@ import { type Request, type RequestHandler, Router } from 'express';
 import { PreconditionRequiredException } from '../errors/exceptions.ts';
 import { asyncHandler, publicAccess } from '../http/pipeline/middleware.ts';
 import type { ServicePolicies } from '../query/policy/service-policies.ts';
-import type { ResourceController, ResourceSchemas } from './resource-controller.ts';
+import type { ResourceController } from './resource-controller.ts';
+import type { ResourceSchemas } from './resource-schemas.ts';
 
 /** A route file's default export: makes the file's router from the container's cradle. */
 export interface RouteFactory {

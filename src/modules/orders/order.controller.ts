@@ -8,14 +8,6 @@ const exported = ['number', 'status', 'note', 'placedAt', 'paidAt', 'createdAt']
 export class OrderController extends ResourceController<OrderService> {
   readonly schemas = { record: order, create: createOrder, update: updateOrder, list: orderList };
 
-  place(request: Request, response: Response): Promise<void> {
-    return this.act(request, response, (id, select) => this.service.place(id, select));
-  }
-
-  cancel(request: Request, response: Response): Promise<void> {
-    return this.act(request, response, (id, select) => this.service.cancel(id, select));
-  }
-
   export(_request: Request, response: Response): Promise<void> {
     const rows = this.service.each(Object.fromEntries(exported.map((name) => [name, true])));
     return sendStream(response, rows, { format: 'csv', filename: 'orders.csv', columns: exported });

@@ -25,7 +25,7 @@ export default defineRoutes(({ orderController, auth }) => {
   router.get('/orders/export.csv', read, handle(orderController, 'export'));
   router.get('/orders/:id/events', read, handle(orderController, 'events'));
   const once = idempotent({ unitOfWork: { isolation: 'read-committed', retries: 3 } });
-  router.post('/orders/:id/place', write, once, handle(orderController, 'place'));
-  router.post('/orders/:id/cancel', write, handle(orderController, 'cancel'));
+  router.post('/orders/:id/place', write, once, orderController.action('place'));
+  router.post('/orders/:id/cancel', write, orderController.action('cancel'));
   return router;
 });

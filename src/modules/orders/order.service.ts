@@ -103,8 +103,7 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
     const placedAt = { lt: new Date(Date.now() - this.#unpaidMs) };
     const where = { status: { in: ['placed', 'declined'] }, placedAt };
     return unscoped('orders of all tenants expire', async () => {
-      for await (const { id } of eachRecord(this.repository, { where, select: {} })) {
-        if (signal.aborted) return;
+      for await (const { id } of eachRecord(this.repository, { where, signal })) {
         await this.#giveUp(id, 'expired').catch(ignoreConflict);
       }
     });

@@ -63,8 +63,7 @@ export class PaymentService extends ResourceService<PaymentRepository> {
   settleAbandoned(signal: AbortSignal): Promise<void> {
     const where = { status: 'pending', createdAt: { lt: new Date(Date.now() - abandonedMs) } };
     return unscoped('payments of all tenants are settled', async () => {
-      for await (const { id: reference } of eachRecord(this.repository, { where, select: {} })) {
-        if (signal.aborted) return;
+      for await (const { id: reference } of eachRecord(this.repository, { where, signal })) {
         const { status, data } = await this.#provider.get('/charges/{reference}', {
           path: { reference },
           accept: [404],

@@ -3,7 +3,8 @@ import { Repository } from '../../../../src/chassis/database/repository.ts';
 import { BaseException } from '../../../../src/chassis/errors/exceptions.ts';
 import { createCursorCodec } from '../../../../src/chassis/query/paging/cursor.ts';
 import type { AnyListPolicy } from '../../../../src/chassis/query/policy/list-policy.ts';
-import { ResourceController, type ResourceSchemas } from '../../../../src/chassis/resource/resource-controller.ts';
+import { ResourceController } from '../../../../src/chassis/resource/resource-controller.ts';
+import type { ResourceSchemas } from '../../../../src/chassis/resource/resource-schemas.ts';
 import { ResourceService } from '../../../../src/chassis/resource/resource-service.ts';
 
 const cursors = createCursorCodec('a secret of the tests that is long enough');
