@@ -49,8 +49,10 @@ export async function readBody(req: IncomingMessage, { limitBytes, budget }: Bod
   const body = await collect(req, limitBytes, budget);
   if (!decompress) return body;
   try {
-    return await decompress(body, { maxOutputLength: limitBytes });
+    const work = () => decompress(body, { maxOutputLength: limitBytes });
+    return await budget.decompress(body.length + requestBytes, tooManyBodies, work);
   } catch (cause) {
+    if (cause instanceof ServiceUnavailableException) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes);
     throw new BadRequestException('The request body cannot be decompressed', undefined, { cause });
   }

@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import type { Request } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { BodyBudget } from '../../../../src/chassis/http/bodies/body-budget.ts';
 import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp } from '../bare-app.ts';
@@ -116,6 +118,27 @@ describe('bodies that come in at once', () => {
       const [answer] = (await once(socket, 'data')) as [Buffer];
       expect(String(answer)).toMatch(/^HTTP\/1.1 200 .*"length":90002/s);
     }
+  });
+
+  it('are decompressed two at a time, and those that wait for it give way, the oldest first', async () => {
+    const budget = new BodyBudget(10_000);
+    let [running, most] = [0, 0];
+    const work = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await setImmediate();
+      running -= 1;
+    };
+    const refusal = () => new Error('no room');
+    const all = Array.from({ length: 20 }, () => budget.decompress(1_000, refusal, work));
+    const outcomes = (await Promise.allSettled(all)).map(({ status }) => status);
+    expect(outcomes).toEqual([
+      ...Array(2).fill('fulfilled'),
+      ...Array(8).fill('rejected'),
+      ...Array(10).fill('fulfilled'),
+    ]);
+    expect(most).toBe(2);
+    await expect(budget.decompress(20_000, refusal, async () => 'alone')).resolves.toBe('alone');
   });
 
   it('do not count what is thrown away of a refused body', async () => {
