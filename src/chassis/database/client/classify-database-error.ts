@@ -121,6 +121,8 @@ const byDriverMessage: Record<string, Meaning> = {
   'Connection terminated due to connection timeout': ['unavailable', cannotBeReached],
   'Connection terminated unexpectedly': ['unavailable', 'the connection was closed'],
   'Connection terminated': ['unavailable', 'the connection was closed'],
+  'Client has encountered a connection error and is not queryable': ['unavailable', 'the connection was closed'],
+  'Client was closed and is not queryable': ['unavailable', 'the connection was closed'],
   'Query read timeout': ['unavailable', 'it answered too late'],
 };
 

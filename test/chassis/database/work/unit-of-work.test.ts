@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { innermostUnit } from '../../../../src/chassis/database/client/current-work.ts';
@@ -176,6 +177,34 @@ describe('a unit of work on PostgreSQL whose time-out comes while a statement ru
       await work().catch((error: unknown) => expect(error).toMatchObject({ statusCode: 503 }));
       expect(await shop.categories.count()).toBe(0);
     }
+  });
+});
+
+describe('a unit of work on PostgreSQL whose connection ends between two statements', () => {
+  const shop = openShop('postgresql');
+  const cut = async () => {
+    const pids = await innermostUnit()?.transaction.$queryRawUnsafe<{ pid: number }[]>(
+      'SELECT pg_backend_pid() AS pid',
+    );
+    const pid = pids?.[0]?.pid;
+    await onServer(`SELECT pg_terminate_backend(${pid})`);
+    await expect.poll(() => onServer(`SELECT 1 FROM pg_stat_activity WHERE pid = ${pid}`)).toEqual([]);
+    await setImmediate();
+  };
+  const unavailable = { name: 'DatabaseUnavailableException', statusCode: 503 };
+
+  it.each([
+    ['a query', () => shop.categories.count()],
+    ['a nested unit', () => shop.categories.unitOfWork(() => shop.categories.count())],
+    ['the commit', async () => undefined],
+  ])('is a DatabaseUnavailableException and stores nothing: before %s', async (_what, next) => {
+    const work = async () => {
+      await shop.categories.create({ name: 'a' });
+      await cut();
+      await next();
+    };
+    expect(await raised(() => shop.categories.unitOfWork(work))).toMatchObject(unavailable);
+    expect(await shop.stored()).toEqual([]);
   });
 });
 
