@@ -125,8 +125,7 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
 
   /** A read within the scopes of the models that it reaches, for the database; the ORM's client makes the same of what it is asked. */
   private forReader(parameters: Parameters): Parameters {
-    const scoped = this.kind.rules.isEmpty ? parameters : scopedRead(this.kind, this.modelName, parameters);
-    return toProviderQuery(scoped, this.kind);
+    return toProviderQuery(scopedRead(this.kind, this.modelName, parameters), this.kind);
   }
 
   /** What reads JSON; not within a unit of work or a transaction, whose connection is the ORM's. */

@@ -111,6 +111,23 @@ describe.each(databaseProviders)('models with fields of every type on %s', (prov
     }
   });
 
+  it.each(['json', 'orm'] as const)(
+    'sort records without a related one last in both directions, read by %s',
+    async (reads) => {
+      const { app, close } = reads === 'json' ? { app: open.app, close: async () => undefined } : await open.byOrm();
+      for (const direction of ['asc', 'desc']) {
+        for (const key of ['maker.name', 'maker.size']) {
+          const query = { orderBy: JSON.stringify({ [key]: direction }), include: '{"maker":true}' };
+          const { body } = await request(app).get('/gadgets').query(query);
+          const missing = body.data.map(({ maker }: { maker: object | null }) => maker === null);
+          expect([key, direction, missing]).toEqual([key, direction, [...missing].sort()]);
+          expect(missing).toContain(true);
+        }
+      }
+      await close();
+    },
+  );
+
   it.each(
     gadgetSorts.flatMap((key) => [
       [key, 'asc'],

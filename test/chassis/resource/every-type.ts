@@ -69,7 +69,8 @@ export const gadgetSorts = [
     'active',
     'rating',
   ],
-  ...['makerId', 'tenant'],
+  // A gadget may have no maker, and its name then neither.
+  ...['makerId', 'tenant', 'maker.name', 'maker.size'],
 ];
 
 export const gadgetList: AnyListPolicy = new ListPolicy('Gadget', {
@@ -124,8 +125,9 @@ export const addressedRecords: [string, number][] = [
   ['/gadgets/12', 404],
 ];
 
-/** The repositories, services and routes of the fixture's models on an app. */
-function mount(app: Express, orm: never): void {
+/** An app with the repositories, services and routes of the fixture's models. */
+function appOn(orm: never): Express {
+  const app = express().use(express.json());
   const resources: [string, string, AnyListPolicy][] = [
     ['gadget', '/gadgets', gadgetList],
     ['maker', '/makers', makerList],
@@ -148,6 +150,7 @@ function mount(app: Express, orm: never): void {
     });
     app.use(resourceRouter(path, controller, { read: publicAccess, write: publicAccess }));
   }
+  return app.use(errorHandler({ production: false, reporters: [], logger: memoryLog().logger }));
 }
 
 /** An app with resources of models of every type, and its database, whose client is generated for the test. */
@@ -157,6 +160,8 @@ export interface EveryTypeApp {
   client: any;
   /** The same database once more, read as JSON that it makes. */
   openReader(counts: DatabaseCounts): Promise<OpenOrm>;
+  /** The same once more, with the ORM reading all that it can. */
+  byOrm(): Promise<{ app: Express; close(): Promise<void> }>;
 }
 
 /** Generates the clients of the fixture's models, and makes their migrations. `remove` takes all of it away. */
@@ -174,16 +179,18 @@ export async function everyTypeModels() {
       const { settings, remove } = await emptyDatabase(provider, { DATABASE_JSON_READS: reads === 'json' });
       await applyMigrations(settings, join(directory, 'migrations'));
       const { client, close } = await openDatabase(settings, { clients: directory });
-      const app = express().use(express.json());
-      mount(app, client as never);
-      app.use(errorHandler({ production: false, reporters: [], logger: memoryLog().logger }));
+      const app = appOn(client as never);
       const closeAll = async () => {
         await close();
         await remove();
       };
       const openReader = (counts: DatabaseCounts) =>
         openDatabase({ ...settings, DATABASE_JSON_READS: true }, { clients: directory, counts });
-      return { app, client, openReader, close: closeAll };
+      const byOrm = async () => {
+        const other = await openDatabase({ ...settings, DATABASE_JSON_READS: false }, { clients: directory });
+        return { app: appOn(other.client as never), close: other.close };
+      };
+      return { app, client, openReader, byOrm, close: closeAll };
     },
     remove: () => rmSync(directory, { recursive: true }),
   };

@@ -15,6 +15,8 @@ export interface DataField {
     readonly name?: string;
     readonly fields?: readonly string[];
     readonly references?: readonly string[];
+    /** Whether the record that it leads to may be missing. */
+    readonly optional?: boolean;
   };
   /** The numbers that its column holds, where PostgreSQL takes fewer than the type tells. */
   readonly holds?: NumberBounds;
@@ -42,10 +44,10 @@ export function dataModelOf(text: string): DataModel {
   const declared = readModels(text);
   const { models, tables, enums } = declared;
   const modelEntries = [...models].map(([name, fields]) => {
-    const fieldEntries = fields.map(({ name: field, type, list, attributes }) => {
+    const fieldEntries = fields.map(({ name: field, type, list, optional, attributes }) => {
       const column = mappedName(attributes) ?? field;
       const native = /@db\.(\w+)/.exec(attributes)?.[1];
-      const relation = models.has(type) && relationOf(attributes);
+      const relation = models.has(type) && relationOf(attributes, optional);
       const holds = boundsOf(attributes);
       return [
         field,
@@ -62,7 +64,7 @@ export function dataModelOf(text: string): DataModel {
   return { models: Object.fromEntries(modelEntries), enums: Object.fromEntries(enumEntries), constraints };
 }
 
-function relationOf(attributes: string): NonNullable<DataField['relation']> {
+function relationOf(attributes: string, optional: boolean): NonNullable<DataField['relation']> {
   const declared = /@relation\((.*)\)/.exec(attributes)?.[1] ?? '';
   const name = /^\s*"([^"]*)"|\bname:\s*"([^"]*)"/.exec(declared);
   const fields = /\bfields:\s*\[([^\]]*)\]/.exec(declared)?.[1];
@@ -71,6 +73,7 @@ function relationOf(attributes: string): NonNullable<DataField['relation']> {
     ...(name && { name: name[1] ?? name[2] ?? '' }),
     ...(fields !== undefined && { fields: namesIn(fields) }),
     ...(references !== undefined && { references: namesIn(references) }),
+    ...(optional && { optional }),
   };
 }
 

@@ -2,7 +2,7 @@ import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter, Selection } from '../../query/query-types.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
 import { asList, type TargetDatabase } from '../reads/provider-filter.ts';
-import type { ReadParameters } from '../statements/write-statement.ts';
+import type { OrderScopes, ReadParameters } from '../statements/write-statement.ts';
 import type { ModelRules } from './model-rules.ts';
 
 /** Who reads: the database's JSON by statements of the chassis, or the ORM, which cannot filter a related record. */
@@ -83,18 +83,24 @@ export class ScopedQuery {
     return { selection: result, plan };
   }
 
-  /** The scopes of the records that an order leads to, by relation. @throws InternalServerErrorException where the ORM would have to sort */
-  orderScopes(model: string, orderBy: unknown): Record<string, { where: Filter }> | undefined {
-    let scopes: Record<string, { where: Filter }> | undefined;
+  /**
+   * The scopes of the records that an order leads to, by relation, also of those that may be missing: the ORM sorts
+   * records without them first on one database and last on the other.
+   *
+   * @throws InternalServerErrorException where the ORM would have to sort by records in a scope
+   */
+  orderScopes(model: string, orderBy: unknown): OrderScopes | undefined {
+    let scopes: OrderScopes | undefined;
     for (const term of asList(orderBy) as Filter[]) {
       for (const [name, sort] of Object.entries(term)) {
         const field = this.relation(model, name);
         if (!field) continue;
         const where = this.filterOf(field.type);
         const below = field.list ? undefined : this.orderScopes(field.type, sort);
-        if (!where && !below) continue;
-        if (this.#form === 'orm' || field.list || !where || below) throw unsortable(model, name);
-        scopes = { ...scopes, [name]: { where } };
+        const leadsOn = Object.values(below ?? {}).some((inner) => inner.where !== undefined);
+        const isSorted = this.#form === 'json' && !field.list && !leadsOn;
+        if (where ? !isSorted : leadsOn) throw unsortable(model, name);
+        if (isSorted && (where || field.relation?.optional)) scopes = { ...scopes, [name]: where ? { where } : {} };
       }
     }
     return scopes;
@@ -209,8 +215,9 @@ export class ScopedQuery {
 /** A read by statements of the chassis, within the scopes of the models that it reaches. */
 export function scopedRead<P extends ReadParameters>(database: ScopedDatabase, model: string, parameters: P): P {
   const query = new ScopedQuery(database, 'json');
-  const where = query.where(model, parameters.where);
   const orderScopes = query.orderScopes(model, parameters.orderBy);
+  if (database.rules.isEmpty) return orderScopes ? { ...parameters, orderScopes } : parameters;
+  const where = query.where(model, parameters.where);
   const { select } = parameters;
   return {
     ...parameters,

@@ -18,8 +18,8 @@ class LongDecimalError extends Error {
 }
 
 /**
- * Makes queries mean on SQLite what they mean on PostgreSQL: enums sort in declared order, JSON is equal whatever the
- * order of its keys, and a decimal that SQLite would round is refused.
+ * Makes queries mean on SQLite what they mean on PostgreSQL: enums sort in declared order, records without a related one
+ * sort last, JSON is equal whatever the order of its keys, and a decimal that SQLite would round is refused.
  */
 export class SqliteQueries {
   readonly #enums: ReadonlyMap<string, readonly string[]>;
@@ -38,11 +38,11 @@ export class SqliteQueries {
   /** The query as SQLite has to get it. */
   prepare({ sql, args, argTypes }: SqlQuery): SqliteStatement {
     const stored = args.map((arg, index) => toStored(storable(arg, argTypes[index]?.scalarType), argTypes[index]));
-    return { sql: this.#inDeclaredOrder(sql), args: stored };
+    return { sql: this.#inOrder(sql), args: stored };
   }
 
-  #inDeclaredOrder(sql: string): string {
-    if (this.#enums.size === 0 || !sql.includes(' ORDER BY ')) return sql;
+  #inOrder(sql: string): string {
+    if (!sql.includes(' ORDER BY ')) return sql;
     const known = this.#rewritten.get(sql);
     if (known !== undefined) return known;
     const rewritten = this.#rewrite(sql);
@@ -54,17 +54,19 @@ export class SqliteQueries {
 
   #rewrite(sql: string): string {
     const aliases = new Map([...sql.matchAll(aliasOfTable)].map(([, table = '', alias = '']) => [alias, table]));
-    return sql.replace(sortedColumn, (column, table: string, name: string) => {
+    return sql.replace(sortedColumn, (_term, column: string, table: string, name: string, direction: string) => {
       const values = this.#enums.get(`${aliases.get(table) ?? table}.${name}`);
-      return values
-        ? `CASE ${column} ${values.map((value, place) => `WHEN ${text(value)} THEN ${place}`).join(' ')} END`
-        : column;
+      const places = values?.map((value, place) => `WHEN ${text(value)} THEN ${place}`).join(' ');
+      // The ORM says where missing values go of nullable columns only, not of those of a record that may be missing.
+      const order =
+        table.startsWith('orderby_') && !direction.includes('NULLS') ? `${direction} NULLS LAST` : direction;
+      return `${places ? `CASE ${column} ${places} END` : column} ${order}`;
     });
   }
 }
 
 const aliasOfTable = /`main`\.`([^`]+)` AS `([^`]+)`/g;
-const sortedColumn = /(?:`main`\.)?`([^`]+)`\.`([^`]+)`(?= (?:ASC|DESC)\b)/g;
+const sortedColumn = /((?:`main`\.)?`([^`]+)`\.`([^`]+)`) ((?:ASC|DESC)\b(?: NULLS (?:FIRST|LAST))?)/g;
 
 function text(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;

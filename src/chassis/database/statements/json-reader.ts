@@ -1,4 +1,3 @@
-import { AnyNull } from '@prisma/client/runtime/client';
 import type { ArgType, SqlQueryable } from '@prisma/driver-adapter-utils';
 import { getRequestContext } from '../../context/request-context.ts';
 import {
@@ -15,7 +14,7 @@ import { StoredRecords } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
 import { UnknownShape } from './sql-dialect.ts';
 import type { StatementTarget, ValuePath } from './statement-writer.ts';
-import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
+import { type ReadParameters, type ReadStatement, shapeKey, writeCount, writeRead } from './write-statement.ts';
 
 /** Statements that are kept; the first kept are the first forgotten. */
 const mostStatements = 500;
@@ -229,39 +228,4 @@ function plainJson(value: unknown): string {
   const text = JSON.stringify(value);
   if (text.includes('\\u')) throw new UnknownShape('Json with control characters');
   return text;
-}
-
-/**
- * The text that stands for all queries of one shape: two have the same if they differ in compared values and numbers
- * only. Names carry their length, so that no name that a client chose can be taken for the structure around it.
- */
-export function shapeKey(value: unknown, literal = true): string {
-  if (value === true) return 't';
-  if (value === false) return 'f';
-  if (value === null) return 'n';
-  if (typeof value === 'string') return literal ? `${value.length}:${value}` : '?';
-  if (typeof value !== 'object' || value instanceof Date) return value === undefined ? 'u' : '?';
-  if (value === AnyNull) return 'a';
-  const known = literal ? shapeKeys.get(value) : undefined;
-  if (known !== undefined) return known;
-  const key = shapeKeyInside(value, literal);
-  const isFlat = () => Object.values(value).every((inner) => typeof inner !== 'object');
-  if (literal && Object.isFrozen(value) && isFlat()) shapeKeys.set(value, key);
-  return key;
-}
-
-/** Of what cannot change any more, such as the selection of a list policy. */
-const shapeKeys = new WeakMap<object, string>();
-
-function shapeKeyInside(value: object, literal: boolean): string {
-  let key = '';
-  if (Array.isArray(value)) {
-    for (const item of value) key += shapeKey(item, literal);
-    return `[${key}]`;
-  }
-  for (const name in value) {
-    const inner = literal ? name !== 'where' : name === 'mode';
-    key += `${name.length}:${name}${shapeKey((value as Record<string, unknown>)[name], inner)}`;
-  }
-  return `{${key}}`;
 }

@@ -1,3 +1,4 @@
+import { AnyNull } from '@prisma/client/runtime/client';
 import type { Filter, Order, Selection } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { fieldOf, type RelationLink, relationLink } from '../models/relation-link.ts';
@@ -5,13 +6,16 @@ import { type JsonColumn, UnknownShape } from './sql-dialect.ts';
 import { type Binding, type StatementTarget, StatementWriter, type ValuePath } from './statement-writer.ts';
 import { relatedSource, writeFilter } from './write-filter.ts';
 
+/** By relation the filter of the records that a caller may see of those that may be missing; without one all. */
+export type OrderScopes = Readonly<Record<string, { readonly where?: Filter }>>;
+
 /** What a read asks for, in the ORM's vocabulary. */
 export interface ReadParameters {
   readonly where?: Filter;
   readonly select?: Selection;
   readonly orderBy?: Order;
-  /** The scopes of the records that the order leads to, by relation. */
-  readonly orderScopes?: Readonly<Record<string, { readonly where: Filter }>> | undefined;
+  /** The scopes of the records that the order leads to and that may be missing, by relation. */
+  readonly orderScopes?: OrderScopes | undefined;
   readonly take?: number;
   readonly skip?: number;
 }
@@ -56,7 +60,7 @@ interface Parent {
 
 /** The scopes of the records that an order leads to, and where they stand in the parameters. */
 interface OrderScope {
-  readonly scopes: NonNullable<ReadParameters['orderScopes']>;
+  readonly scopes: OrderScopes;
   readonly path: ValuePath;
 }
 
@@ -120,12 +124,13 @@ class Reading {
       const link = relationLink(this.#dataModel, model, name);
       if (link.many) throw new UnknownShape('an order by many records');
       const other = writer.alias();
-      const where = scope?.scopes[name]?.where;
+      const inScope = scope?.scopes[name];
+      const where = inScope?.where;
       const path = [...(scope?.path ?? []), name, 'where'];
       const source = where ? this.#inScope(link.model, other, where, path) : writer.from(link.model, other);
       joins.push(`LEFT JOIN ${source} ON ${writer.equal(other, link.there, alias, link.here)}`);
       // A record out of scope counts as missing, so every field of it may be null.
-      return this.#order(link.model, other, where ? nullsLast(sort as Filter) : (sort as Filter), joins);
+      return this.#order(link.model, other, inScope ? nullsLast(sort as Filter) : (sort as Filter), joins);
     }
     const { direction, nulls } = sortOf(sort);
     return writer.dialect.order(writer.column(alias, field.column), direction, nulls);
@@ -203,4 +208,46 @@ function sortOf(sort: unknown): { word: 'asc' | 'desc'; direction: 'ASC' | 'DESC
   if (nulls !== undefined && nulls !== 'last') throw new UnknownShape('nulls first');
   if (direction !== 'asc' && direction !== 'desc') throw new UnknownShape('a direction');
   return { word: direction, direction: direction === 'asc' ? 'ASC' : 'DESC', nulls: nulls === 'last' };
+}
+
+/** What stands in an object: parts of a query, by field or relation what is asked of it, a filter, or an order. */
+type Place = 'query' | 'fields' | 'filter' | 'order';
+
+const placesInQuery: Readonly<Record<string, Place>> = { where: 'filter', select: 'fields', orderScopes: 'fields' };
+
+/**
+ * The text that stands for all queries of one shape: two have the same if they differ in compared values and numbers
+ * only. Names carry their length, so that no name that a client chose can be taken for the structure around it. A field
+ * may be called `where`, so what a name means follows from where it stands.
+ */
+export function shapeKey(value: unknown, place: Place = 'query'): string {
+  if (value === true) return 't';
+  if (value === false) return 'f';
+  if (value === null) return 'n';
+  const literal = place !== 'filter';
+  if (typeof value === 'string') return literal ? `${value.length}:${value}` : '?';
+  if (typeof value !== 'object' || value instanceof Date) return value === undefined ? 'u' : '?';
+  if (value === AnyNull) return 'a';
+  const known = literal ? shapeKeys.get(value) : undefined;
+  if (known !== undefined) return known;
+  const key = shapeKeyInside(value as Record<string, unknown>, place);
+  const isFlat = () => Object.values(value).every((inner) => typeof inner !== 'object');
+  if (literal && Object.isFrozen(value) && isFlat()) shapeKeys.set(value, key);
+  return key;
+}
+
+/** Of what cannot change any more, such as the selection of a list policy. */
+const shapeKeys = new WeakMap<object, string>();
+
+function shapeKeyInside(value: Record<string, unknown>, place: Place): string {
+  if (Array.isArray(value)) return `[${value.map((item) => shapeKey(item, place)).join('')}]`;
+  let key = '';
+  for (const name in value) key += `${name.length}:${name}${shapeKey(value[name], placeOf(name, value[name], place))}`;
+  return `{${key}}`;
+}
+
+function placeOf(name: string, value: unknown, around: Place): Place {
+  if (around === 'query') return placesInQuery[name] ?? 'order';
+  if (around === 'fields') return 'query';
+  return name === 'mode' && typeof value === 'string' ? 'order' : around;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shapeKey } from '../../../../src/chassis/database/statements/json-reader.ts';
+import { shapeKey } from '../../../../src/chassis/database/statements/write-statement.ts';
 
 describe('shapeKey', () => {
   it('is the same for queries that differ in compared values and numbers only', () => {
@@ -11,6 +11,19 @@ describe('shapeKey', () => {
 
   it('takes no name that a client chose for the structure around it', () => {
     expect(shapeKey({ select: { 'a1:b': true } })).not.toBe(shapeKey({ select: { a: { b: true } } }));
+  });
+
+  it('tells orders and selections apart also where a field or relation is called where or mode', () => {
+    const order = (sort: unknown) => shapeKey({ orderBy: [{ where: sort }] });
+    expect(order('asc')).not.toBe(order('desc'));
+    expect(order({ sort: 'asc', nulls: 'last' })).not.toBe(order({ sort: 'desc', nulls: 'last' }));
+    const related = (sort: string) =>
+      shapeKey({ select: { where: { select: { id: true }, orderBy: [{ id: sort }] } } });
+    expect(related('asc')).not.toBe(related('desc'));
+    const compared = (value: string) => shapeKey({ where: { mode: { equals: value } }, take: 1 });
+    expect(compared('a')).toBe(compared('b'));
+    const scoped = (value: string) => shapeKey({ orderScopes: { where: { where: { tenantId: { equals: value } } } } });
+    expect(scoped('a')).toBe(scoped('b'));
   });
 
   it('is found again for a selection that cannot change, and made anew for one that can', () => {
