@@ -125,7 +125,9 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
 
   /** A read within the scopes of the models that it reaches, for the database; the ORM's client makes the same of what it is asked. */
   private forReader(parameters: Parameters): Parameters {
-    return toProviderQuery(scopedRead(this.kind, this.modelName, parameters), this.kind);
+    const isPlain = this.kind.rules.isEmpty && !parameters.orderBy?.some(leadsToRelated);
+    const scoped = isPlain ? parameters : scopedRead(this.kind, this.modelName, parameters);
+    return toProviderQuery(scoped, this.kind);
   }
 
   /** What reads JSON; not within a unit of work or a transaction, whose connection is the ORM's. */
@@ -193,6 +195,11 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
     const read = replica ? () => replica.read((there) => this.read(asked, there), here) : here;
     return this.coalescer.run(key, async () => freezeRecords(await read())).catch(raiseOwn);
   }
+}
+
+/** Whether a term of an order is the field of a related record, which may be missing. */
+function leadsToRelated(term: object): boolean {
+  return Object.values(term).some((sort) => typeof sort === 'object' && !('sort' in sort));
 }
 
 /** Whether records are counted from the first of the list on; those after a cursor tell nothing of the ones before. */
