@@ -1,3 +1,4 @@
+import { AnyNull } from '@prisma/client/runtime/client';
 import type { ArgType, SqlQueryable } from '@prisma/driver-adapter-utils';
 import { getRequestContext } from '../../context/request-context.ts';
 import {
@@ -14,7 +15,7 @@ import { StoredRecords } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
 import { UnknownShape } from './sql-dialect.ts';
 import type { StatementTarget, ValuePath } from './statement-writer.ts';
-import { type ReadParameters, type ReadStatement, shapeKey, writeCount, writeRead } from './write-statement.ts';
+import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
 
 /** Statements that are kept; the first kept are the first forgotten. */
 const mostStatements = 500;
@@ -121,17 +122,12 @@ export class JsonReader {
       const rows = unit ? unit.turn(() => measured(asked, unit), true) : measured(asked);
       return (await rows) as unknown[][];
     } catch (error) {
-      // A failed statement undoes a unit of work, so nobody else can read there.
-      if (unit || isFinal(error)) throw error;
+      // A failed statement undoes a unit of work, so nobody else can read there; or the ORM would meet the same.
+      if (unit || finalErrors.some((Final) => error instanceof Final)) throw error;
       counts?.leftToOrm('failed');
       return undefined;
     }
   }
-}
-
-/** The ORM would meet the same. */
-function isFinal(error: unknown): boolean {
-  return finalErrors.some((Final) => error instanceof Final);
 }
 
 function withArguments({ bindings, ...statement }: ReadStatement, dataModel: DataModel): Statement {
@@ -228,4 +224,44 @@ function plainJson(value: unknown): string {
   const text = JSON.stringify(value);
   if (text.includes('\\u')) throw new UnknownShape('Json with control characters');
   return text;
+}
+
+/** What an object is: a query, what it asks of each field or relation, a filter, or an order. */
+type Place = 'query' | 'fields' | 'filter' | 'order';
+const placesInQuery: Readonly<Record<string, Place>> = { where: 'filter', select: 'fields', orderScopes: 'fields' };
+
+/**
+ * The text that stands for all queries of one shape: two have the same if they differ in compared values and numbers
+ * only. Names carry their length, so that no name that a client chose can be taken for the structure around it, and mean
+ * what their place says: a field may be called `where`.
+ */
+export function shapeKey(value: unknown, place: Place = 'query'): string {
+  if (typeof value === 'boolean') return value ? 't' : 'f';
+  if (value === null) return 'n';
+  const literal = place !== 'filter';
+  if (typeof value === 'string') return literal ? `${value.length}:${value}` : '?';
+  if (typeof value !== 'object' || value instanceof Date) return value === undefined ? 'u' : '?';
+  if (value === AnyNull) return 'a';
+  const known = literal ? shapeKeys.get(value) : undefined;
+  if (known !== undefined) return known;
+  const key = shapeKeyInside(value as Record<string, unknown>, place);
+  const isFlat = () => Object.values(value).every((inner) => typeof inner !== 'object');
+  if (literal && Object.isFrozen(value) && isFlat()) shapeKeys.set(value, key);
+  return key;
+}
+
+/** Of what cannot change any more, such as the selection of a list policy. */
+const shapeKeys = new WeakMap<object, string>();
+
+function shapeKeyInside(value: Record<string, unknown>, place: Place): string {
+  if (Array.isArray(value)) return `[${value.map((item) => shapeKey(item, place)).join('')}]`;
+  let key = '';
+  for (const name in value) {
+    let inner = place;
+    if (place === 'query') inner = placesInQuery[name] ?? 'order';
+    else if (place === 'fields') inner = 'query';
+    else if (name === 'mode' && typeof value[name] === 'string') inner = 'order';
+    key += `${name.length}:${name}${shapeKey(value[name], inner)}`;
+  }
+  return `{${key}}`;
 }

@@ -1,4 +1,3 @@
-import { AnyNull } from '@prisma/client/runtime/client';
 import type { Filter, Order, Selection } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { fieldOf, type RelationLink, relationLink } from '../models/relation-link.ts';
@@ -208,46 +207,4 @@ function sortOf(sort: unknown): { word: 'asc' | 'desc'; direction: 'ASC' | 'DESC
   if (nulls !== undefined && nulls !== 'last') throw new UnknownShape('nulls first');
   if (direction !== 'asc' && direction !== 'desc') throw new UnknownShape('a direction');
   return { word: direction, direction: direction === 'asc' ? 'ASC' : 'DESC', nulls: nulls === 'last' };
-}
-
-/** What stands in an object: parts of a query, by field or relation what is asked of it, a filter, or an order. */
-type Place = 'query' | 'fields' | 'filter' | 'order';
-
-const placesInQuery: Readonly<Record<string, Place>> = { where: 'filter', select: 'fields', orderScopes: 'fields' };
-
-/**
- * The text that stands for all queries of one shape: two have the same if they differ in compared values and numbers
- * only. Names carry their length, so that no name that a client chose can be taken for the structure around it. A field
- * may be called `where`, so what a name means follows from where it stands.
- */
-export function shapeKey(value: unknown, place: Place = 'query'): string {
-  if (value === true) return 't';
-  if (value === false) return 'f';
-  if (value === null) return 'n';
-  const literal = place !== 'filter';
-  if (typeof value === 'string') return literal ? `${value.length}:${value}` : '?';
-  if (typeof value !== 'object' || value instanceof Date) return value === undefined ? 'u' : '?';
-  if (value === AnyNull) return 'a';
-  const known = literal ? shapeKeys.get(value) : undefined;
-  if (known !== undefined) return known;
-  const key = shapeKeyInside(value as Record<string, unknown>, place);
-  const isFlat = () => Object.values(value).every((inner) => typeof inner !== 'object');
-  if (literal && Object.isFrozen(value) && isFlat()) shapeKeys.set(value, key);
-  return key;
-}
-
-/** Of what cannot change any more, such as the selection of a list policy. */
-const shapeKeys = new WeakMap<object, string>();
-
-function shapeKeyInside(value: Record<string, unknown>, place: Place): string {
-  if (Array.isArray(value)) return `[${value.map((item) => shapeKey(item, place)).join('')}]`;
-  let key = '';
-  for (const name in value) key += `${name.length}:${name}${shapeKey(value[name], placeOf(name, value[name], place))}`;
-  return `{${key}}`;
-}
-
-function placeOf(name: string, value: unknown, around: Place): Place {
-  if (around === 'query') return placesInQuery[name] ?? 'order';
-  if (around === 'fields') return 'query';
-  return name === 'mode' && typeof value === 'string' ? 'order' : around;
 }
