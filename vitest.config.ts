@@ -9,7 +9,12 @@ const providers = providersOf(models);
 const ofSqlite = providers.includes('sqlite')
   ? []
   : ['test/chassis/database/sqlite/**', 'test/process/slow-sqlite.test.ts'];
-const anyDatabase = ['test/modules/**/*.test.ts', 'test/spec/**/*.test.ts', 'test/leaks/**/*.test.ts'];
+const anyDatabase = [
+  'test/modules/**/*.test.ts',
+  'test/spec/**/*.test.ts',
+  'test/leaks/**/*.test.ts',
+  'test/sample/lists.test.ts',
+];
 /** Tests of what a process loads, opens, prints and leaves behind; each file of them has one of its own. */
 const ofProcess = ['test/process/**/*.test.ts', 'test/chassis/telemetry/**/*.test.ts'];
 /** Minutes of load, run alone and one after the other: npm run test:soak. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { z } from 'zod';
 import { environmentSchema, readEnvironment } from '../../src/chassis/config/environment.ts';
-import { authSettings } from '../../src/modules/auth/auth.config.ts';
 import {
   examples,
   type Manifest,
@@ -16,6 +16,8 @@ import {
   type Values,
 } from './chart.ts';
 
+/** As a module of a service has them. */
+const authSettings = { AUTH_JWT_SECRET: z.string().min(32).meta({ secret: true, requiredInProduction: true }) };
 const settings = { ...environmentSchema.shape, ...authSettings };
 
 /** What others read: Node, and the value of OTEL_RESOURCE_ATTRIBUTES. */

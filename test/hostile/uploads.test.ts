@@ -13,7 +13,6 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { registerAccount } from '../support/accounts.ts';
 import { gifBlocks, images, jpegSegment, pngChunk, webpChunk } from '../support/images.ts';
 import { hostileApp, raw } from './hostile-app.ts';
 
@@ -107,8 +106,11 @@ describe('a picture that is a page too', () => {
     ['JPEG', 'jpg', 'image/jpeg', images.jpg(script, jpegSegment(0xfe, script))],
     ['WebP', 'webp', 'image/webp', images.webp(script, webpChunk('XMP ', script))],
   ])('as %s is served as a picture that runs nothing', async (_type, extension, mediaType, content) => {
-    const { path, client } = await registerAccount(app);
-    const user = await client.upload(`${path}/avatar`, 'avatar', content, 'page.html').expectData();
+    const { id } = await app.orm.user.findFirstOrThrow();
+    const user = await app
+      .as('admin')
+      .upload(`/api/v1/users/${id}/avatar`, 'avatar', content, 'page.html')
+      .expectData();
     expect(user.avatarUrl).toMatch(new RegExp(`\\.${extension}$`));
     const { headers, body } = await app.get(user.avatarUrl);
     // Of a picture, what stands among its pixels is a part.

@@ -1,26 +1,15 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { bootTestApp } from '../support/boot-test-app.ts';
-import { documents } from './code-blocks.ts';
 import { read, root } from './repository.ts';
 
 const readme = read('README.md');
 const contributing = read('CONTRIBUTING.md');
 const lines = readme.split('\n');
-
-/** Every command of a document that has its answer below it. */
-const examples = documents.flatMap((file) =>
-  [...read(file).matchAll(/```sh run\n([^`]*?localhost:3000[^`]*?)```\s+```json\n(.*?)```/gs)].map(
-    ([, command = '', answer = '']) => ({ title: `${file}: ${command.split('\n', 1)[0]}`, command, answer }),
-  ),
-);
-
-const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 describe('README.md', () => {
   it('says what it is in one sentence and how to start by line 25', () => {
@@ -37,8 +26,6 @@ describe('README.md', () => {
     const measured = read('load-tests/peers/README.md').split('\n');
     expect(rows.filter((row) => !measured.includes(row))).toEqual([]);
   });
-
-  it('has its examples with answers', () => expect(examples.length).toBeGreaterThanOrEqual(3));
 });
 
 describe('CONTRIBUTING.md', () => {
@@ -63,21 +50,6 @@ describe('CONTRIBUTING.md', () => {
   });
 });
 
-describe.skipIf(!hasCurl)('a command of the documents (needs curl)', async () => {
-  const { url } = hasCurl ? await bootTestApp() : { url: '' };
-
-  it.each(examples)('gives the answer that stands there: $title', async ({ command, answer }) => {
-    const { stdout } = await promisify(execFile)('sh', ['-c', command.replaceAll('http://localhost:3000', url)]);
-    expect(comparable(stdout)).toEqual(comparable(answer));
-  });
-
-  it('opens the API page', async () => {
-    for (const [, path] of readme.matchAll(/<http:\/\/localhost:3000(.*?)>/g)) {
-      expect((await fetch(url + path)).status).toBe(200);
-    }
-  });
-});
-
 describe('the service embedded in docs/how-to/embed.md', () => {
   it('starts, tells its addresses and ends', async () => {
     const [, source = ''] = /```ts\n([\s\S]*?)```/.exec(read('docs/how-to/embed.md')) ?? [];
@@ -92,8 +64,3 @@ describe('the service embedded in docs/how-to/embed.md', () => {
     }
   }, 60_000);
 });
-
-/** An answer without the one thing that differs each time, the moment of a failure. */
-function comparable(json: string): unknown {
-  return JSON.parse(json, (key, value) => (key === 'timestamp' ? 'a moment' : value));
-}

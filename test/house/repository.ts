@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
 /** The directory of package.json. */
 export const root = join(import.meta.dirname, '../..');
+
+/** Whether the reference service is there, of which some documents tell; a copy without src/modules is whole all the same. */
+export const hasSample = existsSync(join(root, 'src/modules'));
 
 /** The text of a file, by its path from the root. */
 export function read(path: string): string {

@@ -9,7 +9,7 @@ const production = {
   LOG_LEVEL: 'info',
   SHUTDOWN_ACCEPT_MS: '0',
   DATABASE_URL: database.settings.DATABASE_URL,
-  AUTH_JWT_SECRET: 'a secret of the tests, 32 letters or more',
+  ACCESS_SECRET: 'a secret of the tests, 32 letters or more',
   CURSOR_SECRET: 'another secret of the tests, 32 letters or more',
 };
 
@@ -27,7 +27,7 @@ describe('the build', () => {
     const service = new SpawnedService({ program, env: { NODE_ENV: 'production', DATABASE_URL: '' } });
     expect((await service.closed).code).toBe(1);
     expect(service.stdout + service.stderr).toMatch(
-      /DATABASE_URL: expected.*CURSOR_SECRET: expected.*AUTH_JWT_SECRET: expected/s,
+      /DATABASE_URL: expected.*CURSOR_SECRET: expected.*ACCESS_SECRET: expected/s,
     );
   });
 

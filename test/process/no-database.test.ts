@@ -17,7 +17,7 @@ describe('a service without a database', () => {
   });
 
   it('is not ready while a module needs a database, and says which', async () => {
-    const secret = { AUTH_JWT_SECRET: 'a secret of the tests, 32 letters or more' };
+    const secret = { ACCESS_SECRET: 'a secret of the tests, 32 letters or more' };
     const service = new SpawnedService({ env: { ...env, ...secret } });
     const { internalUrl, failures } = await service.line('started, not ready');
     expect(await (await fetch(`${internalUrl}/readyz`)).json()).toMatchObject({ status: 'unavailable' });

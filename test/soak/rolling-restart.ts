@@ -65,7 +65,11 @@ async function boot(databaseUrl: string): Promise<Instance> {
   const service = new SpawnedService({
     env: {
       DATABASE_URL: databaseUrl,
-      ...{ DATABASE_MIGRATE: 'true', DATABASE_SEED: 'small', AUTH_JWT_SECRET: 'of all instances the same secret' },
+      ...{
+        DATABASE_MIGRATE: 'true',
+        DATABASE_SEED: 'small',
+        ACCESS_SECRET: 'of all instances the same secret, 32 or more',
+      },
       ...{ SHUTDOWN_ACCEPT_MS: '500', SHUTDOWN_DEADLINE_MS: '10000', ENABLE_OPENAPI: 'false' },
       ...{ ENABLE_LOGGING: 'false', RATE_LIMIT_ENABLED: 'false' },
     },

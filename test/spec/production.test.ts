@@ -5,7 +5,7 @@ import { bootTestApp } from '../support/boot-test-app.ts';
 const secret = 'a secret of the tests, 32 letters or more';
 const app = await bootTestApp({
   modulesDirectory: join(import.meta.dirname, '../fixtures/modules'),
-  env: { NODE_ENV: 'production', AUTH_JWT_SECRET: secret, CURSOR_SECRET: secret },
+  env: { NODE_ENV: 'production', ACCESS_SECRET: secret, CURSOR_SECRET: secret },
   configure: (config) => ({ ...config, modules: [{ name: 'failures', enabled: true }] }),
 });
 

@@ -7,13 +7,13 @@ import { templateDatabases } from '../../src/chassis/testing/template-databases.
 
 const builtForTests = join(import.meta.dirname, '../../dist-test');
 
-/** Builds the service, brings a PostgreSQL server along and makes one migrated, seeded template per database. */
+/** Builds the service of the tests of the chassis, brings a PostgreSQL server along and makes one migrated, seeded template per database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const fixtures = ['test/fixtures/{deeds,observed,relay,trouble}/**/*.ts'];
   const fill = (orm: OrmClient) => seed(orm, { size: 'small', accounts: true });
   const [end] = await Promise.all([
     templateDatabases(project, fill),
-    buildService({ outDir: builtForTests, more: fixtures }),
+    buildService({ source: 'test/fixtures/service', outDir: builtForTests, more: fixtures }),
   ]);
   return end;
 }

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AppConfig, ModuleConfig } from '../../src/chassis/config/app-config.ts';
 import { whenDone } from '../../src/chassis/testing/test-database.ts';
+import { fixtureModules } from '../fixtures/service/app.config.ts';
 
-const own = join(import.meta.dirname, '../../src/modules');
 const linked = join(import.meta.dirname, '../fixtures/modules-linked');
 
 /**
- * A directory with the modules of the service and those of test/fixtures/modules-linked, until the test's file is done.
+ * A directory with the modules of test/fixtures/service and those of test/fixtures/modules-linked, until the test's file is done.
  *
  * @param others directories that stand there in place of modules, by their name
  */
 export function linkedModules(others: Record<string, string> = {}): string {
   const directory = mkdtempSync(join(tmpdir(), 'slipway-modules-'));
-  const found = [own, linked].flatMap((parent) =>
+  const found = [fixtureModules, linked].flatMap((parent) =>
     readdirSync(parent).map((name) => [name, join(parent, name)] as const),
   );
   for (const [name, path] of Object.entries({ ...Object.fromEntries(found), ...others })) {

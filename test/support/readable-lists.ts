@@ -1,6 +1,6 @@
 import { type RegisteredPolicy, registeredPolicies } from '../../src/chassis/loaders/mounted-routers.ts';
 import type { TestClient } from '../../src/chassis/testing/test-client.ts';
-import type { TestApp } from './boot-test-app.ts';
+import type { TestApp } from './test-app.ts';
 
 /** A list of a running application, and who may ask of it what the policy allows, with the least rights. */
 export interface ReadableList extends RegisteredPolicy {
@@ -14,7 +14,9 @@ export interface ReadableList extends RegisteredPolicy {
  * covers modules that it does not know.
  */
 export async function readableLists(app: TestApp): Promise<ReadableList[]> {
-  const clients = app.service.modules.includes('auth') ? [app.as('user'), app.as('admin')] : [app];
+  const clients = app.service.modules.some((name) => /^(auth|access)$/.test(name))
+    ? [app.as('user'), app.as('admin')]
+    : [app];
   const lists: ReadableList[] = [];
   for (const registered of registeredPolicies(app.express)) {
     const before = lists.filter(({ path }) => path === registered.path).length;

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { unscoped } from '../../src/chassis/context/run-as.ts';
 import { databaseKindOf } from '../../src/chassis/database/client/database-kind.ts';
 import type { AnyListPolicy } from '../../src/chassis/index.ts';
 import { registeredPolicies } from '../../src/chassis/loaders/mounted-routers.ts';
 import type { TestClient } from '../../src/chassis/testing/test-client.ts';
-import type { TestApp } from './boot-test-app.ts';
 import { readModels } from './models.ts';
-import { act, aDraft, aTenant, beyondScopes } from './order-shop.ts';
+import type { TestApp } from './test-app.ts';
 
 /** A tenant with rows of its own, who asks as its administrator. */
 export interface FilledTenant {
@@ -15,17 +16,29 @@ export interface FilledTenant {
 }
 
 /**
- * Gives a tenant rows of every model with a scope; a module whose rows belong to somebody adds its own here.
+ * Gives a tenant of the service of test/fixtures/service rows of every model with a scope.
  *
  * @returns the tenant's administrator
  */
-async function fillTenant(app: TestApp): Promise<TestClient> {
-  const { admin, user, products } = await aTenant(app, 9, 9);
-  const orders = await Promise.all([1, 2, 3].map((quantity) => aDraft(user, products, quantity, 1)));
-  const [paid, placed] = orders as [{ id: string }, { id: string }];
-  await Promise.all([paid, placed].map(({ id }) => act(user, 'place', id).expectData()));
-  await act(user, 'pay', paid.id).expectData();
-  return admin;
+export async function fillTenant(app: TestApp): Promise<TestClient> {
+  const [tenantId, userId] = [randomUUID(), randomUUID()];
+  const products = await app.orm.product.findMany({ take: 3, select: { id: true, price: true } });
+  await beyondScopes(app, async (orm) => {
+    for (const [index, { id: productId, price }] of products.entries()) {
+      await orm.stock.create({ data: { tenantId, productId, available: 9 } });
+      const lines = { create: [{ productId, price, quantity: index + 1 }] };
+      const own = { tenantId, ownerId: userId, number: `${tenantId} ${index}`, note: 'a note' };
+      const { id: orderId } = await orm.order.create({ data: { ...own, internalNote: 'a note', lines } });
+      await orm.payment.create({ data: { tenantId, orderId, amount: price } });
+    }
+  });
+  return app.as({ userId, tenantId, roles: ['admin'], via: 'login' });
+}
+
+/** Looks at the database beyond the scopes of its models. */
+// biome-ignore lint/suspicious/noExplicitAny: a test knows the shape of what it asks for
+export function beyondScopes(app: TestApp, work: (orm: any) => PromiseLike<any>): Promise<any> {
+  return app.service.run(() => unscoped('a test looks at all rows', async () => work(app.orm)));
 }
 
 /** Models whose rows belong to somebody, of the modules that run. */
@@ -44,21 +57,24 @@ export async function allIds(app: TestApp, models: readonly string[]): Promise<M
   return new Map(found);
 }
 
-/** Fills two tenants, and tells whose rows are whose. */
-export async function fillTwoTenants(app: TestApp): Promise<[FilledTenant, FilledTenant]> {
+/** Fills two tenants, and tells whose rows are whose. @param fill gives back the tenant's administrator */
+export async function fillTwoTenants(
+  app: TestApp,
+  fill: (app: TestApp) => Promise<TestClient>,
+): Promise<[FilledTenant, FilledTenant]> {
   const models = scopedModels(app);
-  const fill = async (name: string): Promise<FilledTenant> => {
+  const filled = async (name: string): Promise<FilledTenant> => {
     const before = new Set([...(await allIds(app, models)).values()].flat());
-    const client = await fillTenant(app);
+    const client = await fill(app);
     const after = await allIds(app, models);
     const ids = new Map([...after].map(([model, all]) => [model, all.filter((id) => !before.has(id))]));
     for (const [model, own] of ids) {
       if (own.length === 0)
-        throw new Error(`Expected rows of ${model} for each tenant, found none; make some in fillTenant().`);
+        throw new Error(`Expected rows of ${model} for each tenant, found none; make some where tenants are filled.`);
     }
     return { name, client, ids: new Set([...ids.values()].flat()) };
   };
-  return [await fill('a'), await fill('b')];
+  return [await filled('a'), await filled('b')];
 }
 
 /** The lists of an app that lead to a model with a scope. */

@@ -40,7 +40,7 @@ export class ConfigurationError extends Error {
       `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n` +
         `${problems.map((problem) => `  - ${problem}`).join('\n')}\n` +
         misspelt.map(({ name, meant }) => `${name} is not a setting; ${meant} was probably meant.\n`).join('') +
-        'Set the variables named above (docs/reference/settings.md lists all) and start again.',
+        'Set the variables named above and start again.',
     );
     this.problems = problems;
     this.forPeople = forPeople;

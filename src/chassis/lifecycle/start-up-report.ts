@@ -85,7 +85,7 @@ export class StartUpReport {
 
   /**
    * Writes the closing line of a start: addresses, telemetry, routes mounted and left out, failures, and where each
-   * setting came from. For people it is a few lines, and the rest at debug.
+   * setting came from. For people it is a few lines, or the failures alone, and the rest at debug.
    */
   log({ urls, settings, summary, ...parts }: StartUpParts): void {
     const logger = this.#logger;
@@ -99,12 +99,13 @@ export class StartUpReport {
       // A list: as names of fields AUTH_ACCESS_TOKEN_TTL_SECONDS and its like would be masked, whatever they hold.
       settings: settings.map((setting) => ({ ...setting, value: shown(setting) })),
     };
-    if (failures.length > 0)
-      logger.error(
-        report,
-        `started, not ready: ${failures.length} ${failures.length === 1 ? 'file' : 'files'} of modules failed to load`,
-      );
-    else if (this.#forPeople) logger.info({ ...this.notes, ...summary }, `ready at ${urls.join(', ')}`);
+    if (failures.length > 0) {
+      const files = failures.length === 1 ? 'file' : 'files';
+      const failed = `started, not ready: ${failures.length} ${files} of modules failed to load`;
+      const problems = report.failures.map(({ module, file, error }) => `  - ${module}/${file}: ${error}`);
+      if (this.#forPeople) logger.error([failed, ...problems].join('\n'));
+      else logger.error(report, failed);
+    } else if (this.#forPeople) logger.info({ ...this.notes, ...summary }, `ready at ${urls.join(', ')}`);
     else logger.info(report, `ready at ${urls.join(', ')}`);
     if (this.#forPeople) logger.debug(report, 'start-up report');
   }

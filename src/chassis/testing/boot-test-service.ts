@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import type { AppConfig } from '../config/app-config.ts';
+import type { Variables } from '../config/environment.ts';
 import { sourceExtension, sourcesDirectory } from '../config/layout.ts';
 import type { DatabaseProvider } from '../database/client/database-url.ts';
 import { createService, type ServiceOptions } from '../service.ts';
@@ -16,6 +17,8 @@ import { type StartedTestService, TestService } from './test-service.ts';
 export interface TestServiceOptions extends Omit<ServiceOptions, 'env'> {
   /** Variables beside those that every booted service gets. */
   env?: Record<string, string>;
+  /** What the service is made of. Default: what src/app.config.ts says. */
+  appConfig?: (env: Variables) => AppConfig;
   /** Changes the service's configuration. */
   configure?: (config: AppConfig) => AppConfig;
   /** Which database it runs on. Default: the one of the project of vitest that runs the test. */
@@ -48,13 +51,12 @@ export async function bootTestService(options: TestServiceOptions = {}): Promise
 
 /** Starts what `bootTestService` gives tests to call, for a client of another kind. @throws what the start of the service raises */
 export async function startTestService(options: TestServiceOptions): Promise<StartedTestService> {
-  const { env, configure, provider, ...rest } = options;
+  const { env, appConfig = await ownAppConfig(), configure, provider, ...rest } = options;
   const database = await createTestDatabase(provider);
   const uploads = mkdtempSync(join(tmpdir(), 'slipway-uploads-'));
   const shared: Record<string, string> = JSON.parse(process.env.TEST_SETTINGS ?? '{}');
   const own = { ...variables, ...shared, DATABASE_URL: database.url, LOCAL_UPLOAD_DIR: uploads, ...env };
-  const { appConfig } = await import(pathToFileURL(join(sourcesDirectory, `app.config${sourceExtension}`)).href);
-  const config: AppConfig = appConfig(own);
+  const config = appConfig(own);
   const service = createService(configure?.(config) ?? config, { ...rest, env: own });
   const password = randomUUID();
   service.observers.push(actAsNamed(password));
@@ -66,4 +68,8 @@ export async function startTestService(options: TestServiceOptions): Promise<Sta
   });
   const { addresses, internalAddress } = await service.start();
   return { service, url: addresses[0]?.url ?? '', internalUrl: internalAddress.url, uploads, password };
+}
+
+async function ownAppConfig(): Promise<(env: Variables) => AppConfig> {
+  return (await import(pathToFileURL(join(sourcesDirectory, `app.config${sourceExtension}`)).href)).appConfig;
 }

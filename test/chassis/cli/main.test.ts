@@ -1,23 +1,14 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
-import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/chassis/cli/command-list.ts';
+import { slipway as runSlipway } from '../../support/slipway-command.ts';
 
-const root = join(import.meta.dirname, '../../..');
 const directory = mkdtempSync(join(tmpdir(), 'slipway-cli-'));
 afterAll(() => rmSync(directory, { recursive: true }));
-
-/** Runs `slipway` on this repository, whose database is a new file. */
-async function slipway(args: string[], more: Record<string, string> = {}) {
-  const env = { PATH: process.env.PATH, DATABASE_URL: `file:${join(directory, 'own.db')}`, NO_COLOR: '1', ...more };
-  const program = [join(root, 'src/chassis/cli/main.ts'), ...args];
-  const ended = promisify(execFile)(process.execPath, program, { cwd: root, env }).then((out) => ({ ...out, code: 0 }));
-  return ended.catch((error: { code: number; stdout: string; stderr: string }) => error);
-}
+const slipway = (args: string[], more: Record<string, string> = {}) =>
+  runSlipway(args, { DATABASE_URL: `file:${join(directory, 'own.db')}`, ...more });
 
 describe('slipway', () => {
   it('says on one page what it does, and of each command how to call it', async () => {
@@ -41,70 +32,5 @@ describe('slipway', () => {
     expect(ended.code).toBe(code);
     expect(ended.stderr).toContain(message);
     expect(ended.stderr).not.toMatch(/^\s+at /m);
-  });
-
-  it('lists every route with who may call it', async () => {
-    const routes = JSON.parse((await slipway(['routes', '--json'])).stdout);
-    const needs = ['scope catalog:write', 'role admin'];
-    expect(routes).toContainEqual({
-      ...{ method: 'GET', path: '/api/v1/products/paginated', module: 'catalog' },
-      ...{ callers: [], needs: [], optional: true, restricted: false, list: 'Product' },
-    });
-    expect(routes).toContainEqual(
-      expect.objectContaining({ method: 'DELETE', path: '/api/v1/products/:id', restricted: true, needs }),
-    );
-    const { stdout } = await slipway(['routes']);
-    expect(stdout).toMatch(
-      /^DELETE +\/api\/v1\/products\/:id +bearer or apiKey, scope catalog:write, role admin +catalog$/m,
-    );
-    expect(stdout).toMatch(/^PUT +\/api\/v1\/users\/:id +bearer, self or role admin +users$/m);
-    expect(stdout).toMatch(/^GET +\/api\/v1\/products +everybody +Product +catalog$/m);
-  });
-
-  it('shows every setting and where it is from, and no secret', async () => {
-    const secret = 'a secret that nobody may read, long enough';
-    const { stdout } = await slipway(['config', '--changed'], {
-      CURSOR_SECRET: secret,
-      PORT: '8080',
-      DATABSE_URL: 'x',
-    });
-    expect(stdout).toMatch(/^PORT +8080 +environment$/m);
-    expect(stdout).toMatch(/^CURSOR_SECRET +\[redacted\] +environment$/m);
-    expect(stdout).not.toContain(secret);
-    const all = JSON.parse((await slipway(['config', '--json'])).stdout) as { name: string }[];
-    expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(['PORT', 'AUTH_JWT_SECRET']));
-  });
-
-  it('writes the API document, and says which change breaks its clients', async () => {
-    const file = join(directory, 'openapi.json');
-    await slipway(['openapi', '--file', file]);
-    expect(await slipway(['openapi', '--check', '--file', file])).toMatchObject({
-      code: 0,
-      stdout: 'The API has not changed.\n',
-    });
-    const document = JSON.parse(readFileSync(file, 'utf8'));
-    document.components.schemas.Product.properties.colour = { type: 'string' };
-    writeFileSync(file, JSON.stringify(document));
-    const { code, stderr } = await slipway(['openapi', '--check', '--file', file]);
-    expect(code).toBe(1);
-    expect(stderr).toContain('GET /api/v1/products 200.data[].colour is gone');
-  });
-
-  it('finds what keeps the service from running, and how to mend it', async () => {
-    const env = {
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
-      DATABASE_URL: `file:${join(directory, 'doctor.db')}`,
-    };
-    const ill = await slipway(['doctor'], env);
-    expect(ill.code).toBe(1);
-    expect(ill.stdout).toMatch(/^MEND +database: sqlite at .*\n +Migrations not applied: .*; run: slipway migrate$/m);
-    expect(ill.stdout).toMatch(
-      /^MEND +telemetry \(OTEL_EXPORTER_OTLP_ENDPOINT\): 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)$/m,
-    );
-    expect((await slipway(['migrate'], env)).code).toBe(0);
-    const well = await slipway(['doctor', '--json'], { DATABASE_URL: env.DATABASE_URL });
-    expect(well.code, well.stdout).toBe(0);
-    const broken = await slipway(['doctor'], { PORT: 'x' });
-    expect(broken.stdout).toContain('PORT: ');
   });
 });

@@ -63,7 +63,7 @@ describe('readEnvironment', () => {
         - DATABASE_URL: expected postgresql://…, file:… or none
         - ENABLE_CORS: expected true or false; found "maybe"
         - LOG_LEVEL: expected trace, debug, info, warn, error, fatal or silent; found "loud"
-      Set the variables named above (docs/reference/settings.md lists all) and start again.]
+      Set the variables named above and start again.]
     `);
   });
 
@@ -73,7 +73,7 @@ describe('readEnvironment', () => {
       [ConfigurationError: The configuration has a problem:
         - DATABASE_URL: expected a value, because NODE_ENV is production; found none
       DATABSE_URL is not a setting; DATABASE_URL was probably meant.
-      Set the variables named above (docs/reference/settings.md lists all) and start again.]
+      Set the variables named above and start again.]
     `);
   });
 

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { appConfig } from '../../../src/app.config.ts';
 import { startInternalServer } from '../../../src/chassis/internal/internal-server.ts';
 import { createService } from '../../../src/chassis/service.ts';
+import { appConfig } from '../../fixtures/service/app.config.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 import { memoryLog } from '../http/bare-app.ts';
 

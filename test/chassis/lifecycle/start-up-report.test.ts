@@ -41,6 +41,34 @@ describe('the closing line of a start', () => {
   });
 });
 
+describe('the closing line of a start with failures', () => {
+  const failures = ['di', 'order.routes'].map((file) => ({
+    ...{ loader: 'loadDI' as const, module: 'orders', file },
+    error: new Error(`no ${file}`),
+  }));
+  const linesFor = (forPeople: boolean) => {
+    const { logger, lines } = memoryLog();
+    const report = new StartUpReport(logger, { forPeople });
+    for (const failure of failures) report.addFailure(failure);
+    report.log(parts);
+    return lines.filter(({ level }) => level === 'error');
+  };
+  const msg = 'started, not ready: 2 files of modules failed to load';
+
+  it('is one message for a person, which lists every problem and nothing else', () => {
+    const [line, ...more] = linesFor(true);
+    const { time: _time, level: _level, ...said } = line ?? {};
+    expect(more).toEqual([]);
+    expect(said).toEqual({ msg: `${msg}\n  - orders/di: no di\n  - orders/order.routes: no order.routes` });
+  });
+
+  it('is the whole report elsewhere', () => {
+    expect(linesFor(false)).toMatchObject([
+      { msg, failures: [{ error: 'no di' }, { error: 'no order.routes' }], settings: expect.any(Array) },
+    ]);
+  });
+});
+
 describe('a variable that is probably a misspelt setting', () => {
   it('is a warning that names it and what was meant, also where that is the name of a secret', () => {
     const { logger, lines } = memoryLog();

@@ -69,7 +69,7 @@ describe('a relation to a resource of another module', () => {
     const { schemas } = (await app.get('/api-docs.json')).body.components;
     const reference = (part: string) => ({ $ref: `#/components/schemas/${part}` });
     expect(schemas.SessionFilter.properties.user.anyOf[0]).toEqual(reference('UserFilter'));
-    expect(schemas.LinkedLoginWithIncludes.allOf[1].properties.user.anyOf[0]).toEqual(reference('User'));
+    expect(schemas.LinkedLoginWithIncludes.allOf[1].properties.user.anyOf[0]).toEqual(reference('FixtureUser'));
     // The User of accounts is another policy.
     expect(Object.keys(schemas).filter((name) => /^User\d*Filter$/.test(name))).toHaveLength(2);
   });
@@ -98,7 +98,7 @@ describe('a relation to a resource that is not there stops the start, and says',
     });
     const start = bootTestApp({ modulesDirectory, configure: without });
     await expect(start).rejects.toThrow(
-      'there is no module users in AppConfig (only auth, catalog, orders, accounts, logins)',
+      'there is no module users in AppConfig (only access, catalog, orders, accounts, logins)',
     );
   });
 });
@@ -123,7 +123,7 @@ describe('a relation to a module of which a part failed to load', () => {
 describe('a dependency of a disabled module', () => {
   it('is reported with the module that provides it', async () => {
     const { service } = await boot({
-      auth: { enabled: false },
+      access: { enabled: false },
       logins: { enabled: false },
       accounts: { enabled: false },
     });
@@ -131,7 +131,7 @@ describe('a dependency of a disabled module', () => {
     expect(messages.length).toBeGreaterThan(0);
     for (const message of messages) {
       expect(message).toMatch(
-        /Expected a dependency named \w+.*Module auth, which is disabled in AppConfig, provides it/,
+        /Expected a dependency named \w+.*Module access, which is disabled in AppConfig, provides it/,
       );
     }
   });

@@ -8,8 +8,7 @@ import { createCursorCodec } from '../../../src/chassis/query/paging/cursor.ts';
 import { ResourceController } from '../../../src/chassis/resource/resource-controller.ts';
 import { type ResourceAccess, resourceRouter } from '../../../src/chassis/resource/resource-router.ts';
 import { ResourceService } from '../../../src/chassis/resource/resource-service.ts';
-import { category, categoryList, createCategory, updateCategory } from '../../../src/modules/catalog/catalog.schema.ts';
-import type { CategoryService } from '../../../src/modules/catalog/category.service.ts';
+import { categorySchemas } from '../../fixtures/service/modules/catalog/catalog.schema.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
 const id = '01900000-0000-7000-8000-000000000000';
@@ -26,13 +25,13 @@ class CarelessService extends ResourceService {
 }
 
 class CategoryController extends ResourceController<CarelessService> {
-  readonly schemas = { record: category, create: createCategory, update: updateCategory, list: categoryList };
+  readonly schemas = categorySchemas;
 }
 
 /** What the compiler refuses of a controller's schemas. */
-const mistakes: Partial<ResourceController<CategoryService>['schemas']>[] = [
+const mistakes: Partial<ResourceController<Slipway.Cradle['groupService']>['schemas']>[] = [
   // @ts-expect-error the service's create needs a name
-  { create: updateCategory },
+  { create: categorySchemas.update },
   // @ts-expect-error a name is text
   { create: z.object({ name: z.number() }) },
   // @ts-expect-error a name is text

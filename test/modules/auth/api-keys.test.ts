@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { TestRequest } from 'slipway/testing';
 import { describe, expect, it } from 'vitest';
-import { newAccount, password } from '../../support/accounts.ts';
-import { bootTestApp, type TestApp } from '../../support/boot-test-app.ts';
+import { newAccount, password } from '../support/accounts.ts';
+import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
 
 const app = await bootTestApp();
 const refused = 'The API key is invalid, has expired or was revoked';

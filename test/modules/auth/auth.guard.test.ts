@@ -1,8 +1,8 @@
 import { createSecretKey } from 'node:crypto';
 import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { newAccount, password } from '../../support/accounts.ts';
-import { bootTestApp } from '../../support/boot-test-app.ts';
+import { newAccount, password } from '../support/accounts.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 const secret = 'a secret of this test, 32 bytes or more';
 const app = await bootTestApp({ env: { AUTH_JWT_SECRET: secret } });

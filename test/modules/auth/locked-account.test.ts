@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
-import { bootTestApp } from '../../support/boot-test-app.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 const app = await bootTestApp({ env: { DATABASE_POOL_SIZE: '3' } });
 const credentials = { email: 'user@example.com', password: 'slipway-demo-password' };

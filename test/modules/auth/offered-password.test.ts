@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bootTestApp } from '../../support/boot-test-app.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 interface Documented {
   components: { schemas: { Register: { properties: { password: { example: string } } } } };

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { newAccount, password, sendAs } from '../../support/accounts.ts';
-import { bootTestApp } from '../../support/boot-test-app.ts';
+import { newAccount, password, sendAs } from '../support/accounts.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 const app = await bootTestApp();
 const newPassword = 'another horse battery';

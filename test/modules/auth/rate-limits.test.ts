@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bootTestApp } from '../../support/boot-test-app.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 const app = await bootTestApp({
   env: {

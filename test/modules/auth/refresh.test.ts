@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { sessionOfRefreshToken } from '../../../src/modules/auth/refresh.token.ts';
-import { bootTestApp } from '../../support/boot-test-app.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 const app = await bootTestApp();
 const user = { email: 'ada@example.com', password: 'correct horse battery' };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Method, registerAccount, sendAs, type Tokens } from '../../support/accounts.ts';
-import { bootTestApp } from '../../support/boot-test-app.ts';
+import { type Method, registerAccount, sendAs, type Tokens } from '../support/accounts.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 const app = await bootTestApp({ env: { AUTH_SESSION_MAX_DAYS: '7', AUTH_REFRESH_TOKEN_TTL_DAYS: '30' } });
 const refusal = 'The refresh token is invalid or has expired; log in again';

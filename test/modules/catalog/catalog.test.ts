@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bootTestApp } from '../../support/boot-test-app.ts';
 import { aProduct } from '../../support/samples.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 const app = await bootTestApp();
 const admin = app.as('admin');

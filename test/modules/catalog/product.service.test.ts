@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bootTestApp } from '../../support/boot-test-app.ts';
 import { aProduct } from '../../support/samples.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 const app = await bootTestApp();
 const tooHigh = 100_000_001;

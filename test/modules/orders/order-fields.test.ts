@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aDraft, aTenant, openOrderShop } from '../../support/order-shop.ts';
+import { aDraft, aTenant, openOrderShop } from '../support/order-shop.ts';
 
 const { app } = await openOrderShop();
 const tenant = await aTenant(app, 10);

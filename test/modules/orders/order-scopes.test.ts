@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TestRequest } from 'slipway/testing';
 import { describe, expect, it } from 'vitest';
-import { aDraft, aTenant, openOrderShop } from '../../support/order-shop.ts';
+import { aDraft, aTenant, openOrderShop } from '../support/order-shop.ts';
 
 const { app } = await openOrderShop();
 const tenant = await aTenant(app, 10);

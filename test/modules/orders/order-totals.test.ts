@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { act, aDraft, aTenant, openOrderShop } from '../../support/order-shop.ts';
+import { act, aDraft, aTenant, openOrderShop } from '../support/order-shop.ts';
 
 const { app } = await openOrderShop();
 const [tenant, other] = [await aTenant(app, 10, 10), await aTenant(app, 10, 10)];

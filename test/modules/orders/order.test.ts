@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { act, aDraft, aTenant, beyondScopes, memberOf, openOrderShop, stockOf } from '../../support/order-shop.ts';
+import { act, aDraft, aTenant, beyondScopes, memberOf, openOrderShop, stockOf } from '../support/order-shop.ts';
 
 const { app } = await openOrderShop();
 const tenant = await aTenant(app, 10, 5, 0);

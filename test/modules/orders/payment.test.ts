@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { act, aDraft, aTenant, beyondScopes, memberOf, notice, openOrderShop } from '../../support/order-shop.ts';
+import { act, aDraft, aTenant, beyondScopes, memberOf, notice, openOrderShop } from '../support/order-shop.ts';
 
 const { app, provider } = await openOrderShop();
 const tenant = await aTenant(app, 1000);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { aTenant, beyondScopes, openOrderShop } from '../../support/order-shop.ts';
+import { aTenant, beyondScopes, openOrderShop } from '../support/order-shop.ts';
 
 const { app } = await openOrderShop();
 const products: { id: string; name: string; sku: string }[] = await app

@@ -1,8 +1,8 @@
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { registerAccount } from '../../support/accounts.ts';
-import { bootTestApp } from '../../support/boot-test-app.ts';
 import { images } from '../../support/images.ts';
+import { registerAccount } from '../support/accounts.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 const app = await bootTestApp({
   env: { UPLOAD_MAX_BYTES: '5000', UPLOAD_USER_BYTES: '6000', UPLOADS_PER_MINUTE: '6' },

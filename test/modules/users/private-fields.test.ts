@@ -1,6 +1,6 @@
 import type { Query } from 'slipway/testing';
 import { describe, expect, it } from 'vitest';
-import { bootTestApp } from '../../support/boot-test-app.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 const app = await bootTestApp();
 const admin = app.as('admin');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { registerAccount } from '../../support/accounts.ts';
-import { bootTestApp } from '../../support/boot-test-app.ts';
+import { registerAccount } from '../support/accounts.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 const app = await bootTestApp();
 const profiles = '/api/v1/profiles';

@@ -6,13 +6,13 @@ import { leanHttpPlugin, oneGrpcPlugin, wasmFilesPlugin } from './build-plugins.
 import { absentPackages, unbundledPackages } from './unbundled-packages.ts';
 
 /** Files of a service that are found by their place, not by an import: each keeps its place in the build. */
-const placed = [
-  'src/main.ts',
-  'src/app.config.ts',
+const placedIn = (source: string) => [
+  `${source}/main.ts`,
+  `${source}/app.config.ts`,
+  `${source}/modules/**/{di,*.config,*.events,*.jobs,*.lifecycle,*.routes}.ts`,
   'src/generated/data-model.ts',
   // The clients, of one database or of two.
   'src/generated/*/client.ts',
-  'src/modules/**/{di,*.config,*.events,*.jobs,*.lifecycle,*.routes}.ts',
   'prisma/seed.ts',
 ];
 /** The same of the chassis: what runs in a thread of its own, and what the image runs beside the service. */
@@ -25,6 +25,8 @@ const packages = 'node_modules/bundled';
 export interface BuildOptions {
   /** Absolute path of the service. Default: that of the working directory, or this repository. */
   root?: string;
+  /** What holds `main.ts`, `app.config.ts` and `modules`, from the root. Default: src. */
+  source?: string;
   /** Absolute path of a folder beside `prisma` and package.json; what is in it goes. Default: dist. */
   outDir?: string;
   /** Further files that keep their place, as patterns from the root of the service. */
@@ -39,9 +41,11 @@ export interface BuildOptions {
  * @throws Error with what cannot be bundled
  */
 export async function buildService(options: BuildOptions = {}): Promise<void> {
-  const { root = join(sourcesDirectory, '..'), outDir = join(root, 'dist'), more = [] } = options;
+  const { root = join(sourcesDirectory, '..'), source = 'src', outDir = join(root, 'dist'), more = [] } = options;
   rmSync(outDir, { recursive: true, force: true });
-  const files = globSync([...placed, ...more], { cwd: root });
+  const files = globSync([...placedIn(source), ...more], { cwd: root });
+  const placeOf = (file: string) =>
+    (file.startsWith(`${source}/`) ? file.slice(source.length + 1) : file).replace(/^src\/|\.ts$/g, '');
   const bundle = await rolldown({
     cwd: root,
     input: {
@@ -78,8 +82,3 @@ export async function buildService(options: BuildOptions = {}): Promise<void> {
 
 /** Packages, but for the chassis as a package: it finds files by their place in the build. */
 const foreign = /node_modules[\\/](?!slipway[\\/]lib[\\/])/;
-
-/** Where a file is in the build, without its ending. */
-function placeOf(file: string): string {
-  return file.replace(/^src\/|\.ts$/g, '');
-}

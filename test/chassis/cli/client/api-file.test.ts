@@ -33,7 +33,7 @@ function errorsOf(api: string, program: string): string[] {
 
 describe('the types of an API', () => {
   it('are those of a document as this chassis writes it, and a client is checked against them', async () => {
-    const payments = await readDocument(join(root, 'src/modules/orders/payments.yaml'));
+    const payments = await readDocument(join(root, 'test/fixtures/payments/payments.yaml'));
     const types = apiFile(payments);
     // One program, because the compiler reads its libraries for each.
     const program = `import type { HttpClient } from '../../src/chassis/outbound/api-types.ts';

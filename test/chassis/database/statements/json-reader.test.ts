@@ -1,14 +1,12 @@
-import { globSync } from 'node:fs';
-import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomNumbers } from '../../../../prisma/seed/random.ts';
 import { unscoped } from '../../../../src/chassis/context/run-as.ts';
 import { type OpenOrm, openDatabase } from '../../../../src/chassis/database/client/orm.ts';
-import { type AnyListPolicy, ListPolicy } from '../../../../src/chassis/query/policy/list-policy.ts';
+import { registeredPolicies } from '../../../../src/chassis/loaders/mounted-routers.ts';
+import type { AnyListPolicy } from '../../../../src/chassis/query/policy/list-policy.ts';
 import { bootTestApp } from '../../../support/boot-test-app.ts';
 import { databaseProviders, openEmptyDatabase } from '../../../support/empty-database.ts';
-import { ordersEnv } from '../../../support/order-shop.ts';
 import {
   type EveryTypeApp,
   everyTypeModels,
@@ -26,10 +24,8 @@ const wanted = Number(process.env.READER_QUERIES ?? 400);
 /** The same queries in every run; another seed asks others. */
 const seed = Number(process.env.READER_SEED ?? 1);
 
-const files = globSync('src/modules/**/*.schema.ts').map((file) => join(process.cwd(), file));
-const exported = (await Promise.all(files.map((file) => import(file)))).flatMap((module) => Object.values(module));
-const modulePolicies = exported.filter((value): value is AnyListPolicy => value instanceof ListPolicy);
-const app = await bootTestApp({ env: ordersEnv() });
+const app = await bootTestApp();
+const modulePolicies = registeredPolicies(app.express).map(({ policy }) => policy);
 const models = await everyTypeModels();
 afterAll(models.remove);
 

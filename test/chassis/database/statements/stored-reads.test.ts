@@ -6,7 +6,7 @@ import { InternalServerErrorException, NotFoundException } from '../../../../src
 import { unreadData } from '../../../../src/chassis/query/paging/paging.ts';
 import type { PageResult, SearchQuery } from '../../../../src/chassis/query/query-types.ts';
 import { ResourceService } from '../../../../src/chassis/resource/resource-service.ts';
-import { productList } from '../../../../src/modules/catalog/catalog.schema.ts';
+import { productList } from '../../../fixtures/service/modules/catalog/catalog.schema.ts';
 import { databaseProviders, openEmptyDatabase } from '../../../support/empty-database.ts';
 import { raised } from '../../../support/raised.ts';
 import { Answers } from './answers.ts';

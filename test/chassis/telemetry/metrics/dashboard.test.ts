@@ -46,9 +46,9 @@ async function abandon(path: string): Promise<void> {
   const sent = request(`${app.url}${path}`).end();
   sent.on('error', () => undefined);
   const inFlight = async () => seriesOf((await app.internal.get('/metrics')).text)['http_requests_in_flight'];
-  await vi.waitUntil(async () => (await inFlight()) === 1);
+  await vi.waitUntil(async () => (await inFlight()) === 1, { timeout: 10_000 });
   sent.destroy();
-  await vi.waitUntil(async () => (await inFlight()) === 0);
+  await vi.waitUntil(async () => (await inFlight()) === 0, { timeout: 10_000 });
 }
 
 setFlagsFromString('--expose-gc');

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { catalogue } from '../../load-tests/lib/catalogue.ts';
 import { scenarioNames } from '../../load-tests/run/arguments.ts';
 import { root, skipped } from '../chart/chart.ts';
-import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
-import { openOrderShop, ordersEnv } from '../support/order-shop.ts';
-import { type PlantedFault, startProxy } from './load-proxy.ts';
-import { admin, failedChecks, measureScenario, runScenario } from './run-scenario.ts';
+import { type PlantedFault, startProxy } from '../load-tests/load-proxy.ts';
+import { admin, failedChecks, measureScenario, runScenario } from '../load-tests/run-scenario.ts';
+import { bootTestApp, type TestApp } from '../modules/support/boot-test-app.ts';
+import { openOrderShop, ordersEnv } from '../modules/support/order-shop.ts';
 
 interface ListBody {
   page: number;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bootTestApp } from '../support/boot-test-app.ts';
+import { bootTestApp } from '../modules/support/boot-test-app.ts';
 
 const executablePath = '/usr/bin/chromium';
 const isInstalled = existsSync(executablePath);
