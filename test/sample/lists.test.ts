@@ -58,5 +58,5 @@ describe('the lists of the reference service', () => {
 describe('malformed requests to the reference service', async () => {
   const taking = await describeMalformed(strict);
 
-  it('are sent to all that takes a body', () => expect(taking.length).toBeGreaterThan(15));
+  it('are sent to all that takes a body', () => expect(taking).toContainEqual(['post', '/auth/register']));
 });

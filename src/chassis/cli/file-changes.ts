@@ -1,11 +1,39 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import process from 'node:process';
 
 /** What a generation may change of a service: small files of text. */
 const watched = ['prisma', 'src', 'test', 'load-tests'];
 
+/** What ends a command from outside; a process that is killed has no say. */
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
- * Runs a generation, and puts the service's files back as they were where it fails.
+ * Does work that writes files. Where it fails, or a signal ends the process meanwhile, `undo` takes back what was written.
+ *
+ * @param undo is done at once, without waiting for anything
+ * @throws what `work` raises
+ */
+export async function orUndo<T>(work: () => Promise<T>, undo: () => unknown): Promise<T> {
+  const interrupt = (signal: (typeof signals)[number]) => {
+    undo();
+    console.error(`Ended by ${signal}; nothing is changed.`);
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of signals) process.on(signal, interrupt);
+  try {
+    return await work();
+  } catch (error) {
+    undo();
+    throw error;
+  } finally {
+    for (const signal of signals) process.off(signal, interrupt);
+  }
+}
+
+/**
+ * Runs a generation, and puts the service's files back as they were where it fails or a signal ends it.
  *
  * @param root absolute path of the service
  * @param undone is called once the files are as they were
@@ -13,14 +41,11 @@ const watched = ['prisma', 'src', 'test', 'load-tests'];
  */
 export async function allOrNothing<T>(root: string, work: () => Promise<T>, undone: () => void): Promise<T> {
   const before = contents(root);
-  try {
-    return await work();
-  } catch (error) {
+  return orUndo(work, () => {
     for (const file of contents(root).keys()) if (!before.has(file)) remove(root, file);
     for (const [file, content] of before) writeFileSync(join(root, file), content);
     undone();
-    throw error;
-  }
+  });
 }
 
 /** What is generated of the models is made anew. */

@@ -10,6 +10,11 @@ export class UsageError extends Error {
 export async function ask(question: string, fallback: string): Promise<string> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return fallback;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  // As a shell has it of a program that Ctrl-C ends. Nothing has been written where a question is asked.
+  terminal.once('SIGINT', () => {
+    console.log();
+    process.exit(130);
+  });
   try {
     return (await terminal.question(`${question} (${fallback}) `)).trim() || fallback;
   } finally {

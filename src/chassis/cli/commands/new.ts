@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { createMigration } from '../../database/migrations/create-migration.ts';
-import { writeFiles } from '../file-changes.ts';
+import { orUndo, writeFiles } from '../file-changes.ts';
 import { planModule, writeModule } from '../module/generate-module.ts';
 import { baseFiles } from '../service/base-files.ts';
 import { installPackages } from '../service/install-packages.ts';
@@ -91,17 +91,16 @@ function isAuth(text: string): text is Auth {
 /** Makes a directory beside it first, which then takes its name. */
 async function makeWhole(root: string, make: (directory: string) => Promise<void>): Promise<void> {
   mkdirSync(dirname(root), { recursive: true });
-  const directory = mkdtempSync(join(dirname(root), `.${basename(root)}-`));
-  try {
+  let directory: string | undefined;
+  const whole = async () => {
+    directory = mkdtempSync(join(dirname(root), `.${basename(root)}-`));
     await make(directory);
     // It was made for its maker only.
     chmodSync(directory, 0o755);
     if (existsSync(root)) rmdirSync(root);
     renameSync(directory, root);
-  } catch (error) {
-    rmSync(directory, { recursive: true, force: true });
-    throw error;
-  }
+  };
+  await orUndo(whole, () => directory && rmSync(directory, { recursive: true, force: true }));
 }
 
 async function write(directory: string, { sample, ...answers }: Answers, source: PackageSource): Promise<void> {
