@@ -10,9 +10,11 @@ const builtForTests = join(import.meta.dirname, '../../dist-test');
 /** Builds the service of the tests of the chassis, brings a PostgreSQL server along and makes one migrated, seeded template per database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const fixtures = ['test/fixtures/{deeds,observed,relay,trouble}/**/*.ts'];
+  // Tables of jobs are in a database where some module has jobs.
+  const withJobs = join(import.meta.dirname, '../fixtures/modules-jobs');
   const fill = (orm: OrmClient) => seed(orm, { size: 'small', accounts: true });
   const [end] = await Promise.all([
-    templateDatabases(project, fill),
+    templateDatabases(project, fill, withJobs),
     buildService({ source: 'test/fixtures/service', outDir: builtForTests, more: fixtures }),
   ]);
   return end;

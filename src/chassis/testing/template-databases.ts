@@ -19,20 +19,23 @@ const templateName = `slipway_template_${process.pid}`;
  * Brings a PostgreSQL server along and makes one migrated template for each database, of which tests get copies.
  *
  * @param fill stores what every copy holds. Default: nothing
+ * @param modulesDirectory of the modules whose jobs get their tables. Default: those of the service
  * @returns what ends the server and removes what tests left behind
  */
 export async function templateDatabases(
   { provide }: Pick<TestProject, 'provide'>,
   fill?: (orm: OrmClient) => Promise<unknown>,
+  modulesDirectory?: string,
 ): Promise<() => Promise<void>> {
+  const prepare = (url: string) => prepared(url, fill, modulesDirectory);
   const directory = await mkdtemp(join(tmpdir(), 'slipway-test-'));
   const postgres = await startPostgres();
   // What tests leave behind, also those that fail, goes with the folder. A server that a test starts is of another user.
   chmodSync(directory, 0o755);
   process.env.TMPDIR = directory;
   const sqliteTemplate = join(directory, 'template.db');
-  if (!isPostgresqlOnly()) await prepare(`file:${sqliteTemplate}`, fill);
-  await prepare(await postgres.createDatabase(templateName), fill);
+  if (!isPostgresqlOnly()) await prepare(`file:${sqliteTemplate}`);
+  await prepare(await postgres.createDatabase(templateName));
   provide('sqliteTemplate', sqliteTemplate);
   provide('postgresTemplate', templateName);
   provide('postgresUrl', postgres.url('postgres'));
@@ -42,10 +45,14 @@ export async function templateDatabases(
   };
 }
 
-async function prepare(url: string, fill?: (orm: OrmClient) => Promise<unknown>): Promise<void> {
+async function prepared(
+  url: string,
+  fill?: (orm: OrmClient) => Promise<unknown>,
+  modulesDirectory?: string,
+): Promise<void> {
   const settings = readEnvironment({}, { NODE_ENV: 'test', DATABASE_URL: url });
   await applyMigrations(settings);
-  await installJobs(settings);
+  await installJobs(settings, modulesDirectory);
   const { client, close } = await openDatabase(settings);
   await fill?.(client);
   // A copy of the file alone must hold everything.

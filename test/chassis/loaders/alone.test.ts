@@ -9,6 +9,7 @@ import { loadExpressApp } from '../../../src/chassis/loaders/load-express-app.ts
 import { loadOpenApi } from '../../../src/chassis/loaders/load-open-api.ts';
 import { loadRoutes } from '../../../src/chassis/loaders/load-routes.ts';
 import { createService, type Service, type ServiceOptions } from '../../../src/chassis/service.ts';
+import { fixtureModules } from '../../fixtures/service/app.config.ts';
 import { anyProvider, emptyDatabase } from '../../support/empty-database.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
@@ -17,12 +18,14 @@ const modules = join(import.meta.dirname, '../../fixtures/modules');
 const { settings: database, remove } = await emptyDatabase(anyProvider);
 afterAll(remove);
 
+const ACCESS_SECRET = 'a secret of this test alone, of 32 or more';
+
 function serviceWith(options: Partial<ServiceOptions> = {}): Service {
-  const env = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATABASE_URL: database.DATABASE_URL, AUTH_ISSUER: 'the test' };
+  const env = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATABASE_URL: database.DATABASE_URL, ACCESS_SECRET };
   return createService({ modules: [], server: { port: 0 } }, { env, ...options });
 }
 
-const service = serviceWith();
+const service = serviceWith({ modulesDirectory: fixtureModules });
 afterAll(() => service.close());
 
 describe('each loader works alone (spec.md: Loaders)', () => {
@@ -32,13 +35,13 @@ describe('each loader works alone (spec.md: Loaders)', () => {
   });
 
   it('loadDI registers what a module provides, with the settings that the module has of its own', async () => {
-    await service.run(() => loadDI(['auth']));
-    const { settings, auth } = service.run(() => {
-      const { settings, auth } = service.container.cradle;
-      return { settings, auth };
+    await service.run(() => loadDI(['access']));
+    const { settings, access } = service.run(() => {
+      const { settings, access } = service.container.cradle;
+      return { settings, access };
     });
-    expect(settings.AUTH_ISSUER).toBe('the test');
-    expect(auth.role('admin')).toBeTypeOf('function');
+    expect(settings.ACCESS_SECRET).toBe(ACCESS_SECRET);
+    expect(access.role('admin')).toBeTypeOf('function');
   });
 
   it('loadExpressApp configures an app that never answers with a page of HTML', async () => {

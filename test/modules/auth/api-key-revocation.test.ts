@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { newAccount, password } from '../../support/accounts.ts';
-import { bootTestApp } from '../../support/boot-test-app.ts';
+import { newAccount, password } from '../support/accounts.ts';
+import { bootTestApp } from '../support/boot-test-app.ts';
 
 const app = await bootTestApp();
 const users = '/api/v1/users';

@@ -39,9 +39,9 @@ describe('the types of an API', () => {
     const program = `import type { HttpClient } from '../../src/chassis/outbound/api-types.ts';
 import type { paths } from './shop.api.ts';
 declare const shop: HttpClient<paths>;
-await shop.post('/charges', { body: { reference: 'r', amount: 1 } });
-await shop.post('/charges', { body: { reference: 'r', amount: 'much' } });
-await shop.post('/charge', { body: { reference: 'r', amount: 1 } });
+await shop.post('/charges', { body: { orderId: 'r', cents: 1 } });
+await shop.post('/charges', { body: { orderId: 'r', cents: 'many' } });
+await shop.post('/charge', { body: { orderId: 'r', cents: 1 } });
 `;
     const errors = errorsOf(types, program);
     expect(errors).toHaveLength(2);

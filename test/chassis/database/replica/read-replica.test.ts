@@ -2,7 +2,6 @@ import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { bootTestApp, type TestApp } from '../../../support/boot-test-app.ts';
 import { type LoggedLine, recordingLogger } from '../../../support/log-lines.ts';
-import { ordersEnv } from '../../../support/order-shop.ts';
 import { startReplicatedPostgres } from '../../../support/replicated-postgres.ts';
 import { aProduct } from '../../../support/samples.ts';
 import { startTcpDetour } from '../../../support/tcp-detour.ts';
@@ -76,7 +75,7 @@ describe('a list, with a replica', () => {
   });
 
   it('is read there with computed fields too, of a page and of all', async () => {
-    const withOrders = await boot(ordersEnv());
+    const withOrders = await boot();
     await used(withOrders);
     const outcomes = outcomesOf(withOrders);
     const found = await withOrders.as('admin').get('/api/v1/orders').expectData();

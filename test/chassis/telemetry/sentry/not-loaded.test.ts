@@ -34,7 +34,9 @@ async function readyAt(service: ChildProcess): Promise<string> {
 it('a service without SENTRY_DSN never loads @sentry/node, nor one without calls and jobs what they need', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'slipway-sentry-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
-  const service = spawnNode(['test/fixtures/trouble/main.ts', 'trouble'], { DATABASE_URL: `file:${join(directory, 'service.db')}` });
+  const service = spawnNode(['test/fixtures/trouble/main.ts', 'trouble'], {
+    DATABASE_URL: `file:${join(directory, 'service.db')}`,
+  });
   const url = await readyAt(service);
   expect((await fetch(`${url}/nowhere`)).status).toBe(404);
   service.kill('SIGTERM');
