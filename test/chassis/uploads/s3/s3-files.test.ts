@@ -8,7 +8,6 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { FakePeer } from '../../../../src/chassis/testing/fake-peer.ts';
 import { root } from '../../../chart/chart.ts';
-import { registerAccount } from '../../../support/accounts.ts';
 import { bootTestApp } from '../../../support/boot-test-app.ts';
 import { images, pngChunk } from '../../../support/images.ts';
 import { recordingLogger } from '../../../support/log-lines.ts';
@@ -162,7 +161,8 @@ describe.skipIf(withoutS3)(`files in a bucket${withoutS3}`, () => {
 
   it('stores the pictures of users without their metadata, and removes those that were replaced', async () => {
     const app = await bootTestApp({ env: { ...s3.settings, UPLOAD_S3_PREFIX: 'users/' } });
-    const { path, client } = await registerAccount(app);
+    const { id } = await app.orm.user.findFirstOrThrow({ where: { avatarUrl: null } });
+    const [path, client] = [`/api/v1/users/${id}`, app.as('admin')];
     const tagged = images.png(undefined, pngChunk('tEXt', Buffer.from('taken at home')));
     const { avatarUrl } = await client.upload(`${path}/avatar`, 'avatar', tagged, 'a.png').expectData();
     const answer = await fetch(`${app.url}${avatarUrl}`);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { scenarioNames } from '../../../load-tests/run/arguments.ts';
-import { planRuns } from '../../../load-tests/run/plan.ts';
-import { bootTestApp } from '../../support/boot-test-app.ts';
-import { ordersEnv } from '../../support/order-shop.ts';
+import { scenarioNames } from '../../load-tests/run/arguments.ts';
+import { planRuns } from '../../load-tests/run/plan.ts';
+import { bootTestApp } from '../modules/support/boot-test-app.ts';
+import { ordersEnv } from '../modules/support/order-shop.ts';
 
 const products = '/api/v1/products';
 const [withOrders, without] = await Promise.all([bootTestApp({ env: ordersEnv() }), bootTestApp()]);
