@@ -1,13 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../src/chassis/testing/fake-peer.ts';
 import { repositoryFiles, root } from '../house/repository.ts';
 import { type Packed, pack, run } from './pack.ts';
+import { withService } from './with-service.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'slipway-package-'));
 const shop = join(directory, 'shop');
@@ -119,34 +116,21 @@ describe('a service that is made of the package alone', () => {
     for (const provider of ['postgresql', 'sqlite']) expect(stdout).toContain(provider);
   }, 180_000);
 
-  it('starts, answers what it was given, and ends with code 0', async () => {
-    const [port, internalPort] = [String(await freePort()), String(await freePort())];
-    // What `npm start` runs: npm itself ends by the signal that it gets.
-    const child = spawn('node_modules/.bin/node', ['src/main.ts'], {
-      cwd: shop,
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_ENV: 'development', LOG_LEVEL: 'info', PORT: port, INTERNAL_PORT: internalPort },
-    });
-    const exit = once(child, 'exit');
-    const url = `http://127.0.0.1:${port}`;
-    try {
-      const output = child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false });
-      for await (const text of output) if (text.includes('ready at')) break;
-      const headers = {
-        authorization: `Bearer ${/AUTH_TOKEN=(\S+)/.exec(read('.env'))?.[1]}`,
-        'content-type': 'application/json',
-      };
-      const created = await fetch(`${url}/api/v1/categories`, { method: 'POST', headers, body: '{"name":"Books"}' });
-      expect(created.status).toBe(201);
-      const { paths } = (await (await fetch(`${url}/api-docs.json`)).json()) as { paths: Record<string, unknown> };
-      expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/api/v1/products', '/api/v1/orders/{id}']));
-    } finally {
-      child.stdout.resume();
-      child.kill('SIGTERM');
-    }
-    const [code] = await exit;
-    expect(code).toBe(0);
-  }, 60_000);
+  it(
+    'starts, answers what it was given, and ends with code 0',
+    () =>
+      withService(shop, async ({ url }) => {
+        const headers = {
+          authorization: `Bearer ${/AUTH_TOKEN=(\S+)/.exec(read('.env'))?.[1]}`,
+          'content-type': 'application/json',
+        };
+        const created = await fetch(`${url}/api/v1/categories`, { method: 'POST', headers, body: '{"name":"Books"}' });
+        expect(created.status).toBe(201);
+        const { paths } = (await (await fetch(`${url}/api-docs.json`)).json()) as { paths: Record<string, unknown> };
+        expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/api/v1/products', '/api/v1/orders/{id}']));
+      }),
+    60_000,
+  );
 
   it('is found well by the doctor, with its routes, its settings without secrets and its API document', async () => {
     expect((await slipway('doctor')).stdout).not.toContain('MEND');

@@ -1,13 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../src/chassis/testing/fake-peer.ts';
 import { codeBlocks } from '../house/code-blocks.ts';
 import { pack, run } from './pack.ts';
+import { withService } from './with-service.ts';
 
 const blocks = codeBlocks('sh', 'ts').filter(({ file }) => file === 'docs/tutorial/first-service.md');
 const started = blocks.findIndex(({ info }) => info === 'start');
@@ -35,24 +32,14 @@ describe('docs/tutorial/first-service.md', () => {
     }
   }, 500_000);
 
-  it('has the service answer what it asks', async () => {
-    const [port, internalPort] = [String(await freePort()), String(await freePort())];
-    const child = spawn('node_modules/.bin/node', ['src/main.ts'], {
-      cwd: shop,
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_ENV: 'development', LOG_LEVEL: 'info', PORT: port, INTERNAL_PORT: internalPort },
-    });
-    const exit = once(child, 'exit');
-    try {
-      const output = child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false });
-      for await (const text of output) if (text.includes('ready at')) break;
-      const [asked] = blocks.slice(started).filter(({ info }) => info === 'run');
-      const { stdout } = await run('bash', ['-ec', asked?.code.replaceAll(':3000', `:${port}`) ?? ''], shop);
-      expect(stdout).toMatch(/"success":true.*"name":"Lamps".*"total":1/s);
-    } finally {
-      child.stdout.resume();
-      child.kill('SIGTERM');
-    }
-    await exit;
-  }, 60_000);
+  it(
+    'has the service answer what it asks',
+    () =>
+      withService(shop, async ({ port }) => {
+        const [asked] = blocks.slice(started).filter(({ info }) => info === 'run');
+        const { stdout } = await run('bash', ['-ec', asked?.code.replaceAll(':3000', `:${port}`) ?? ''], shop);
+        expect(stdout).toMatch(/"success":true.*"name":"Lamps".*"total":1/s);
+      }),
+    60_000,
+  );
 });

@@ -2,9 +2,9 @@ import { createSecretKey } from 'node:crypto';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { aSigningKey } from '../../support/signing-key.ts';
-import { newAccount } from '../support/accounts.ts';
-import { bootTestApp, type TestApp } from '../support/boot-test-app.ts';
+import { newAccount } from '../modules/support/accounts.ts';
+import { bootTestApp, type TestApp } from '../modules/support/boot-test-app.ts';
+import { aSigningKey } from '../support/signing-key.ts';
 
 const secret = 'a secret of this test, 32 bytes or more';
 const [next, old] = [aSigningKey('Ed25519'), aSigningKey('P-256')];
@@ -16,7 +16,7 @@ function bootOther(issuer: TestApp): Promise<TestApp> {
   return bootTestApp({
     env: { DATABASE_URL: 'none', AUTH_JWKS_URL: `${issuer.url}/auth/.well-known/jwks.json` },
     configure: (config) => ({ ...config, modules: [{ name: 'notes', enabled: true }] }),
-    modulesDirectory: join(import.meta.dirname, '../../fixtures/modules-identity'),
+    modulesDirectory: join(import.meta.dirname, '../fixtures/modules-identity'),
   });
 }
 
