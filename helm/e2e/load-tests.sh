@@ -50,7 +50,8 @@ h install $release "$chart" "${values[@]}" --set uploads.persistence.enabled=tru
 # Outside of production there are accounts.
 NODE_ENV=development DATABASE_URL=$database_url node "$root/src/main.ts" seed --size small >/dev/null
 
-scenarios=$(cd "$root/load-tests/scenarios" && ls | sed 's|\.ts$||')
+# Nobody takes payments here.
+scenarios=$(cd "$root/load-tests/scenarios" && ls | sed 's|\.ts$||' | grep -vx place-order)
 failures=()
 for scenario in $scenarios; do as_job "$scenario" smoke; done
 for scenario in list-shallow read-one write-mix; do as_job "$scenario" load; done

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startPostgres } from '../../src/chassis/testing/postgres.ts';
+import { startPaymentProvider } from '../servers/payment-provider.ts';
 
 const root = join(import.meta.dirname, '../..');
 const logFile = join(root, '.cache/load/service.log');
@@ -43,13 +44,11 @@ export async function fill(url: string, size: 'small' | 'full', accounts: boolea
 }
 
 function secrets() {
-  const [AUTH_JWT_SECRET, CURSOR_SECRET] = [randomBytes(32), randomBytes(32)].map((bytes) => bytes.toString('base64'));
-  return { AUTH_JWT_SECRET, CURSOR_SECRET };
+  return { AUTH_JWT_SECRET: secret(), CURSOR_SECRET: secret() };
 }
 
-/** Orders are there where somebody takes payments; here nobody pays, so nothing answers at the address. */
-function payments() {
-  return { PAYMENTS_URL: 'http://127.0.0.1:9', PAYMENTS_WEBHOOK_SECRET: randomBytes(32).toString('base64') };
+function secret(): string {
+  return randomBytes(32).toString('base64');
 }
 
 /** Starts the service as in production on a database that has its tables, to be ended with `opened`. */
@@ -59,7 +58,9 @@ export async function serve(
 ): Promise<Pick<StartedService, 'url' | 'pid'>> {
   const [port, internalPort] = [await freePort(), await freePort()];
   const env = {
-    ...{ ...payments(), ...process.env },
+    // Orders are there where somebody takes payments.
+    ...{ PAYMENTS_URL: await startPaymentProvider(opened), PAYMENTS_WEBHOOK_SECRET: secret() },
+    ...process.env,
     ...{ NODE_ENV: 'production', ...secrets(), ...variables },
     LOCAL_UPLOAD_DIR: join(temporaryFolder(opened), 'uploads'),
     HOST: '127.0.0.1',

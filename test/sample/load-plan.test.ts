@@ -12,7 +12,7 @@ describe('planRuns', () => {
   it('runs every scenario: of the largest open list, or of another that has what it lacks', async () => {
     const { runs, skipped } = await planRuns(withOrders.url, all, true);
     expect(skipped).toEqual([]);
-    const ofAnother = ['list-search', 'export'];
+    const ofAnother = ['list-search', 'place-order', 'export'];
     expect(runs).toEqual(
       scenarioNames.map((scenario) => ({ scenario, resource: ofAnother.includes(scenario) ? undefined : products })),
     );
@@ -22,9 +22,10 @@ describe('planRuns', () => {
     const { runs, skipped } = await planRuns(without.url, all, true);
     expect(skipped).toEqual([
       `list-search: ${products} has no search box (q)`,
+      `place-order: ${products} has no orders to place and pay`,
       `export: ${products} has no route that streams CSV or NDJSON`,
     ]);
-    expect(runs).toHaveLength(scenarioNames.length - 2);
+    expect(runs).toHaveLength(scenarioNames.length - 3);
     const { skipped: closed } = await planRuns(withOrders.url, all, false);
     expect(closed).toContain(`list-search: ${products} has no search box (q)`);
     expect(closed).toContain(`write-mix: ${products} takes LOAD_EMAIL and LOAD_PASSWORD, or TOKEN`);
