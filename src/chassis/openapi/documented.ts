@@ -19,7 +19,10 @@ export interface HandlerDocs {
   schemes?: Readonly<Record<string, SecurityScheme>>;
   /** Scopes that the credentials need, all of them. */
   scopes?: readonly string[];
-  /** What else the caller needs, in a few words each, e.g. `['role admin or editor']`; `slipway routes` shows it. */
+  /**
+   * What else the caller needs, in a few words each, e.g. `['role admin or editor']`; `slipway routes` shows it. Default: of a
+   * guard that answers 403 and asks for no scopes, the name of its function, e.g. `guard ownsBasket`.
+   */
   needs?: readonly string[];
   /** Whether callers without credentials are let through too. Default: false. */
   optional?: boolean;
@@ -44,15 +47,22 @@ export function documented(handler: RequestHandler, openapi: HandlerDocs): Docum
 /** What several handlers say together: any of the security schemes, all of the scopes, statuses and parameters. */
 export function docsOf(handlers: readonly unknown[]): Required<HandlerDocs> {
   const docs = handlers.map((handler) => (handler as Partial<DocumentedHandler>).openapi ?? {});
+  const needs = handlers.flatMap((handler) => (namesCallers(handler) ? needsOf(handler as DocumentedHandler) : []));
   return {
     security: [...new Set(docs.flatMap(({ security }) => security ?? []))],
     schemes: Object.assign({}, ...docs.map(({ schemes }) => schemes)),
     scopes: [...new Set(docs.flatMap(({ scopes }) => scopes ?? []))],
-    needs: [...new Set(docs.flatMap(({ needs }) => needs ?? []))],
+    needs: [...new Set(needs)],
     optional: docs.every(({ security = [], optional = false }) => optional || security.length === 0),
     statuses: [...new Set(docs.flatMap(({ statuses }) => statuses ?? []))],
     parameters: docs.flatMap(({ parameters }) => parameters ?? []),
   };
+}
+
+/** What a guard asks for beside credentials and scopes; of one that refuses some callers and does not say which, its name. */
+function needsOf({ name, openapi: { needs, scopes = [], statuses = [] } }: DocumentedHandler): readonly string[] {
+  if (needs !== undefined) return needs;
+  return name !== '' && scopes.length === 0 && statuses.includes(403) ? [`guard ${name}`] : [];
 }
 
 /** Whether a handler says who may call a route: a guard, or `publicAccess`. */

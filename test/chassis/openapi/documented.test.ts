@@ -16,4 +16,18 @@ describe('documented', () => {
     const role = documented(guard.bind(null), { security: ['bearer'], statuses: [401, 403] });
     expect(docsOf([token, guard, role])).toMatchObject({ security: ['bearer'], statuses: [401, 403] });
   });
+
+  it('names a guard that refuses some callers by its function, unless it says whom or asks for scopes', () => {
+    const ownsBasket: RequestHandler = (_request, _response, next) => next();
+    const ownsShelf: RequestHandler = (_request, _response, next) => next();
+    const reads: RequestHandler = (_request, _response, next) => next();
+    const handlers = [
+      documented(ownsBasket, { security: ['bearer'], statuses: [401, 403] }),
+      documented(ownsShelf, { security: ['bearer'], statuses: [401, 403], needs: ['owner of the shelf'] }),
+      documented(reads, { security: ['bearer'], statuses: [401, 403], scopes: ['shelves:read'] }),
+      documented((_request, _response, next) => next(), { security: ['bearer'], statuses: [403] }),
+      documented(guard.bind(null), { statuses: [403] }),
+    ];
+    expect(docsOf(handlers).needs).toEqual(['guard ownsBasket', 'owner of the shelf']);
+  });
 });

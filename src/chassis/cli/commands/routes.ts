@@ -14,7 +14,7 @@ interface ListedRoute {
   module: string;
   /** Schemes of which a caller needs one; empty where everybody may call. */
   callers: string[];
-  /** What else the caller needs, all of it, such as `role admin` or `scope orders:read`; a login has every scope. */
+  /** What else the caller needs, all of it, such as `role admin`, `scope orders:read` or `guard ownsBasket`; a login has every scope. */
   needs: string[];
   /** Whether some callers with valid credentials are refused (403). */
   restricted: boolean;
@@ -37,7 +37,7 @@ export async function routes(args: string[], env: Variables): Promise<void> {
   console.log(terminalTable(['method', 'path', 'callers', 'list', 'module'], rows));
 }
 
-/** `bearer or apiKey, role admin`; of a guard that refuses some and does not say which, "not all". */
+/** `bearer or apiKey, role admin`; of a guard that refuses some, and has neither words for them nor a name, "not all". */
 function whoMayCall({ callers, needs, restricted, optional }: ListedRoute): string {
   const credentials = [...(optional ? ['everybody'] : []), ...callers].join(' or ');
   return [credentials, ...(restricted && needs.length === 0 ? ['not all'] : needs)].join(', ');
