@@ -49,7 +49,30 @@ function declarationOf(program: ts.Program, exported: string, symbol: ts.Symbol)
   const declarations = emitted.get(file.fileName) ?? emit(program, file);
   emitted.set(file.fileName, declarations);
   const named = declarations.statements.filter((statement) => namesOf(statement).includes(symbol.name));
-  return named.map((statement) => printer.printNode(ts.EmitHint.Unspecified, statement, declarations)).join('\n');
+  const texts = named.map((statement) => printer.printNode(ts.EmitHint.Unspecified, statement, declarations));
+  return [...named.flatMap(deprecationsIn), ...texts].join('\n');
+}
+
+/**
+ * A line for each `@deprecated` of a declaration and of what is inside it, such as an option.
+ *
+ * @throws Error where the tag lacks since when, or what replaces it
+ */
+export function deprecationsIn(node: ts.Node): string[] {
+  const tag = ts.getJSDocDeprecatedTag(node);
+  // The variable of a statement has the comment of the statement.
+  const isOwn = tag?.parent.parent === node;
+  const inside: string[] = [];
+  ts.forEachChild(node, (child) => void inside.push(...deprecationsIn(child)));
+  if (!tag || !isOwn) return inside;
+  const name = ts.isVariableStatement(node)
+    ? node.declarationList.declarations[0]?.name.getText()
+    : (node as Partial<ts.NamedDeclaration>).name?.getText();
+  const text = ts.getTextOfJSDocComment(tag.comment)?.trim() ?? '';
+  if (!/^since \d+\.\d+: \S/.test(text)) {
+    throw new Error(`Expected "@deprecated since 1.2: use …" at ${name}, found "@deprecated ${text}".`);
+  }
+  return [`// ${name} is deprecated ${text}`, ...inside];
 }
 
 function emit(program: ts.Program, file: ts.SourceFile): ts.SourceFile {

@@ -47,22 +47,23 @@ export function documented(handler: RequestHandler, openapi: HandlerDocs): Docum
 /** What several handlers say together: any of the security schemes, all of the scopes, statuses and parameters. */
 export function docsOf(handlers: readonly unknown[]): Required<HandlerDocs> {
   const docs = handlers.map((handler) => (handler as Partial<DocumentedHandler>).openapi ?? {});
-  const needs = handlers.flatMap((handler) => (namesCallers(handler) ? needsOf(handler as DocumentedHandler) : []));
   return {
     security: [...new Set(docs.flatMap(({ security }) => security ?? []))],
     schemes: Object.assign({}, ...docs.map(({ schemes }) => schemes)),
     scopes: [...new Set(docs.flatMap(({ scopes }) => scopes ?? []))],
-    needs: [...new Set(needs)],
+    needs: [...new Set(handlers.flatMap(needsOf))],
     optional: docs.every(({ security = [], optional = false }) => optional || security.length === 0),
     statuses: [...new Set(docs.flatMap(({ statuses }) => statuses ?? []))],
     parameters: docs.flatMap(({ parameters }) => parameters ?? []),
   };
 }
 
-/** What a guard asks for beside credentials and scopes; of one that refuses some callers and does not say which, its name. */
-function needsOf({ name, openapi: { needs, scopes = [], statuses = [] } }: DocumentedHandler): readonly string[] {
-  if (needs !== undefined) return needs;
-  return name !== '' && scopes.length === 0 && statuses.includes(403) ? [`guard ${name}`] : [];
+/** What a handler asks for beside credentials and scopes; of a guard that refuses some callers and does not say which, its name. */
+function needsOf(handler: unknown): readonly string[] {
+  const { name, openapi = {} } = handler as { readonly name: string } & Partial<DocumentedHandler>;
+  const { needs, scopes = [], statuses = [] } = openapi;
+  const isUnexplained = needs === undefined && namesCallers(handler) && scopes.length === 0 && statuses.includes(403);
+  return isUnexplained && name !== '' ? [`guard ${name}`] : (needs ?? []);
 }
 
 /** Whether a handler says who may call a route: a guard, or `publicAccess`. */

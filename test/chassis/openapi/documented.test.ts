@@ -27,7 +27,8 @@ describe('documented', () => {
       documented(reads, { security: ['bearer'], statuses: [401, 403], scopes: ['shelves:read'] }),
       documented((_request, _response, next) => next(), { security: ['bearer'], statuses: [403] }),
       documented(guard.bind(null), { statuses: [403] }),
+      documented(guard.bind(null), { needs: ['a signature'] }),
     ];
-    expect(docsOf(handlers).needs).toEqual(['guard ownsBasket', 'owner of the shelf']);
+    expect(docsOf(handlers).needs).toEqual(['guard ownsBasket', 'owner of the shelf', 'a signature']);
   });
 });
