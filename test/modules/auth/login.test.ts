@@ -50,9 +50,8 @@ describe('POST /auth/login', () => {
   });
 
   it('answers 401 to a user whose stored hash is none', async () => {
-    const data = { email: 'broken@example.com', name: 'Broken', passwordHash: 'none' };
-    await app.orm.user.create({ data });
-    await app.post('/auth/login', { email: data.email, password: 'none' }).expectError(401, /wrong/);
+    const { email } = await app.make('user', { email: 'broken@example.com', passwordHash: 'none' });
+    await app.post('/auth/login', { email, password: 'none' }).expectError(401, /wrong/);
   });
 
   it.each([

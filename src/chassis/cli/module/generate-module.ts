@@ -56,7 +56,7 @@ export function planModule(root: string, request: ModuleRequest): PlannedModule 
       'prisma/models.prisma': models,
       ...Object.fromEntries(sources),
       [config]: withModule(readFileSync(join(root, config), 'utf8'), names.kebab, prefix),
-      ...testFiles(plan, prefix, models),
+      ...testFiles(plan, prefix),
     },
   };
 }

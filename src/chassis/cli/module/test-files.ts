@@ -1,17 +1,16 @@
-import { readModels } from '../../database/models/read-models.ts';
 import type { Field } from './fields.ts';
 import type { ModulePlan } from './source-files.ts';
 
-/** The tests and the load test of a module, by their paths in the service. @param models the models with the module's own */
-export function testFiles(plan: ModulePlan, prefix: string, models: string): Record<string, string> {
+/** The tests and the load test of a module, by their paths in the service. */
+export function testFiles(plan: ModulePlan, prefix: string): Record<string, string> {
   const { kebab } = plan.names;
   return {
-    [`test/modules/${kebab}.test.ts`]: moduleTest(plan, prefix, models),
+    [`test/modules/${kebab}.test.ts`]: moduleTest(plan, prefix),
     [`load-tests/${kebab}.ts`]: loadTest(plan, prefix),
   };
 }
 
-function moduleTest({ names, fields, access }: ModulePlan, prefix: string, models: string): string {
+function moduleTest({ names, fields, access }: ModulePlan, prefix: string): string {
   const { camel, pascal, plural } = names;
   const references = fields.filter(({ relation, optional }) => relation && !optional);
   const body = fields.filter(({ relation, optional }) => !relation || !optional).map((field) => sampleOf(field));
@@ -31,7 +30,7 @@ let n = 0;
 /** A body of a create, each with values of its own. */
 ${references.length > 0 ? 'async ' : ''}function a${pascal}() {
   n += 1;
-${references.map((field) => referenceSample(field, models)).join('')}  return { ${body.join(', ')} };
+${references.map(referenceSample).join('')}  return { ${body.join(', ')} };
 }
 
 describe('${plural}', () => {
@@ -93,44 +92,10 @@ function sampleOf({ name, relation, sample, unique, model }: Field): string {
 }
 
 /** A record that the new one refers to, stored directly. */
-function referenceSample({ name, relation }: Field, models: string): string {
+function referenceSample({ name, relation }: Field): string {
   if (!relation) return '';
   const { model } = relation;
-  const accessor = model.charAt(0).toLowerCase() + model.slice(1);
-  return `  const { id: ${name} } = await service.orm.${accessor}.create({ data: ${dataOf(model, models)} });\n`;
-}
-
-/** The least that a record needs, as code for the ORM; records that it refers to are made with it. */
-function dataOf(model: string, text: string, above: readonly string[] = []): string {
-  const { models, enums } = readModels(text);
-  const fields = models.get(model) ?? [];
-  const keys = fields.flatMap(
-    ({ attributes }) => /\bfields:\s*\[([^\]]*)\]/.exec(attributes)?.[1]?.split(/,\s*/) ?? [],
-  );
-  const parts = fields.flatMap((field) => {
-    const isRelation = models.has(field.type);
-    if (field.list || field.optional || /@default|@updatedAt/.test(field.attributes) || keys.includes(field.name))
-      return [];
-    if (isRelation) {
-      if (!/\bfields:/.test(field.attributes) || above.includes(field.type)) return [];
-      return [`${field.name}: { create: ${dataOf(field.type, text, [...above, model])} }`];
-    }
-    const value = enums.get(field.type)?.[0];
-    return [`${field.name}: ${value ? `'${value.name}'` : sampleValue(field.type, field.attributes)}`];
-  });
-  return parts.length > 0 ? `{ ${parts.join(', ')} }` : '{}';
-}
-
-function sampleValue(type: string, attributes: string): string {
-  if (attributes.includes('@db.Uuid')) return 'randomUUID()';
-  const values: Record<string, string> = {
-    String: '`text ${randomUUID()}`',
-    Boolean: 'true',
-    DateTime: 'new Date()',
-    BigInt: 'BigInt(n)',
-    Json: '{}',
-  };
-  return values[type] ?? 'n';
+  return `  const { id: ${name} } = await service.make('${model.charAt(0).toLowerCase()}${model.slice(1)}');\n`;
 }
 
 function loadTest({ names: { plural, kebab } }: ModulePlan, prefix: string): string {
