@@ -22,6 +22,17 @@ describe('sources', () => {
     expect(sources.filter((file) => !may.test(file) && readsVariables(parse(file)))).toEqual([]);
   });
 
+  it.each([
+    ['export const name = process.env.NAME;', true],
+    ["export const port = Number(process.env['PORT'] ?? 0);", true],
+    ["export const all = globalThis.process['env'];", true],
+    ['export const f = () => { const { env } = process; return env; };', true],
+    ["import { env } from 'node:process';", true],
+    ["import process from 'node:process'; export const { pid } = process; export const now = process.uptime();", false],
+  ])('would be found to read variables, or not: %s', (source, reads) => {
+    expect(readsVariables(ts.createSourceFile('a.ts', source, ts.ScriptTarget.Latest, true))).toBe(reads);
+  });
+
   it('export something with a word of the file name in it', () => {
     const wrong = sources.filter((file) => {
       const stem = basename(file, '.ts');
@@ -70,12 +81,14 @@ function processCalls(file: ts.SourceFile): string[] {
   return found;
 }
 
-/** Whether a file names `process.env`, or imports `env` by itself. */
+/** Whether a file names `process.env`, imports `env` by itself, or takes it out of the process in another form. */
 function readsVariables(file: ts.SourceFile): boolean {
+  const isProcess = (node: ts.Node | undefined) => node !== undefined && /\bprocess$/.test(node.getText());
   const isRead = (node: ts.Node): boolean => {
-    if (ts.isPropertyAccessExpression(node) && /\bprocess$/.test(node.expression.getText()))
-      return node.name.text === 'env';
-    if (ts.isElementAccessExpression(node)) return /\bprocess$/.test(node.expression.getText());
+    if (ts.isPropertyAccessExpression(node) && isProcess(node.expression)) return node.name.text === 'env';
+    if (ts.isElementAccessExpression(node) && isProcess(node.expression)) return true;
+    if (ts.isVariableDeclaration(node) && isProcess(node.initializer))
+      return /\benv\b|\.\.\./.test(node.name.getText());
     if (ts.isImportDeclaration(node)) return /\benv\b.*process'/.test(node.getText());
     return ts.forEachChild(node, (child) => isRead(child) || undefined) ?? false;
   };
