@@ -39,7 +39,9 @@ export class SessionController {
 
   /** POST /logout-all: 204, and no session of the caller is left, nor an API key where the body says so. */
   async logoutAll(request: Request, response: Response): Promise<void> {
-    await this.#auth.logoutAll(callerOf().userId, parseBody(logoutAll, request.body ?? {}));
+    // Without a body it is undefined; null was sent, and is refused as anywhere.
+    const { body = {} } = request;
+    await this.#auth.logoutAll(callerOf().userId, parseBody(logoutAll, body));
     sendNoContent(response);
   }
 }
