@@ -15,8 +15,16 @@ const anyDatabase = [
   'test/leaks/**/*.test.ts',
   'test/sample/lists.test.ts',
 ];
-/** Tests of what a process loads, opens, prints and leaves behind; each file of them has one of its own. */
-const ofProcess = ['test/process/**/*.test.ts', 'test/chassis/telemetry/**/*.test.ts'];
+/**
+ * Tests of what a process loads, opens, prints and leaves behind, of its heap, and of all services in it; each file of them
+ * has one of its own.
+ */
+const ofProcess = [
+  'test/process/**/*.test.ts',
+  'test/chassis/telemetry/**/*.test.ts',
+  'test/chassis/current-environment.test.ts',
+  'test/chassis/internal/diagnostics.test.ts',
+];
 /** Minutes of load, run alone and one after the other: npm run test:soak. */
 const soak = {
   extends: true as const,
