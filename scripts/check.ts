@@ -29,6 +29,7 @@ const stages: Record<string, string>[] = [
   {
     types: 'tsc -p . --incremental --tsBuildInfoFile .cache/tsc.tsbuildinfo',
     'types of load tests': 'tsc -p load-tests',
+    'types of the package': 'tsc -p tsconfig.package.json --noEmit',
     'lint, format': 'biome ci --colors=off --error-on-warnings .',
     'import rules': 'depcruise src --config .dependency-cruiser.mjs --output-type err-long',
   },

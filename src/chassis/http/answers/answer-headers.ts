@@ -1,4 +1,4 @@
-import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { IncomingMessage, type OutgoingHttpHeaders, type ServerOptions, ServerResponse } from 'node:http';
 import cors from 'cors';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
@@ -80,7 +80,7 @@ const { _storeHeader: storeHead } = ServerResponse.prototype as { _storeHeader?:
  * give them, because V8 forgets what it knows of an object whose prototype changes, and what all answers carry is one text:
  * both together save an eighth of what a small request costs. A handler sees and changes those headers as any others.
  */
-export function messagesOf(app: Express) {
+export function messagesOf(app: Express): Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>> {
   class AppRequest extends IncomingMessage {}
 
   class AppResponse extends ServerResponse {
