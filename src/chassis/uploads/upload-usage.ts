@@ -14,7 +14,7 @@ export interface UploadQuota {
 
 /** What is known of the files of one place, which others may change. */
 export interface Ledger {
-  /** Asks the place again, unless what is known of these files is younger than so many milliseconds. */
+  /** Asks the place again, unless what is known of these files is younger than `staleMs`. */
   refresh(key: string, staleMs: number): Promise<void>;
   /** How many bytes files take whose names begin with a key; with all of them by an empty one. */
   stored(key: string): number;

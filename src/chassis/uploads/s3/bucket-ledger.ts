@@ -84,7 +84,7 @@ export class BucketLedger implements Ledger {
       const listing = { bytes: 0, added: new Map<string, number>(), ended: Promise.resolve() };
       this.#listing = listing;
       listing.ended = runOutsideRequest(() => this.#listWhole(listing));
-      // Whoever waits hears of it.
+      // Those below who still wait get its error; where nobody does, the next caller lists again.
       listing.ended.catch(() => undefined);
     }
     await Promise.race([this.#listing.ended, wait(longestWaitMs, undefined, { ref: false })]);
