@@ -96,22 +96,32 @@ class Reading {
   ): string {
     const { writer } = this;
     const alias = writer.alias();
-    const joins: string[] = [];
-    const related = parent && relatedSource(writer, parent.link, parent.alias, alias);
+    const { source, joins, condition } = this.#source(model, alias, where, path, parent);
     const listed = [...columns].map((column) => writer.column(alias, column)).join(', ');
-    const conditions = [
-      ...(where ? [writeFilter({ writer, model, alias, joins }, where, [...path, 'where'], !parent)] : []),
-      ...(related ? [related.linked] : []),
-    ];
     const scope = { scopes: orderScopes, path: [...path, 'orderScopes'] };
     const order = orderBy?.map((term) => this.#order(model, alias, term, joins, scope)).join(', ');
-    const from = [related?.source ?? writer.from(model, alias), ...joins].join(' ');
     return [
-      `SELECT ${listed} FROM ${from} WHERE ${conditions.join(' AND ') || '1=1'}`,
+      `SELECT ${listed} FROM ${[source, ...joins].join(' ')} WHERE ${condition}`,
       ...(order ? [`ORDER BY ${order}`] : []),
       ...(take === undefined ? [] : [`LIMIT ${writer.plain([...path, 'take'], 'BigInt')}`]),
       ...(skip ? [`OFFSET ${writer.plain([...path, 'skip'], 'BigInt')}`] : []),
     ].join(' ');
+  }
+
+  /** What records are read from, with the joins that their filter needs, and which of them are meant. */
+  #source(model: string, alias: string, where: Filter | undefined, path: ValuePath, parent: Parent | undefined) {
+    const { writer } = this;
+    const joins: string[] = [];
+    const related = parent && relatedSource(writer, parent.link, parent.alias, alias);
+    const conditions = [
+      ...(where ? [writeFilter({ writer, model, alias, joins }, where, [...path, 'where'], !parent)] : []),
+      ...(related ? [related.linked] : []),
+    ];
+    return {
+      source: related?.source ?? writer.from(model, alias),
+      joins,
+      condition: conditions.join(' AND ') || '1=1',
+    };
   }
 
   #order(model: string, alias: string, term: Filter, joins: string[], scope?: OrderScope): string {
@@ -177,9 +187,21 @@ class Reading {
 
   #related(link: RelationLink, part: ReadParameters, alias: string, path: ValuePath): Written {
     const { dialect } = this.writer;
-    if (link.many && part.take === undefined) throw new UnknownShape('all related records');
-    const { query, kinds } = this.records(link.model, part, path, { link, alias });
-    return { query: link.many ? dialect.list(query) : dialect.one(query), kinds };
+    const parent = { link, alias };
+    if (!link.many) return this.#one(link.model, part, path, parent);
+    if (part.take === undefined) throw new UnknownShape('all related records');
+    const { query, kinds } = this.records(link.model, part, path, parent);
+    return { query: dialect.list(query), kinds };
+  }
+
+  /** The object of the record that a relation leads to, or null: there is nothing to sort, so it is one query and no two. */
+  #one(model: string, { where, select = {} }: ReadParameters, path: ValuePath, parent: Parent): Written {
+    const { writer } = this;
+    const alias = writer.alias();
+    const { source, joins, condition } = this.#source(model, alias, where, path, parent);
+    const { fields, kinds } = this.#object(model, select, alias, [...path, 'select']);
+    const query = writer.dialect.objects(fields, `${[source, ...joins].join(' ')} WHERE ${condition}`);
+    return { query: writer.dialect.one(query), kinds };
   }
 }
 
