@@ -4,7 +4,8 @@ import { expectObject, type ParseContext, Refusal, refuseComputed, refuseName, s
 
 /**
  * Reads an order under a policy: keys sort in the order they stand in, and the primary key is added as the last so that
- * no two records are equal (spec.md: SearchOptions, orderBy).
+ * no two records are equal (spec.md: SearchOptions, orderBy). It sorts as the key before it does: an index on both is read
+ * in either direction, and in none where they differ.
  */
 export function parseOrder(rules: PolicyRules, value: unknown, context: ParseContext): OrderTerm[] {
   const input = expectObject(value, context.path, 'an object of field names to "asc" or "desc"');
@@ -25,7 +26,7 @@ export function parseOrder(rules: PolicyRules, value: unknown, context: ParseCon
     terms.push(rule[direction]);
     context.path.pop();
   }
-  if (!Object.hasOwn(input, 'id')) terms.push(rules.idSort.asc);
+  if (!Object.hasOwn(input, 'id')) terms.push(rules.idSort[terms.at(-1)?.direction ?? 'asc']);
   return terms;
 }
 

@@ -68,7 +68,7 @@ describe('paging by cursor', () => {
     ];
     const cursor = start.cursor?.finish(rows, 1).nextCursor as string;
     const next = parse({ orderBy: '{"price":"desc"}', cursor, pageSize: '1', where: '{"sku":"x"}' });
-    const after = { AND: [{ price: { lte: 5 } }, { OR: [{ price: { lt: 5 } }, { id: { gt: idOf('a') } }] }] };
+    const after = { AND: [{ price: { lte: 5 } }, { OR: [{ price: { lt: 5 } }, { id: { lt: idOf('a') } }] }] };
     expect(next).toMatchObject({ where: { AND: [{ sku: 'x' }, after] }, countWhere: { sku: 'x' }, page: 2 });
   });
 

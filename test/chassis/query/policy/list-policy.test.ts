@@ -59,7 +59,7 @@ describe('a list policy', () => {
       page: 1,
       pageSize: 100,
       where: { createdAt: { gte: new Date(0) } },
-      orderBy: [{ name: 'desc' }, { id: 'asc' }],
+      orderBy: [{ name: 'desc' }, { id: 'desc' }],
     });
     refusalOf(() => productList.parseSearchOptions({ where: { secret: 1 } }));
   });
