@@ -15,7 +15,7 @@ export function readDocument(): ApiDocument {
   const response = http.get(url, { timeout: '10s', tags: { name: 'setup' } });
   if (response.status === 0) {
     return refuse(
-      `nothing answers at ${target} (${response.error}). Start the service or give BASE_URL; \`npm run load\` starts one.`,
+      `nothing answers at ${target} (${response.error}). Start the service, or give BASE_URL of one that runs.`,
     );
   }
   if (response.status === 200) return JSON.parse(String(response.body)) as ApiDocument;

@@ -23,7 +23,7 @@ const givenWhole = new Set(
 );
 
 /** These hold the texts of files that are written for a service. */
-const writers = /^src\/chassis\/cli\/(module|service)\/\w+-files\.ts$/;
+const writers = /^src\/chassis\/cli\/(module|service)\/[\w-]+-files\.ts$/;
 
 /** What a file exports and no other file imports; a type that another declaration of the file uses is part of that. */
 function unread([file, text]: readonly [string, string]): string[] {

@@ -63,6 +63,21 @@ describe('a service that is made of the package alone', () => {
     }
   });
 
+  it('loads by its door in less than four times the CPU time of Express, zod and the Prisma client alone', async () => {
+    const shared = "await import('express'); await import('zod'); await import('@prisma/client/runtime/client');";
+    const milliseconds = async (imports: string) => {
+      const script = `const before = process.cpuUsage(); ${imports} const { user, system } = process.cpuUsage(before);`;
+      const program = `${script} console.log((user + system) / 1000);`;
+      return Number((await run('npx', ['node', '--input-type=module', '--eval', program], shop)).stdout);
+    };
+    const [base, door]: [number[], number[]] = [[], []];
+    for (let i = 0; i < 5; i += 1) {
+      base.push(await milliseconds(shared));
+      door.push(await milliseconds("await import('slipway');"));
+    }
+    expect(Math.min(...door) / Math.min(...base)).toBeLessThan(4);
+  }, 120_000);
+
   it('gets a module by one command, which is in its models, migrations, configuration, tests and load tests', async () => {
     await slipway('module', 'product', 'name:string', 'price:int', 'category:ref');
     expect(read('prisma/models.prisma')).toMatch(/model Product \{[^}]*categoryId +String +@db\.Uuid/);
@@ -145,11 +160,13 @@ describe('a service that is made of the package alone', () => {
 describe('the reference service', () => {
   const reference = join(directory, 'reference');
 
-  it('is what `slipway new --sample` gives: its sources, models, data and tests are those of this repository', async () => {
+  it('is what `slipway new --sample` gives: sources, models, data, tests and load tests are those of this repository', async () => {
     const spec = `--package=${packed.tarball}`;
     await run('npx', ['--yes', spec, 'slipway', 'new', 'reference', '--sample', '--yes', '--no-install'], directory);
-    const own = repositoryFiles(/^(src\/(main|app\.config)\.ts$|src\/modules\/|prisma\/|test\/modules\/)/);
-    const made = filesOf(reference).filter(([file]) => /^(src|prisma|test\/modules)\//.test(file));
+    const own = repositoryFiles(
+      /^(src\/(main|app\.config)\.ts$|src\/modules\/|prisma\/|test\/modules\/|load-tests\/(contract|lib|scenarios)\/)/,
+    );
+    const made = filesOf(reference).filter(([file]) => /^(src|prisma|test\/modules|load-tests)\//.test(file));
     expect(made.map(([file]) => file).toSorted()).toEqual(own.toSorted());
     for (const [file, text] of made) expect(text, file).toBe(readFileSync(join(root, file), 'utf8'));
   }, 60_000);

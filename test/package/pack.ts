@@ -19,7 +19,9 @@ export interface Packed {
 /** Packs a copy of the repository, so that nothing else of this one sees it. The tarball goes into `directory`. */
 export function pack(directory: string, version?: string): Promise<Packed> {
   return packCopy(directory, (copy) => {
-    for (const file of repositoryFiles(/^(src|scripts|prisma|test\/modules|test\/support|helm\/slipway)\/|^[^/]+$/)) {
+    for (const file of repositoryFiles(
+      /^(src|scripts|prisma|load-tests|test\/modules|test\/support|helm\/slipway)\/|^[^/]+$/,
+    )) {
       cpSync(join(root, file), join(copy, file));
     }
     if (version === undefined) return;

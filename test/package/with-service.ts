@@ -14,16 +14,21 @@ export interface RunningService {
  * Starts the service of a directory as `npm start` does in development, on free ports, and ends it once it was used.
  *
  * @param directory where its packages are installed
+ * @param more variables beside those. Default: none
  * @throws what `use` raises, and where the service does not end with code 0
  */
-export async function withService(directory: string, use: (service: RunningService) => Promise<void>): Promise<void> {
+export async function withService(
+  directory: string,
+  use: (service: RunningService) => Promise<void>,
+  more: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const [port, internalPort] = [await freePort(), await freePort()];
   const ports = { PORT: String(port), INTERNAL_PORT: String(internalPort) };
   // npm itself ends by the signal that it gets.
   const child = spawn('node_modules/.bin/node', ['src/main.ts'], {
     cwd: directory,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_ENV: 'development', LOG_LEVEL: 'info', ...ports },
+    env: { ...process.env, NODE_ENV: 'development', LOG_LEVEL: 'info', ...ports, ...more },
   });
   const exit = once(child, 'exit');
   try {

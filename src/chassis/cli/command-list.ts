@@ -21,8 +21,9 @@ export const commands: readonly Command[] = [
     help: `Options:
   --name <name>          name of the service; default: that of the directory
   --database <kind>      both (SQLite to start, PostgreSQL in production) or postgresql; default: both
-  --auth <kind>          who may call: token (whoever has AUTH_TOKEN is the administrator), issuer (an OpenID Connect
-                         provider knows the callers) or none (everybody); default: token
+  --auth <kind>          who may call: token (whoever has AUTH_TOKEN is the administrator), api-keys (programs, whose keys
+                         the service keeps), issuer (an OpenID Connect provider knows the callers) or none (everybody);
+                         default: token
   --sample               the reference service: accounts, a catalog and orders, with their tests and sample data
   --no-sample            without the module "category" to begin with
   --package <spec>       where npm finds slipway; default: where this program came from
@@ -41,7 +42,7 @@ Examples:
     name: 'module',
     parameters: '<name> <field:type>…',
     summary: 'add a module: model, migration, list policy, routes, tests, load test',
-    help: `Types: string, text, int, bigint, decimal, boolean, datetime, date, uuid, json, and
+    help: `Types: string, text, int, bigint, decimal, float, boolean, datetime, uuid, json, and
   ref          a relation to the model of the same name: category:ref
   ref(Model)   a relation to another model: owner:ref(User)
   enum(a|b)    one of these values: status:enum(draft|placed)
@@ -50,7 +51,8 @@ A type may end with ? (may be null) or with ! (unique).
 Options:
   --plural <name>     name of the resource in paths; default: the name with an s
   --access <guards>   public (everybody reads, an admin writes), guarded (users read, an admin writes) or open (everybody
-                      does both); default: public, and open in a service that knows no callers
+                      does both); default: public, and open in a service that knows no callers. Where callers have API
+                      keys, those with the scopes read and write are users and admins
   --force             overwrite files that are there
 
 Examples:

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { allOrNothing } from '../file-changes.ts';
@@ -30,7 +30,8 @@ export async function addModule(args: string[]): Promise<void> {
     );
   }
   const access = accessOf(root, values.access);
-  const planned = planModule(root, { name, fields, plural: values.plural, access });
+  const scoped = guardsOf(root) === 'scopes';
+  const planned = planModule(root, { name, fields, plural: values.plural, access, scoped });
   const there = overwritten(root, planned);
   if (there.length > 0 && !values.force && !(await confirm(`Overwrite ${there.join(', ')}?`))) {
     throw new Error(`Expected new files, found ${there.join(', ')}. Nothing is changed; --force overwrites them.`);
@@ -53,7 +54,7 @@ export async function addModule(args: string[]): Promise<void> {
 
 /** @throws UsageError for an access that the service has no guards for */
 function accessOf(root: string, given?: string): Access {
-  const isGuarded = hasGuards(root);
+  const isGuarded = guardsOf(root) !== undefined;
   const access = given ?? (isGuarded ? 'public' : 'open');
   if (access !== 'public' && access !== 'guarded' && access !== 'open') {
     throw new UsageError(`Expected --access public, --access guarded or --access open, got "${access}".`);
@@ -64,8 +65,11 @@ function accessOf(root: string, given?: string): Access {
   );
 }
 
-/** Whether a module of the service registers guards under the name that generated routes use. */
-function hasGuards(root: string): boolean {
-  const files = globSync('src/modules/*/di.ts', { cwd: root });
-  return files.some((file) => /^\s*auth:/m.test(readFileSync(join(root, file), 'utf8')));
+/** What the guards ask for that a module of the service registers under the name that generated routes use; undefined without any. */
+function guardsOf(root: string): 'roles' | 'scopes' | undefined {
+  const read = (file: string) => readFileSync(join(root, file), 'utf8');
+  const file = globSync('src/modules/*/di.ts', { cwd: root }).find((one) => /^\s*auth:/m.test(read(one)));
+  if (file === undefined) return undefined;
+  const sources = globSync(join(dirname(file), '*.ts'), { cwd: root });
+  return sources.some((one) => /\bscopes\s*[:=]\s*\[\s*'read',\s*'write'/.test(read(one))) ? 'scopes' : 'roles';
 }

@@ -67,9 +67,9 @@ async function answersOf(values: Record<string, unknown>, directory: string): Pr
     throw new UsageError(`Expected --database both or --database postgresql, got "${database}".`);
   }
   if (values['sample'] === true) return referenceAnswers(name, database, values['auth']);
-  const auth = await answer(values['auth'], 'Who may call, token, issuer or none', 'token');
+  const auth = await answer(values['auth'], 'Who may call, token, api-keys, issuer or none', 'token');
   if (!isAuth(auth)) {
-    throw new UsageError(`Expected --auth token, --auth issuer or --auth none, got "${auth}".`);
+    throw new UsageError(`Expected --auth token, --auth api-keys, --auth issuer or --auth none, got "${auth}".`);
   }
   const hasModule =
     values['sample'] !== false && /^y(es)?$/i.test(await answer(undefined, 'A module to begin with', 'yes'));
@@ -85,7 +85,7 @@ function referenceAnswers(name: string, database: ServicePlan['database'], auth:
 }
 
 function isAuth(text: string): text is Auth {
-  return ['token', 'issuer', 'none'].includes(text);
+  return ['token', 'api-keys', 'issuer', 'none'].includes(text);
 }
 
 /** Makes a directory beside it first, which then takes its name. */
@@ -112,7 +112,13 @@ async function write(directory: string, { sample, ...answers }: Answers, source:
   const migration = 'init';
   if (sample === 'module') {
     const access = plan.auth === 'none' ? 'open' : 'public';
-    const request = { name: 'category', fields: ['name:string!'], access, migration } as const;
+    const request = {
+      name: 'category',
+      fields: ['name:string!'],
+      access,
+      scoped: plan.auth === 'api-keys',
+      migration,
+    } as const;
     await writeModule(directory, planModule(directory, request));
   } else {
     const models = join(directory, 'prisma/models.prisma');

@@ -8,7 +8,7 @@ import { withLoadedService } from '../loaded-service.ts';
 import { terminalTable } from '../terminal.ts';
 
 /** A route as the list shows it. */
-interface ListedRoute {
+export interface ListedRoute {
   method: string;
   path: string;
   module: string;
@@ -43,7 +43,8 @@ function whoMayCall({ callers, needs, restricted, optional }: ListedRoute): stri
   return [credentials, ...(restricted && needs.length === 0 ? ['not all'] : needs)].join(', ');
 }
 
-function listRoutes({ app }: Service): ListedRoute[] {
+/** The routes of a service whose modules are loaded, in the order of their paths. */
+export function listRoutes({ app }: Service): ListedRoute[] {
   const lists = new Map(registeredPolicies(app).map(({ path, policy }) => [path, policy.model]));
   const found = routersOn(app).flatMap(({ module, prefix, router }) =>
     routesOf(router, prefix).map((route) => {

@@ -16,6 +16,8 @@ export interface ModuleRequest {
   readonly fields: readonly string[];
   readonly plural?: string | undefined;
   readonly access: Access;
+  /** Whether guards ask for the scopes `read` and `write`, as those of API keys do, in place of roles. Default: false */
+  readonly scoped?: boolean;
   /** Name of the migration. Default: `add_` and the name of the table. */
   readonly migration?: string | undefined;
 }
@@ -45,7 +47,8 @@ export function planModule(root: string, request: ModuleRequest): PlannedModule 
   const modulesOf = new Map(
     fields.flatMap(({ relation }) => (relation ? [[relation.model, moduleOf(root, relation.model)] as const] : [])),
   );
-  const plan: ModulePlan = { names, fields, access: request.access, modulesOf };
+  const { access, scoped = false } = request;
+  const plan: ModulePlan = { names, fields, access, scoped, modulesOf };
   const sources = Object.entries(sourceFiles(plan)).map(([file, text]) => [`src/modules/${names.kebab}/${file}`, text]);
   const config = 'src/app.config.ts';
   return {

@@ -9,6 +9,8 @@ export interface ModulePlan {
   readonly names: ModuleNames;
   readonly fields: readonly Field[];
   readonly access: Access;
+  /** Whether guards ask for the scopes `read` and `write` in place of roles. */
+  readonly scoped: boolean;
   /** The module that mounts each model that a field refers to; undefined where none does. */
   readonly modulesOf: ReadonlyMap<string, string | undefined>;
 }
@@ -99,9 +101,10 @@ export class ${pascal}Controller extends ResourceController<${pascal}Service> {
 `;
 }
 
-function routesFile({ names: { camel, pascal, plural }, access }: ModulePlan): string {
-  const read = access === 'guarded' ? 'auth.user()' : 'publicAccess';
-  const write = access === 'open' ? 'publicAccess' : "auth.role('admin')";
+function routesFile({ names: { camel, pascal, plural }, access, scoped }: ModulePlan): string {
+  const [user, admin] = scoped ? ["auth.scope('read')", "auth.scope('write')"] : ['auth.user()', "auth.role('admin')"];
+  const read = access === 'guarded' ? user : 'publicAccess';
+  const write = access === 'open' ? 'publicAccess' : admin;
   const imports = access === 'guarded' ? 'defineRoutes, resourceRouter' : 'defineRoutes, publicAccess, resourceRouter';
   const parameters = access === 'open' ? `${camel}Controller` : `${camel}Controller, auth`;
   return `import { ${imports} } from 'slipway';

@@ -10,21 +10,22 @@ export function testFiles(plan: ModulePlan, prefix: string): Record<string, stri
   };
 }
 
-function moduleTest({ names, fields, access }: ModulePlan, prefix: string): string {
+function moduleTest({ names, fields, access, scoped }: ModulePlan, prefix: string): string {
   const { camel, pascal, plural } = names;
   const references = fields.filter(({ relation, optional }) => relation && !optional);
   const body = fields.filter(({ relation, optional }) => !relation || !optional).map((field) => sampleOf(field));
   const wrong = fields.find((field) => field.wrong !== undefined && !field.relation);
   const sorted = fields.find(({ sorted: isSorted, relation, model }) => isSorted && !relation && model !== 'Boolean');
-  const reader = access === 'guarded' ? "service.as('user')" : 'service';
+  const user = scoped ? "service.as({ scopes: ['read'] })" : "service.as('user')";
+  const admin = scoped ? "service.as({ scopes: ['write'] })" : "service.as('admin')";
   return `import { randomUUID } from 'node:crypto';
 import { bootTestService } from 'slipway/testing';
 import { describe, expect, it } from 'vitest';
 
 const path = '${prefix}/${plural}';
 const service = await bootTestService();
-const admin = service.as('admin');
-const reader = ${reader};
+const admin = ${admin};
+const reader = ${access === 'guarded' ? user : 'service'};
 let n = 0;
 
 /** A body of a create, each with values of its own. */
@@ -64,7 +65,7 @@ ${
 
 `
     : ''
-}${access === 'open' ? '' : guardTest(references.length > 0, pascal)}  it('are missing under an id that nothing has', async () => {
+}${access === 'open' ? '' : guardTest(references.length > 0, pascal, user)}  it('are missing under an id that nothing has', async () => {
     await reader.get(\`\${path}/\${randomUUID()}\`).expectError(404, /.+/);
   });
 
@@ -76,11 +77,11 @@ ${
 `;
 }
 
-function guardTest(hasReferences: boolean, pascal: string): string {
+function guardTest(hasReferences: boolean, pascal: string, user: string): string {
   return `  it('are changed by those only who may', async () => {
     const body = ${hasReferences ? 'await ' : ''}a${pascal}();
     await service.post(path, body).expectError(401, /.+/);
-    await service.as('user').post(path, body).expectError(403, /.+/);
+    await ${user}.post(path, body).expectError(403, /.+/);
   });
 
 `;

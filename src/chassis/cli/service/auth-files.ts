@@ -1,24 +1,28 @@
 import { randomBytes } from 'node:crypto';
+import { apiKeyFiles, apiKeyTest } from './api-key-files.ts';
 import type { Auth, ServicePlan } from './package-file.ts';
 
 /** The module that says who calls, by the paths of its files; none where everybody may, or another module says it. */
 export function authFiles({ auth }: ServicePlan): Record<string, string> {
   if (auth === 'none' || auth === 'accounts') return {};
   const settings = authSettings(auth);
+  const sources = auth === 'api-keys' ? apiKeyFiles : { 'di.ts': diFile(auth) };
   return {
     ...(settings && { 'src/modules/auth/auth.config.ts': settings }),
-    'src/modules/auth/di.ts': diFile(auth),
+    ...Object.fromEntries(Object.entries(sources).map(([file, text]) => [`src/modules/auth/${file}`, text])),
+    ...(auth === 'api-keys' && { 'test/modules/api-key.test.ts': apiKeyTest }),
   };
 }
 
 /** The settings that the module adds; undefined where those of the chassis do. */
 export function authSettings(auth: Auth): string | undefined {
-  if (auth !== 'token') return undefined;
+  if (auth !== 'token' && auth !== 'api-keys') return undefined;
+  const holder = auth === 'token' ? 'the administrator' : 'the operator, who makes API keys';
   return `import { signingSecrets, type z } from 'slipway';
 
 /** Settings of the auth module, by the name of their environment variable. */
 export const authSettings = {
-  AUTH_TOKEN: signingSecrets('Bearer tokens of the administrator, by commas'),
+  AUTH_TOKEN: signingSecrets('Bearer tokens of ${holder}, by commas'),
 };
 
 declare global {
@@ -31,7 +35,7 @@ declare global {
 
 /** What a start needs of settings, for the file `.env`. */
 export function authVariables({ auth, name }: ServicePlan): Record<string, string> {
-  if (auth === 'token') return { AUTH_TOKEN: randomBytes(32).toString('base64url') };
+  if (auth === 'token' || auth === 'api-keys') return { AUTH_TOKEN: randomBytes(32).toString('base64url') };
   return auth === 'issuer' ? issuerOf(name) : {};
 }
 

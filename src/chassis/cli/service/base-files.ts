@@ -1,3 +1,4 @@
+import { apiKeyModel } from './api-key-files.ts';
 import { authFiles, authSettings, authVariables } from './auth-files.ts';
 import { deploymentFiles } from './deployment-files.ts';
 import type { ServicePlan } from './package-file.ts';
@@ -66,6 +67,8 @@ await runService(() => import('./app.config.ts'));
 
 function appConfigFile({ auth }: ServicePlan): string {
   const settings = authSettings(auth);
+  const routesPrefix = auth === 'api-keys' ? ", routesPrefix: '/auth'" : '';
+  const authModule = `{ name: 'auth', enabled: true${routesPrefix} }`;
   return `import { type AppConfig, readEnvironment, serverConfig, type Variables } from 'slipway';
 ${settings ? "import { authSettings } from './modules/auth/auth.config.ts';\n" : ''}
 /**
@@ -78,14 +81,14 @@ export function appConfig(env: Variables): AppConfig {
   const moduleSettings = {${settings ? ' ...authSettings ' : ''}};
   return {
     moduleSettings,
-    modules: [${auth === 'none' ? '' : "\n      { name: 'auth', enabled: true },\n    "}],
+    modules: [${auth === 'none' ? '' : `\n      ${authModule},\n    `}],
     server: serverConfig(readEnvironment(moduleSettings, env)),
   };
 }
 `;
 }
 
-function modelsFile({ database }: ServicePlan): string {
+function modelsFile({ database, auth }: ServicePlan): string {
   const datasource = 'datasource db {\n  provider = "postgresql"\n}\n\n';
   return `// The one source of models: "slipway generate" makes a client of each database of it.
 
@@ -102,7 +105,7 @@ model IdempotencyKey {
   @@index([expiresAt])
   @@map("idempotency_keys")
 }
-`;
+${auth === 'api-keys' ? apiKeyModel : ''}`;
 }
 
 function testFile({ name }: ServicePlan): string {
@@ -126,6 +129,7 @@ describe('${name}', () => {
 
 const credentials = {
   token: ' `.env` has the token of the administrator, `AUTH_TOKEN`.',
+  'api-keys': ' Its callers have API keys, which who has `AUTH_TOKEN` makes; `.env` has it.',
   issuer: ' `.env` names the identity provider, `AUTH_ISSUER`, and what its tokens are for, `AUTH_AUDIENCE`.',
   none: ' Everybody may call all of it.',
   accounts: ' The start tells an account of the sample data.',
@@ -155,5 +159,20 @@ Then <http://localhost:3000/api-docs> is its API page.${credentials[auth]}
 
 \`src/app.config.ts\` says what the service is made of, \`src/modules\` holds its features, \`prisma/models.prisma\` its models,
 \`helm/values.yaml\` how it is deployed; [the chart's README](node_modules/slipway/helm/slipway/README.md) tells all values.
-`;
+${auth === 'api-keys' ? apiKeySection : ''}`;
 }
+
+const apiKeySection = `
+## API keys
+
+The first key, and each later one:
+
+\`\`\`sh
+curl -s localhost:3000/auth/api-keys -H "Authorization: Bearer $(sed -n 's/^AUTH_TOKEN=//p' .env)" \\
+  -H 'Content-Type: application/json' -d '{"name": "nightly-import", "scopes": ["read", "write"], "expiresInDays": 90}'
+\`\`\`
+
+The answer has the key, this once; a program sends it as \`X-API-Key: slipway_…\`. \`read\` and \`write\` are what routes ask for:
+\`auth.scope('write')\`. The name is who calls, so a new key of the same name takes over before the old one is revoked:
+\`DELETE /auth/api-keys/:id\`.
+`;

@@ -42,7 +42,13 @@ function dockerignore(plan: ServicePlan): string {
   return comesAsTarball(plan) ? text.replace('!src\n', '!src\n!vendor\n') : text;
 }
 
-const secrets = { token: ['AUTH_TOKEN'], issuer: [], none: [], accounts: ['AUTH_JWT_SECRET'] };
+const secrets = {
+  token: ['AUTH_TOKEN'],
+  'api-keys': ['AUTH_TOKEN'],
+  issuer: [],
+  none: [],
+  accounts: ['AUTH_JWT_SECRET'],
+};
 
 function valuesFile({ name, auth }: ServicePlan): string {
   const issuer = Object.entries(auth === 'issuer' ? issuerOf(name) : {}).map(([key, value]) => `  ${key}: ${value}\n`);

@@ -11,10 +11,10 @@ export interface ServicePlan {
 }
 
 /**
- * Who may call: who has a token of the service's settings, whom an identity provider knows, or everybody. The reference
- * service has accounts of its own.
+ * Who may call: who has a token of the service's settings, programs with API keys, callers that an identity provider knows, or
+ * everybody. The reference service has accounts of its own.
  */
-export type Auth = 'token' | 'issuer' | 'none' | 'accounts';
+export type Auth = 'token' | 'api-keys' | 'issuer' | 'none' | 'accounts';
 
 /** What is read of the package's own package.json. */
 export interface OwnPackage {

@@ -113,6 +113,16 @@ describe('a module', () => {
     expect(() => plan(['name:string'], 'order', root)).toThrow('add the module there by hand');
   });
 
+  it('asks for the scopes of API keys in place of roles where callers have those', () => {
+    const request = { name: 'order', fields: ['name:string'], access: 'guarded', scoped: true } as const;
+    const { files } = planModule(aService(), request);
+    const access = "{ read: auth.scope('read'), write: auth.scope('write') }";
+    expect(files['src/modules/order/order.routes.ts']).toContain(access);
+    const test = files['test/modules/order.test.ts'];
+    expect(test).toContain("const admin = service.as({ scopes: ['write'] });");
+    expect(test).not.toContain("as('");
+  });
+
   it('tells which files it would overwrite', () => {
     const root = aService();
     mkdirSync(join(root, 'src/modules/order'), { recursive: true });

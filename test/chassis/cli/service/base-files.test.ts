@@ -23,12 +23,30 @@ describe('a new service', () => {
 
   it.each<[Auth, string[], RegExp | undefined]>([
     ['token', ['src/modules/auth/auth.config.ts', 'src/modules/auth/di.ts'], /guards\(\(\{ AUTH_TOKEN \}\) => fixed/],
+    [
+      'api-keys',
+      [
+        ...['auth.config', 'api-key.schema', 'api-key.repository', 'api-key.provider', 'api-key.service'],
+        ...['api-key.controller', 'api-key.routes', 'auth.guard', 'di'],
+      ].map((file) => `src/modules/auth/${file}.ts`),
+      /auth: AuthGuard/,
+    ],
     ['issuer', ['src/modules/auth/di.ts'], /guards\(\(\) => bearer\(\), \{ roles: \['admin', 'user'\] \}\)/],
     ['none', [], undefined],
   ])('with --auth %s has guards of the chassis', (auth, modules, guards) => {
     const made = files({ auth });
     expect(Object.keys(made).filter((file) => file.startsWith('src/modules/'))).toEqual(modules);
     if (guards) expect(made['src/modules/auth/di.ts']).toMatch(guards);
+  });
+
+  it('with --auth api-keys keeps keys, tests their routes, and tells how the first one is made', () => {
+    const made = files({ auth: 'api-keys' });
+    expect(made['prisma/models.prisma']).toMatch(/^model ApiKey \{/m);
+    expect(made['src/app.config.ts']).toContain("{ name: 'auth', enabled: true, routesPrefix: '/auth' }");
+    expect(made['test/modules/api-key.test.ts']).toContain('make no keys');
+    expect(made['README.md']).toMatch(/^curl -s localhost:3000\/auth\/api-keys -H "Authorization: Bearer /m);
+    expect(made['.env']).toMatch(/^AUTH_TOKEN=\S{43}\n/);
+    expect(made['helm/values.yaml']).toContain('generatedSecrets: [AUTH_TOKEN, CURSOR_SECRET]');
   });
 
   it('gives each start the identity provider that it names: on this machine, in tests, in the image and in pods', () => {

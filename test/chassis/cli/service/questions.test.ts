@@ -54,7 +54,7 @@ class Dialogue {
 const questions = [
   'Name of the service (shop)',
   'Databases, both or postgresql (both)',
-  'Who may call, token, issuer or none (token)',
+  'Who may call, token, api-keys, issuer or none (token)',
   'A module to begin with (yes)',
 ] as const;
 
