@@ -1,18 +1,11 @@
-/** A part of an API document. */
-type Node = Readonly<Record<string, unknown>>;
-
-/** Something that clients of the older document would run into. */
-export interface BreakingChange {
-  /** Where it is, e.g. `GET /api/v1/products 200 data[].price`. */
-  readonly where: string;
-  readonly what: string;
-}
+import { type BreakingChange, listOf, type Node, nodeOf, type Resolvers, schemaChanges } from './schema-changes.ts';
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 
 /**
  * What a client of the older document would run into with the newer one: operations, answers or fields of answers that
- * are gone or of another type, and what requests must now have or may no longer have. What is only added breaks nobody.
+ * are gone or of another type, what requests must now have or may no longer have, such as fields of a filter or an order,
+ * and credentials that were not needed. What is only added breaks nobody.
  */
 export function breakingChanges(older: Node, newer: Node): BreakingChange[] {
   const resolve = { older: resolver(older), newer: resolver(newer) };
@@ -23,7 +16,9 @@ export function breakingChanges(older: Node, newer: Node): BreakingChange[] {
       const after = nodeOf(nodeOf(newer['paths'])[path])[method];
       const where = `${method.toUpperCase()} ${path}`;
       if (after === undefined) return [{ where, what: 'is gone' }];
+      const isClosed = !isGuarded(nodeOf(before), older) && isGuarded(nodeOf(after), newer);
       return [
+        ...(isClosed ? [{ where, what: 'needs credentials' }] : []),
         ...parameterChanges(where, nodeOf(before), nodeOf(after), resolve),
         ...bodyChanges(where, nodeOf(before), nodeOf(after), resolve),
         ...answerChanges(where, nodeOf(before), nodeOf(after), resolve),
@@ -32,9 +27,10 @@ export function breakingChanges(older: Node, newer: Node): BreakingChange[] {
   );
 }
 
-interface Resolvers {
-  readonly older: (node: unknown) => Node;
-  readonly newer: (node: unknown) => Node;
+/** Whether an operation needs credentials; one that takes them and does without has an empty requirement beside the others. */
+function isGuarded(operation: Node, document: Node): boolean {
+  const security = listOf(operation['security'] ?? document['security']);
+  return security.length > 0 && security.every((scheme) => Object.keys(nodeOf(scheme)).length > 0);
 }
 
 /** Follows references into the components of a document, and takes all parts of an `allOf` together. */
@@ -56,14 +52,6 @@ function together(one: Node, other: Node): Node {
   return { ...one, ...other, properties, required: [...listOf(one['required']), ...listOf(other['required'])] };
 }
 
-function nodeOf(value: unknown): Node {
-  return typeof value === 'object' && value !== null ? (value as Node) : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
 function parameterChanges(where: string, before: Node, after: Node, resolve: Resolvers): BreakingChange[] {
   const key = (parameter: Node) => `${parameter['in']} parameter ${parameter['name']}`;
   const old = new Map(listOf(before['parameters']).map((one) => [key(resolve.older(one)), resolve.older(one)]));
@@ -76,7 +64,16 @@ function parameterChanges(where: string, before: Node, after: Node, resolve: Res
       ? [{ where, what: `needs the ${name}` }]
       : [],
   );
-  return [...gone, ...needed];
+  const changed = [...old].flatMap(([name, parameter]) => {
+    const schemas = { older: parameterSchema(parameter), newer: parameterSchema(now.get(name) ?? {}) };
+    return schemaChanges(`${where} ${name}`, { ...schemas, resolve, sent: true });
+  });
+  return [...gone, ...needed, ...changed];
+}
+
+/** Of a parameter that is text, or JSON as those of lists are. */
+function parameterSchema(parameter: Node): unknown {
+  return parameter['schema'] ?? schemaOf(parameter);
 }
 
 function schemaOf(message: Node): unknown {
@@ -97,63 +94,4 @@ function answerChanges(where: string, before: Node, after: Node, resolve: Resolv
     const schemas = { older: schemaOf(resolve.older(answer)), newer: schemaOf(resolve.newer(now)) };
     return schemaChanges(`${where} ${status}`, { ...schemas, resolve, sent: false });
   });
-}
-
-interface Compared {
-  readonly older: unknown;
-  readonly newer: unknown;
-  readonly resolve: Resolvers;
-  /** Whether clients send it; else they read it. */
-  readonly sent: boolean;
-}
-
-/** Below this depth schemas that refer to themselves are taken for alike. */
-const deepest = 8;
-
-function schemaChanges(where: string, compared: Compared, depth = 0): BreakingChange[] {
-  const { resolve, sent } = compared;
-  if (compared.older === undefined || compared.newer === undefined || depth > deepest) return [];
-  const [older, newer] = [resolve.older(compared.older), resolve.newer(compared.newer)];
-  if (older['type'] !== undefined && newer['type'] !== undefined && older['type'] !== newer['type'])
-    return [{ where, what: `is ${newer['type']} instead of ${older['type']}` }];
-  const inside = (name: string, from: unknown, to: unknown) =>
-    schemaChanges(`${where}${name}`, { ...compared, older: from, newer: to }, depth + 1);
-  const [fields, now] = [nodeOf(older['properties']), nodeOf(newer['properties'])];
-  return [
-    ...enumChanges(where, older, newer, sent),
-    ...(older['nullable'] !== true && newer['nullable'] === true && !sent ? [{ where, what: 'may be null' }] : []),
-    ...(older['nullable'] === true && newer['nullable'] !== true && sent ? [{ where, what: 'may not be null' }] : []),
-    ...Object.entries(fields).flatMap(([name, field]) =>
-      Object.hasOwn(now, name)
-        ? inside(`.${name}`, field, now[name])
-        : [{ where: `${where}.${name}`, what: 'is gone' }],
-    ),
-    ...(sent ? newlyRequired(where, older, newer) : noLongerSure(where, older, newer)),
-    ...inside('[]', older['items'], newer['items']),
-  ];
-}
-
-function enumChanges(where: string, older: Node, newer: Node, sent: boolean): BreakingChange[] {
-  const [old, now] = [listOf(older['enum']), listOf(newer['enum'])];
-  if (old.length === 0 || now.length === 0) return [];
-  const refused = sent ? old.filter((value) => !now.includes(value)) : [];
-  const unknown = sent ? [] : now.filter((value) => !old.includes(value));
-  return [
-    ...refused.map((value) => ({ where, what: `may not be ${JSON.stringify(value)} any more` })),
-    ...unknown.map((value) => ({ where, what: `may be ${JSON.stringify(value)} too` })),
-  ];
-}
-
-function newlyRequired(where: string, older: Node, newer: Node): BreakingChange[] {
-  const old = listOf(older['required']);
-  return listOf(newer['required'])
-    .filter((name) => !old.includes(name))
-    .map((name) => ({ where: `${where}.${name}`, what: 'is required' }));
-}
-
-function noLongerSure(where: string, older: Node, newer: Node): BreakingChange[] {
-  const now = listOf(newer['required']);
-  return listOf(older['required'])
-    .filter((name) => !now.includes(name) && Object.hasOwn(nodeOf(newer['properties']), String(name)))
-    .map((name) => ({ where: `${where}.${name}`, what: 'may be left out' }));
 }

@@ -14,18 +14,22 @@ function original() {
     paths: {
       '/products': {
         get: {
-          parameters: [{ in: 'query', name: 'where', required: false }],
+          parameters: [
+            { in: 'query', name: 'where', required: false, ...content({ $ref: '#/components/schemas/ProductFilter' }) },
+            { in: 'query', name: 'pageSize', schema: { type: 'integer', maximum: 100 } },
+          ] as object[],
           responses: {
             200: content({ type: 'array', items: { allOf: [{ $ref: '#/components/schemas/Product' }] } }),
           } as Record<string, object>,
         },
         post: { requestBody: content({ $ref: '#/components/schemas/CreateProduct' }), responses: { 201: {} } },
-      } as Record<string, { parameters?: object[]; responses: Record<string, object> }>,
+      } as Record<string, { parameters?: object[]; security?: object[]; responses: Record<string, object> }>,
     },
     components: {
       schemas: {
         Product: { type: 'object', properties: product(), required: ['name', 'size'] },
         CreateProduct: { type: 'object', properties: product(), required: ['name'] },
+        ProductFilter: { type: 'object', properties: filters() },
       },
     },
   };
@@ -36,6 +40,17 @@ function product(): Record<string, { type: string; enum?: string[]; nullable?: b
     name: { type: 'string' },
     note: { type: 'string', nullable: true },
     size: { type: 'string', enum: ['small', 'large'] },
+  };
+}
+
+/** A field by its value or by operators, a relation by its fields or by `is`, and filters inside the filter. */
+function filters(): Record<string, { anyOf: Record<string, unknown>[] }> {
+  const own = { $ref: '#/components/schemas/ProductFilter' };
+  const operators = { type: 'object', properties: { equals: { type: 'string' }, contains: { type: 'string' } } };
+  return {
+    name: { anyOf: [{ type: 'string', maxLength: 500 }, operators] },
+    parent: { anyOf: [own, { type: 'object', properties: { is: own } }] },
+    AND: { anyOf: [{ type: 'array', items: own }, own] },
   };
 }
 
@@ -51,7 +66,7 @@ describe('breakingChanges', () => {
     ],
     [
       'a parameter that is gone',
-      ({ paths }) => paths['/products']['get']?.parameters?.splice(0),
+      ({ paths }) => paths['/products']['get']?.parameters?.shift(),
       ['GET /products takes no query parameter where any more'],
     ],
     [
@@ -99,6 +114,46 @@ describe('breakingChanges', () => {
       ({ components }) => components.schemas.CreateProduct.properties['size']?.enum?.pop(),
       ['POST /products body.size may not be "large" any more'],
     ],
+    [
+      'a field that can be filtered by no more',
+      ({ components }) => delete components.schemas.ProductFilter.properties['name'],
+      ['GET /products query parameter where.name is gone'],
+    ],
+    [
+      'an operator of a filter that is gone',
+      ({ components }) =>
+        Object.assign(components.schemas.ProductFilter.properties['name']?.anyOf[1] ?? {}, { properties: {} }),
+      [
+        'GET /products query parameter where.name.equals is gone',
+        'GET /products query parameter where.name.contains is gone',
+      ],
+    ],
+    [
+      'a form of a filter that is gone',
+      ({ components }) => components.schemas.ProductFilter.properties['name']?.anyOf.shift(),
+      ['GET /products query parameter where.name may not be string any more'],
+    ],
+    [
+      'a bound of a parameter that is narrower',
+      ({ paths }) => Object.assign(paths['/products']['get']?.parameters?.[1] ?? {}, { schema: { maximum: 50 } }),
+      ['GET /products query parameter pageSize has maximum 50 instead of 100'],
+    ],
+    [
+      'a bound, a pattern or a format of bodies that is new',
+      ({ components }) =>
+        Object.assign(components.schemas.CreateProduct.properties['name'] ?? {}, { maxLength: 20, format: 'email' }),
+      ['POST /products body.name has maxLength 20', 'POST /products body.name has format email'],
+    ],
+    [
+      'a value that bodies may have only',
+      ({ components }) => Object.assign(components.schemas.CreateProduct.properties['name'] ?? {}, { enum: ['one'] }),
+      ['POST /products body.name may only be "one"'],
+    ],
+    [
+      'credentials that are needed',
+      ({ paths }) => Object.assign(paths['/products']['get'] ?? {}, { security: [{ bearer: [] }] }),
+      ['GET /products needs credentials'],
+    ],
   ])('finds %s', (_, change, expected) => {
     const found = breakingChanges(documentOf(), documentOf(change));
     expect(found.map(({ where, what }) => `${where} ${what}`)).toEqual(expected);
@@ -118,6 +173,21 @@ describe('breakingChanges', () => {
     [
       'one more value in bodies',
       ({ components }) => components.schemas.CreateProduct.properties['size']?.enum?.push('huge'),
+    ],
+    [
+      'a longer name and a larger page',
+      ({ components, paths }) => {
+        Object.assign(components.schemas.ProductFilter.properties['name']?.anyOf[0] ?? {}, { maxLength: 900 });
+        Object.assign(paths['/products']['get']?.parameters?.[1] ?? {}, { schema: { type: 'integer', maximum: 200 } });
+      },
+    ],
+    [
+      'credentials that say who calls, and nobody needs',
+      ({ paths }) => Object.assign(paths['/products']['get'] ?? {}, { security: [{ bearer: [] }, {}] }),
+    ],
+    [
+      'a bound of answers',
+      ({ components }) => Object.assign(components.schemas.Product.properties['name'] ?? {}, { maxLength: 9 }),
     ],
   ])('lets pass what adds %s', (_, change) => expect(breakingChanges(documentOf(), documentOf(change))).toEqual([]));
 
