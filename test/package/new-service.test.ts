@@ -103,6 +103,14 @@ describe('a service that is made of the package alone', () => {
     }
   }, 60_000);
 
+  it('is asked for by each command that is about one, where there is none', async () => {
+    const program = join(shop, 'node_modules/.bin/slipway');
+    for (const command of ['generate', 'build', 'migrate', 'seed', 'routes', 'config', 'openapi', 'doctor']) {
+      const said = `Expected ${join(directory, 'src/app.config.ts')}, found nothing; run this in the directory of a service.`;
+      await expect(run(program, [command], directory), command).rejects.toThrow(said);
+    }
+  }, 60_000);
+
   it('has fields of every type', async () => {
     const fields = ['number:string!', 'note:text?', 'amount:decimal', 'weight:float?', 'count:bigint', 'paid:boolean'];
     const more = [

@@ -64,7 +64,9 @@ describe('slipway in the reference service', () => {
     };
     const ill = await slipway(['doctor'], env);
     expect(ill.code).toBe(1);
-    expect(ill.stdout).toMatch(/^MEND +database: sqlite at .*\n +Migrations not applied: .*; run: slipway migrate$/m);
+    expect(ill.stdout).toMatch(
+      /^MEND +database: sqlite at .*\n +Migrations not applied: .*; run: npx slipway migrate$/m,
+    );
     expect(ill.stdout).toMatch(
       /^MEND +telemetry \(OTEL_EXPORTER_OTLP_ENDPOINT\): 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)$/m,
     );

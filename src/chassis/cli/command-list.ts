@@ -8,6 +8,8 @@ export interface Command {
   readonly summary: string;
   /** Options and examples, as `--help` of the command shows them. */
   readonly help: string;
+  /** Whether it is refused outside of the directory of a service. Default: false; the others say themselves what they need */
+  readonly ofService?: boolean;
   /** Loaded only when it is called: `new` runs on an old Node, with nothing of a service there. */
   readonly load: () => Promise<(args: string[], env: Variables) => Promise<void>>;
 }
@@ -67,6 +69,7 @@ Examples:
     name: 'generate',
     parameters: '',
     summary: 'generate the database clients from prisma/models.prisma',
+    ofService: true,
     help: `Options:
   --force   generate also when the clients are newer than the models`,
     load: async () => {
@@ -78,6 +81,7 @@ Examples:
     name: 'build',
     parameters: '',
     summary: 'bundle the service into dist/, and make what its image holds',
+    ofService: true,
     help: `Options:
   --image <directory>   make the directory that the image runs in: bundle, packages, migrations, sources
 
@@ -92,6 +96,7 @@ Packages that are more than JavaScript stay beside the bundle where package.json
     name: 'migrate',
     parameters: '',
     summary: 'bring the database up to date, or write a migration',
+    ofService: true,
     help: `Options:
   --create <name>        write a migration for the changes of prisma/models.prisma, for each database
   --rolled-back <name>   note that a migration that failed on PostgreSQL was undone, then apply it again
@@ -108,6 +113,7 @@ Examples:
     name: 'seed',
     parameters: '',
     summary: 'store the sample data of prisma/seed.ts',
+    ofService: true,
     help: `Options:
   --size <size>   small or full; default: small, and in production to be named`,
     load: async () => {
@@ -119,6 +125,7 @@ Examples:
     name: 'routes',
     parameters: '',
     summary: 'list the routes: method, path, who may call, list policy',
+    ofService: true,
     help: `Options:
   --json   for programs`,
     load: async () => {
@@ -130,6 +137,7 @@ Examples:
     name: 'config',
     parameters: '',
     summary: 'show every setting: value, where from; secrets are masked',
+    ofService: true,
     help: `Options:
   --changed   only those that are set
   --json      for programs`,
@@ -142,6 +150,7 @@ Examples:
     name: 'openapi',
     parameters: '',
     summary: 'write the API document, or say what a change of it breaks',
+    ofService: true,
     help: `Options:
   --file <name>   where it is; default: openapi.json
   --check         write nothing, and fail where clients of the document that is there would break
@@ -192,6 +201,7 @@ Examples:
     name: 'doctor',
     parameters: '',
     summary: 'look for what keeps the service from running well, and say how to mend it',
+    ofService: true,
     help: `Options:
   --json   for programs`,
     load: async () => {

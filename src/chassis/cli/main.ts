@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 /** The program `slipway`. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 
 import { withEnvFile } from '../config/environment.ts';
+import { sourceExtension, sourcesDirectory } from '../config/layout.ts';
 import { nearMisses } from '../errors/near-misses.ts';
 import { commands } from './command-list.ts';
 import { UsageError } from './terminal.ts';
@@ -16,8 +17,16 @@ async function main([name = '--help', ...args]: string[]): Promise<void> {
   const command = commands.find((candidate) => candidate.name === name);
   if (!command) throw new UsageError(unknownCommand(name));
   if (args.includes('--help') || args.includes('-h')) return console.log(usageOf(command));
+  if (command.ofService) requireService();
   const run = await command.load();
   await run(args, withEnvFile(process.env));
+}
+
+/** @throws Error where the working directory is not that of a service */
+function requireService(): void {
+  const file = join(sourcesDirectory, `app.config${sourceExtension}`);
+  if (existsSync(file)) return;
+  throw new Error(`Expected ${file}, found nothing; run this in the directory of a service.`);
 }
 
 function unknownCommand(name: string): string {

@@ -29,7 +29,7 @@ export async function doctor(args: string[], env: Variables): Promise<void> {
   const wrong = findings.filter(({ mend }) => mend !== undefined);
   if (values.json) console.log(JSON.stringify(findings, undefined, 2));
   else console.log(findings.map(lineOf).join('\n'));
-  if (wrong.length > 0) throw new Error(`${wrong.length} of ${findings.length} are to be mended.`);
+  if (wrong.length > 0) throw new Error(`To be mended: ${wrong.length} of ${findings.length}.`);
 }
 
 function lineOf({ what, found, mend }: Finding): string {

@@ -15,7 +15,7 @@ export async function databaseFinding(settings: Environment): Promise<Finding> {
     try {
       const pending = await pendingMigrations(open, migrationNames(open.provider));
       const found = `${open.provider} at ${parseDatabaseUrl(settings.DATABASE_URL).description}`;
-      const lacks = `Migrations not applied: ${pending.join(', ')}; run: slipway migrate`;
+      const lacks = `Migrations not applied: ${pending.join(', ')}; run: npx slipway migrate`;
       return { what, found, ...(pending.length > 0 && { mend: lacks }) };
     } finally {
       await open.close();

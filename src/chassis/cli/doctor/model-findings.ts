@@ -17,12 +17,12 @@ export function modelFindings(): Finding[] {
     {
       what: 'database clients',
       found: fresh ? 'newer than prisma/models.prisma' : 'missing, or older than prisma/models.prisma',
-      ...(!fresh && { mend: 'Run: slipway generate' }),
+      ...(!fresh && { mend: 'Run: npx slipway generate' }),
     },
     {
       what: 'migrations',
       found: lacking ? 'prisma/models.prisma has changes that none makes' : 'lead to prisma/models.prisma',
-      ...(lacking && { mend: 'Run: slipway migrate --create <name>' }),
+      ...(lacking && { mend: 'Run: npx slipway migrate --create <name>' }),
     },
   ];
 }
