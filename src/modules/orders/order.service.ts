@@ -12,6 +12,7 @@ import {
   unscoped,
   ValidationException,
 } from 'slipway';
+import { eachByItself } from './each-by-itself.ts';
 import type { OrderRepository } from './order.repository.ts';
 import { totalOf } from './order-line.repository.ts';
 import type { CreateOrder, NewLine, OrderStatus, UpdateOrder } from './orders.schema.ts';
@@ -102,11 +103,10 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
   expireUnpaid(signal: AbortSignal): Promise<void> {
     const placedAt = { lt: new Date(Date.now() - this.#unpaidMs) };
     const where = { status: { in: ['placed', 'declined'] }, placedAt };
-    return unscoped('orders of all tenants expire', async () => {
-      for await (const { id } of eachRecord(this.repository, { where, signal })) {
-        await this.#giveUp(id, 'expired').catch(ignoreConflict);
-      }
-    });
+    const expire = ({ id }: { id: string }) => this.#giveUp(id, 'expired').catch(ignoreConflict);
+    return unscoped('orders of all tenants expire', () =>
+      eachByItself(eachRecord(this.repository, { where, signal }), expire),
+    );
   }
 
   /** Notes what the tenant of a placed order is short of now. */

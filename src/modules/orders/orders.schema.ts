@@ -60,8 +60,12 @@ export const stock = z
   })
   .meta({ id: 'Stock' });
 
+/** Leaves room in the column for what cancelled and expired orders give back. */
+const mostStocked = 1_000_000_000;
+
 export const createStock = stock
   .pick({ productId: true, available: true, reorderBelow: true })
+  .extend({ available: stock.shape.available.max(mostStocked) })
   .partial({ reorderBelow: true })
   .meta({ id: 'CreateStock' });
 export const updateStock = createStock.omit({ productId: true }).partial().meta({ id: 'UpdateStock' });

@@ -1,4 +1,5 @@
 import { ConflictException, eachRecord, ResourceService, type Selection, unscoped } from 'slipway';
+import { eachByItself } from './each-by-itself.ts';
 import { locking } from './order.service.ts';
 import { totalOf } from './order-line.repository.ts';
 import type { PaymentNotice } from './orders.schema.ts';
@@ -62,16 +63,15 @@ export class PaymentService extends ResourceService<PaymentRepository> {
   /** Asks the provider for payments whose outcome nobody told. */
   settleAbandoned(signal: AbortSignal): Promise<void> {
     const where = { status: 'pending', createdAt: { lt: new Date(Date.now() - abandonedMs) } };
-    return unscoped('payments of all tenants are settled', async () => {
-      for await (const { id: reference } of eachRecord(this.repository, { where, signal })) {
-        const { status, data } = await this.#provider.get('/charges/{reference}', {
-          path: { reference },
-          accept: [404],
-        });
-        if (status === 404) await this.settle({ reference, status: 'failed', reason: 'It never began' });
-        else if (data.status !== 'pending') await this.settle({ reference, status: data.status });
-      }
-    });
+    return unscoped('payments of all tenants are settled', () =>
+      eachByItself(eachRecord(this.repository, { where, signal }), ({ id }) => this.#settleByProvider(id)),
+    );
+  }
+
+  async #settleByProvider(reference: string): Promise<void> {
+    const { status, data } = await this.#provider.get('/charges/{reference}', { path: { reference }, accept: [404] });
+    if (status === 404) await this.settle({ reference, status: 'failed', reason: 'It never began' });
+    else if (data.status !== 'pending') await this.settle({ reference, status: data.status });
   }
 
   #begin(orderId: string): Promise<{ id: string; amount: number }> {

@@ -173,6 +173,29 @@ describe('an order that is not paid', () => {
     expect(await tenant.user.get(`/api/v1/orders/${order.id}`).expectData()).toMatchObject({ status: 'expired' });
     expect(await stockOf(tenant.user, lamp)).toBe(before);
   });
+
+  it('expires also where the stock of another tenant takes nothing back', async () => {
+    const other = await aTenant(app, 10);
+    const orders = [await aDraft(other.user, other.products, 1), await aDraft(tenant.user, tenant.products, 1)];
+    const [full, order] = orders;
+    await act(other.user, 'place', full.id).expectData();
+    await act(tenant.user, 'place', order.id).expectData();
+    const ofOther = { where: { tenantId: other.id } };
+    await beyondScopes(app, async (orm) => {
+      await orm.stock.updateMany({ ...ofOther, data: { available: 2 ** 31 - 1 } });
+      await orm.order.updateMany({
+        where: { id: { in: [full.id, order.id] } },
+        data: { placedAt: new Date(Date.now() - 3_600_001) },
+      });
+    });
+    const { orderService } = app.service.container.cradle;
+    const expire = app.service.run(() => orderService.expireUnpaid(AbortSignal.timeout(60_000)));
+    // SQLite counts on.
+    if (app.service.settings.DATABASE_URL.startsWith('postgres'))
+      await expect(expire).rejects.toThrow('1 records failed');
+    else await expire;
+    expect(await tenant.user.get(`/api/v1/orders/${order.id}`).expectData()).toMatchObject({ status: 'expired' });
+  });
 });
 
 describe('another tenant', () => {

@@ -143,6 +143,23 @@ describe('a payment whose outcome nobody told', () => {
       ...['paid', 'declined', 'paying'],
     ]);
   });
+
+  it('is settled also where the provider says of an older one what nobody understands', async () => {
+    const [odd, known] = [await placed(), await placed()];
+    provider.outcome = 'pending';
+    for (const id of [odd, known]) await act(tenant.user, 'pay', id).expectData();
+    const [[a], [b]] = [await paymentsOf(odd), await paymentsOf(known)];
+    provider.charges.set(a.id, { amount: a.amount, status: 'lost in the mail' });
+    provider.charges.set(b.id, { amount: b.amount, status: 'succeeded' });
+    const createdAt = new Date(Date.now() - 6 * 60_000);
+    await beyondScopes(app, (orm) =>
+      orm.payment.updateMany({ where: { id: { in: [a.id, b.id] } }, data: { createdAt } }),
+    );
+    const { paymentService } = app.service.container.cradle;
+    const settle = app.service.run(() => paymentService.settleAbandoned(AbortSignal.timeout(60_000)));
+    await expect(settle).rejects.toThrow('1 records failed');
+    expect([await statusOf(odd), await statusOf(known)]).toEqual(['paying', 'paid']);
+  });
 });
 
 describe('another tenant', () => {

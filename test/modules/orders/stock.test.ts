@@ -32,6 +32,13 @@ describe('POST /stock/bulk', () => {
     expect(await admin.get('/api/v1/stock').expectData()).toHaveLength(1);
   });
 
+  it('takes no more of a product than leaves room for what orders give back', async () => {
+    const { admin } = await aTenant(app);
+    const refused = await admin.post('/api/v1/stock', item(0, 1_000_000_001));
+    expect(refused.body.details).toEqual({ errors: { available: [expect.any(String)] } });
+    await admin.post('/api/v1/stock', item(0, 1_000_000_000)).expectData(201);
+  });
+
   it('answers 201 where all are created, in the tenant of the caller and with a trail of each', async () => {
     const { admin, id: tenantId } = await aTenant(app);
     const { status, body } = await admin.post('/api/v1/stock/bulk', { items: [item(0), item(1), item(2)] });
