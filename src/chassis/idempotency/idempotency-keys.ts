@@ -108,9 +108,13 @@ export class IdempotencyKeys {
   }
 
   /** Takes a key for this many milliseconds, without a way to release it; false where it is taken. */
-  reserve(id: string, ms: number): Promise<boolean> {
-    const expiresAt = new Date(Date.now() + ms);
-    return this.#create({ id, owner: '', fingerprint: '', lockedUntil: expiresAt, expiresAt });
+  async reserve(id: string, ms: number): Promise<boolean> {
+    const now = new Date();
+    const expiresAt = new Date(now.getTime() + ms);
+    if (await this.#create({ id, owner: '', fingerprint: '', lockedUntil: expiresAt, expiresAt })) return true;
+    // One that has expired may not be removed yet.
+    const { count } = await this.#keys.updateMany({ where: { id, expiresAt: { lte: now } }, data: { expiresAt } });
+    return count === 1;
   }
 
   /** Gives up a key of `reserve`. */
@@ -148,8 +152,9 @@ export class IdempotencyKeys {
     const now = Date.now();
     const isExpired = before.expiresAt.getTime() <= now;
     if (!isExpired && before.lockedUntil.getTime() > now) return false;
+    // One that was taken for dead may have stored its answer meanwhile, and must not run again.
     const { count } = await this.#keys.updateMany({
-      where: { id, owner: before.owner },
+      where: { id, owner: before.owner, ...(!isExpired && { answer: null }) },
       data: { owner, fingerprint, answer: null, ...this.#until() },
     });
     return count === 1;

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OpenOrm } from '../../../src/chassis/database/client/orm.ts';
+import type { OrmClient } from '../../../src/chassis/database/client/orm-types.ts';
+import { IdempotencyKeys } from '../../../src/chassis/idempotency/idempotency-keys.ts';
+import { databaseProviders, openEmptyDatabase } from '../../support/empty-database.ts';
+
+const times = { keepMs: 60_000, lockMs: 0, waitMs: 0 };
+
+/** The client of a database, which does something after each look at a key. */
+function looking(client: OrmClient, afterLook: () => Promise<unknown>): OrmClient {
+  const { idempotencyKey } = client as unknown as { idempotencyKey: { findUnique(query: object): Promise<unknown> } };
+  const findUnique = async (query: object) => {
+    const found = await idempotencyKey.findUnique(query);
+    await afterLook();
+    return found;
+  };
+  const keys = new Proxy(idempotencyKey, {
+    get: (target, name) => (name === 'findUnique' ? findUnique : Reflect.get(target, name)),
+  });
+  return { idempotencyKey: keys } as unknown as OrmClient;
+}
+
+describe.each(databaseProviders)('an idempotency key on %s', (provider) => {
+  let open: OpenOrm;
+
+  beforeAll(async () => {
+    open = await openEmptyDatabase(provider);
+  });
+
+  afterAll(() => open.close());
+
+  it('whose request stores its answer late is not taken over by who has just looked', async () => {
+    const request = { id: randomUUID(), fingerprint: 'one', caller: 'ann' };
+    const own = new IdempotencyKeys(() => open.client, times);
+    const taken = await own.take(request);
+    if (typeof taken === 'string') throw new Error('expected the key, found an answer');
+    let looks = 0;
+    const client = looking(open.client, async () => {
+      looks += 1;
+      if (looks === 1) await own.complete(taken, 'the answer');
+    });
+    const other = new IdempotencyKeys(() => client, { ...times, waitMs: 5_000 });
+    expect(await other.take(request)).toBe('the answer');
+    expect(looks).toBe(2);
+  });
+
+  it('that was reserved can be reserved again once it has expired, by one of many', async () => {
+    const keys = new IdempotencyKeys(() => open.client, times);
+    const id = randomUUID();
+    expect(await keys.reserve(id, 60_000)).toBe(true);
+    expect(await keys.reserve(id, 60_000)).toBe(false);
+    await open.client.idempotencyKey.updateMany({ where: { id }, data: { expiresAt: new Date(Date.now() - 1) } });
+    const many = await Promise.all(Array.from({ length: 5 }, () => keys.reserve(id, 60_000)));
+    expect(many.filter(Boolean)).toHaveLength(1);
+  });
+});
