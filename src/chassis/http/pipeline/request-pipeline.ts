@@ -123,7 +123,7 @@ export function requestListener(
     const next = (error?: unknown) => answer(res, refusal, error);
     // HTTP/1.0 has no Host header either, and is let in. Of a line of HTTP/0.9 a proxy may make two requests.
     if (req.httpVersion === '0.9' || (req.headers.host === undefined && req.httpVersion === '1.1')) return next();
-    if (hasSecondHost(req)) return next();
+    if (hasSecondHost(req) || isFramedTwice(req)) return next();
     if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
     if (admits(req, res)) handle(req, res, next);
   });
@@ -154,6 +154,11 @@ function hasSecondHost({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1;
 }
 
+/** HTTP/1.0 knows no Transfer-Encoding: a proxy of it takes the chunks for further requests (RFC 9112, 6.1). */
+function isFramedTwice({ headers, httpVersion }: IncomingMessage): boolean {
+  return httpVersion === '1.0' && headers['transfer-encoding'] !== undefined;
+}
+
 function pathOf(target: string): string {
   const rest = target.replace(wholeTarget, '');
   return rest.startsWith('/') ? rest : `/${rest}`;
@@ -162,7 +167,9 @@ function pathOf(target: string): string {
 function answer(res: ServerResponse, options: RefusalOptions, error: unknown): void {
   const exception: BaseException = error
     ? new InternalServerErrorException(undefined, undefined, { cause: error })
-    : new BadRequestException('The request has no Host header or two, or its target is not a valid URL');
+    : new BadRequestException(
+        'The request has no Host header or two, chunks in HTTP/1.0, or a target that is not a valid URL',
+      );
   refuse(res, options, exception, error);
 }
 

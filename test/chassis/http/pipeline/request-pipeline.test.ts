@@ -111,7 +111,7 @@ describe('requestListener', () => {
     );
     const answer = await sendRaw(server.port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(
-      /^HTTP\/1\.1 400 .*x-request-id: .*"message":"The request has no Host header or two, or its target/s,
+      /^HTTP\/1\.1 400 .*x-request-id: .*"message":"The request has no Host header or two, chunks in HTTP\/1\.0, or a target/s,
     );
   });
 
@@ -121,6 +121,14 @@ describe('requestListener', () => {
     expect(await sendRaw(server.port, 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n')).toMatch(
       /^HTTP\/1\.1 400 .*"success":false/s,
     );
+  });
+
+  it('answers chunks in HTTP/1.0, which a proxy takes for further requests, with 400 and closes the connection', async () => {
+    await using server = await listening(createServer(requestListener(bareApp([echoBody]), { logger })));
+    const head = 'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const answer = await sendRaw(server.port, `${head}0\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 .*connection: close/is);
+    expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
   });
 
   it('answers an expectation that it cannot meet with 417 in the one body', async () => {
