@@ -133,3 +133,33 @@ describe('a stream of events', () => {
     expect(report).toMatchObject({ finished: 1, cut: 0 });
   });
 });
+
+describe.each(['none', 'other'])('a stream of a caller whose role becomes %s', (role) => {
+  const openOwn = async (path: string) => {
+    await app.post('/rights/user');
+    const res = await fetch(`${app.url}${path}`, { headers: { caller: 'ann' } });
+    expect(res.status).toBe(200);
+    const { ended } = await state();
+    return { res, ended };
+  };
+
+  it('ends, of events in order', async () => {
+    const { res, ended } = await openOwn('/own-events');
+    await app.post(`/rights/${role}`);
+    const text = await res.text();
+    expect(text).toContain('id: 1');
+    await app.post('/next');
+    await expect.poll(async () => (await state()).ended).toBe(ended + 1);
+    const again = await fetch(`${app.url}/own-events`, { headers: { caller: 'ann' } });
+    expect(again.status).toBe(role === 'none' ? 401 : 200);
+    await again.body?.cancel();
+    await app.post('/next');
+  });
+
+  it('is cut, of rows, so that nobody takes a part for the whole', async () => {
+    const { res, ended } = await openOwn('/own-rows');
+    await app.post(`/rights/${role}`);
+    await expect(res.text()).rejects.toThrow();
+    await expect.poll(async () => (await state()).ended).toBe(ended + 1);
+  });
+});

@@ -54,6 +54,8 @@ export interface RequestContext {
   principal?: Principal;
   /** Who a test says to call; guards take it in place of credentials. Only `slipway/testing` sets it. */
   assumedPrincipal?: Principal;
+  /** Asks the guards of the request again; see `recheckCaller`. */
+  recheck?: () => Promise<void>;
 }
 
 /**
@@ -224,4 +226,14 @@ export function setPrincipal(principal: Principal): void {
   if (!context) throw new Error('Expected a request context, found none; guards run behind the request pipeline.');
   context.principal = principal;
   context.userId = principal.userId;
+}
+
+/**
+ * Asks the guards of the request under way again whether its caller may go on, and is still the same: for answers that take
+ * longer than a session, a role or a token may last. Does nothing where no guard let the request in.
+ *
+ * @throws what a guard refuses a new request with
+ */
+export async function recheckCaller(): Promise<void> {
+  await getRequestContext()?.recheck?.();
 }

@@ -7,7 +7,7 @@ import { ForbiddenException, UnauthorizedException } from '../errors/exceptions.
 import { nearMisses } from '../errors/near-misses.ts';
 import { documented } from '../openapi/documented.ts';
 import { bearerToken, invalidToken } from './bearer-token.ts';
-import type { CredentialScheme, IdentityProvider } from './identity-provider.ts';
+import type { CredentialScheme, IdentityDemand, IdentityProvider } from './identity-provider.ts';
 
 /** The roles and scopes that a service knows. A guard that names another one is a type error, and stops the start. */
 export interface IdentityNames<Role extends string, Scope extends string> {
@@ -129,16 +129,22 @@ export class Guards<Role extends string = string, Scope extends string = string>
     const unauthorized = refusalOf(schemes.map(([, scheme]) => scheme));
     // What a token said of a login may have been confirmed since.
     const demand = { fresh: rule.fresh === true || maxAgeSeconds !== undefined };
-    const guard: RequestHandler = async (request, _response, next) => {
+    const admit = async (request: Request, asked: IdentityDemand): Promise<void> => {
       const assumed = getRequestContext()?.assumedPrincipal;
-      const principal = assumed ?? (await this.#provider.identify(request, demand));
-      if (!principal && optional && request.headers.authorization === undefined) return next();
+      const principal = assumed ?? (await this.#provider.identify(request, asked));
+      if (!principal && optional && request.headers.authorization === undefined) return;
       if (!principal) throw unauthorized(request);
       setPrincipal(principal);
       refuseScope(principal, scopes);
       if (maxAgeSeconds !== undefined) refuseAge(principal, maxAgeSeconds);
       if (may && !(await may(principal, request)))
         throw new ForbiddenException(refusal ?? 'Your role does not allow this');
+    };
+    const guard: RequestHandler = async (request, response, next) => {
+      await admit(request, demand);
+      addRecheck(() => admit(request, { fresh: true }));
+      // Caches know that `Authorization` makes an answer private, and not that an API key does (RFC 9111, 3.5).
+      if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'private, no-cache');
       next();
     };
     return documented(guard, {
@@ -203,6 +209,24 @@ function needsOf({ needs, maxAgeSeconds }: Rule<string>): string[] {
 
 function roleText(roles: readonly string[]): string {
   return `role ${roles.join(' or ')}`;
+}
+
+/** Has a long answer ask this guard again too; who is another by then, or has other rights, gets no more of it. */
+function addRecheck(admit: () => Promise<void>): void {
+  const context = getRequestContext();
+  if (!context) return;
+  const { principal, recheck: before } = context;
+  context.recheck = async () => {
+    await before?.();
+    await admit();
+    if (rightsOf(context.principal) !== rightsOf(principal)) throw new ForbiddenException('Your rights have changed');
+  };
+}
+
+/** What an answer to a caller depends on, as a text. */
+function rightsOf(principal: Principal | undefined): string {
+  const { userId, tenantId, roles = [], scopes = [] } = principal ?? {};
+  return JSON.stringify([userId, tenantId, [...roles].sort(), [...scopes].sort()]);
 }
 
 function hasOne({ roles }: Principal, wanted: readonly string[]): boolean {

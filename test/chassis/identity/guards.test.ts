@@ -42,7 +42,8 @@ async function answer(guard: RequestHandler, headers: Record<string, object> = {
   app.use(...app.router.stack.splice(1, 1).map(({ handle }) => handle as RequestHandler));
   const sent = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, JSON.stringify(value)]));
   const { status, headers: received, body } = await request(app).get(path).set(sent);
-  return { status, challenge: received['www-authenticate'], message: body.message, body };
+  const { 'www-authenticate': challenge, 'cache-control': cache } = received;
+  return { status, challenge, cache, message: body.message, body };
 }
 
 const status = async (...parameters: Parameters<typeof answer>) => (await answer(...parameters)).status;
@@ -59,6 +60,13 @@ describe('a guard', () => {
       challenge: 'token, key, login',
       message: 'Expected the header token or the header key or the header login',
     });
+  });
+
+  it('keeps what it guards out of shared caches, which do not know that an API key makes it private', async () => {
+    const guard = auth.scope('notes:read');
+    const cache = 'private, no-cache';
+    expect(await answer(guard, { key: { scopes: ['notes:read'] } })).toMatchObject({ status: 200, cache });
+    expect(await answer(auth.optional())).toMatchObject({ status: 200, cache });
   });
 
   it('believes the first provider that knows the credentials', async () => {

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import { currentService } from '../../context/current-service.ts';
-import { callerKey, getRequestContext } from '../../context/request-context.ts';
+import { callerKey, getRequestContext, recheckCaller } from '../../context/request-context.ts';
 import { eventText, type ServerEvent } from './event-text.ts';
 
 /** How a stream of events is kept open. */
 export interface EventsOptions {
-  /** Time between two signs of life where there are no events, in milliseconds. Default 15,000. */
+  /** Time between two signs of life, at which the guards are asked again too, in milliseconds. Default 15,000. */
   heartbeatMs?: number;
   /** When a client that lost the connection comes back, in milliseconds. Default 2,000. */
   retryMs?: number;
@@ -23,8 +23,9 @@ export function lastEventId(req: Request): string | undefined {
 }
 
 /**
- * Answers with events as they come, until their source ends, the client goes away, or the service begins to drain: the
- * client then connects again, to another replica, with `Last-Event-ID`. The source ends (its `finally` runs) with it. A
+ * Answers with events as they come, until their source ends, the client goes away, the guards of the route would not let
+ * the caller in any more, or the service begins to drain: the client then connects again, to another replica, with
+ * `Last-Event-ID`. The source ends (its `finally` runs) with it. A
  * client that reads slowly has the source wait.
  *
  * @throws what `events` raises before the first one and within a second, such as for a record that the caller may not see;
@@ -55,7 +56,7 @@ async function sendUntilEnd(
     let coming = source.next();
     await end.or(settledWithin(coming, firstEventMs));
     begin(res, retryMs);
-    heartbeat = setInterval(() => !res.writableNeedDrain && res.write(': alive\n\n'), heartbeatMs).unref();
+    heartbeat = setInterval(() => beat(res, end), heartbeatMs).unref();
     for (;;) {
       const next = await end.or(coming);
       if (next === undefined || next.done) break;
@@ -79,6 +80,12 @@ function begin(res: Response, retryMs: number): void {
   res.write(`retry: ${retryMs}\n\n`);
 }
 
+/** A sign of life. Who has logged out meanwhile, or whose token has expired, hears of the end instead. */
+function beat(res: Response, end: StreamEnd): void {
+  if (!res.writableNeedDrain) res.write(': alive\n\n');
+  recheckCaller().catch(() => end.reach());
+}
+
 /** Resolves with the promise or after a time; rejects only with it. */
 async function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
@@ -97,8 +104,8 @@ class StreamEnd {
     this.#res = res;
     this.#stopping = stopping;
     if (stopping.aborted || res.destroyed) this.#isReached = true;
-    stopping.addEventListener('abort', this.#reach);
-    res.on('close', this.#reach);
+    stopping.addEventListener('abort', this.reach);
+    res.on('close', this.reach);
   }
 
   /** What `work` gives, or undefined at the end. */
@@ -113,11 +120,11 @@ class StreamEnd {
 
   /** Hears of nothing any more. */
   stop(): void {
-    this.#stopping.removeEventListener('abort', this.#reach);
-    this.#res.off('close', this.#reach);
+    this.#stopping.removeEventListener('abort', this.reach);
+    this.#res.off('close', this.reach);
   }
 
-  readonly #reach = (): void => {
+  readonly reach = (): void => {
     this.#isReached = true;
     this.#wake();
   };

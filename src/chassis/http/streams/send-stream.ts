@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { currentService } from '../../context/current-service.ts';
-import { callerKey, getRequestContext } from '../../context/request-context.ts';
+import { callerKey, getRequestContext, recheckCaller } from '../../context/request-context.ts';
 import { contentDisposition } from '../answers/content-disposition.ts';
 import { type Columns, CsvLines } from './csv-lines.ts';
 
@@ -15,6 +15,8 @@ export interface StreamOptions<Row> {
   filename?: string;
   /** Streams that one caller may have under way at once; the next is a 429. Default 20. */
   perCaller?: number;
+  /** How often the guards of the route are asked again, in milliseconds. Default 15,000. */
+  recheckMs?: number;
 }
 
 /** How much text is handed to the connection at once, in characters. */
@@ -25,7 +27,8 @@ const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' }
 /**
  * Answers with rows as they come, however many there are: what is held of them is one piece of 32 KB and what the source
  * holds, because nothing is read that the client has not made room for. What the source raises before its first row is
- * answered like any failure; later it cuts the connection, so that no client takes a part for the whole.
+ * answered like any failure; later it cuts the connection, so that no client takes a part for the whole. So is one cut whose
+ * caller the guards of the route would not let in any more.
  *
  * The source ends (its `finally` runs) when the client goes away, and when a drain reaches its deadline.
  *
@@ -35,26 +38,28 @@ const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' }
 export async function sendStream<Row extends object>(
   res: Response,
   rows: AsyncIterable<Row> | Iterable<Row>,
-  { format, columns, filename, perCaller = 20 }: StreamOptions<Row>,
+  { format, columns, filename, perCaller = 20, recheckMs = 15_000 }: StreamOptions<Row>,
 ): Promise<void> {
   const leave = currentService().streams.enter(callerKey(getRequestContext()), perCaller);
   try {
-    await sendRows(res, rows, { format, columns, filename });
+    await sendRows(res, rows, { format, columns, filename, recheckMs });
   } finally {
     leave();
   }
 }
 
+interface RowsOptions<Row> extends Pick<StreamOptions<Row>, 'format'> {
+  columns: Columns<Row> | undefined;
+  filename: string | undefined;
+  recheckMs: number;
+}
+
 async function sendRows<Row extends object>(
   res: Response,
   rows: AsyncIterable<Row> | Iterable<Row>,
-  {
-    format,
-    columns,
-    filename,
-  }: Pick<StreamOptions<Row>, 'format'> & { columns: Columns<Row> | undefined; filename: string | undefined },
+  { format, columns, filename, recheckMs }: RowsOptions<Row>,
 ): Promise<void> {
-  const pieces = piecesOf(linesOf(rows, format, columns));
+  const pieces = piecesOf(linesOf(rows, format, columns), recheckMs);
   const first = await pieces.next();
   res.setHeader('Content-Type', types[format]);
   if (filename !== undefined) res.setHeader('Content-Disposition', contentDisposition(filename));
@@ -81,13 +86,17 @@ async function* linesOf<Row extends object>(
   }
 }
 
-async function* piecesOf(lines: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+async function* piecesOf(lines: AsyncIterable<string>, recheckMs: number): AsyncGenerator<string, void, undefined> {
   let piece = '';
+  let checkedAt = performance.now();
   for await (const line of lines) {
     piece += line;
     if (piece.length < pieceLength) continue;
     yield piece;
     piece = '';
+    if (performance.now() - checkedAt < recheckMs) continue;
+    await recheckCaller();
+    checkedAt = performance.now();
   }
   if (piece !== '') yield piece;
 }
