@@ -12,14 +12,14 @@ export interface PassingAnswer {
 
 /** What a proxy does to the traffic of a service, to plant a fault. */
 export interface PlantedFault {
-  /** Milliseconds that each request waits. */
-  wait?: number;
+  /** Milliseconds that a request waits. */
+  wait?: number | (() => number);
   /** Whether a request is answered 503, with the wish to try again after a second. */
   refuse?: (url: URL) => boolean;
   /** Changes the query of a request. */
   ask?: (url: URL) => void;
-  /** Changes the body of an answer. */
-  answer?: (answer: PassingAnswer) => string;
+  /** Changes the body of an answer, or the service behind it before its client hears of it. */
+  answer?: (answer: PassingAnswer) => string | Promise<string>;
 }
 
 /** A proxy with its address. It ends where it leaves its scope. */
@@ -31,7 +31,8 @@ export interface LoadProxy extends AsyncDisposable {
 export async function startProxy(target: string, fault: PlantedFault): Promise<LoadProxy> {
   const server = createServer(async (incoming, outgoing) => {
     const url = new URL(incoming.url ?? '/', target);
-    if (fault.wait) await delay(fault.wait);
+    const wait = typeof fault.wait === 'function' ? fault.wait() : fault.wait;
+    if (wait) await delay(wait);
     if (fault.refuse?.(url)) {
       outgoing.writeHead(503, { 'retry-after': '1' }).end();
       return;
@@ -39,7 +40,7 @@ export async function startProxy(target: string, fault: PlantedFault): Promise<L
     fault.ask?.(url);
     const { status, headers, text } = await pass(incoming, url);
     const passing = { method: incoming.method ?? '', url, status, text };
-    const changed = Buffer.from(fault.answer?.(passing) ?? text);
+    const changed = Buffer.from((await fault.answer?.(passing)) ?? text);
     outgoing.writeHead(status, { ...headers, 'content-length': changed.length });
     outgoing.end(changed);
   }).listen(0, '127.0.0.1');

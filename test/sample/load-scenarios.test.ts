@@ -5,12 +5,13 @@ import { catalogue } from '../../load-tests/lib/catalogue.ts';
 import { scenarioNames } from '../../load-tests/run/arguments.ts';
 import { root, skipped } from '../chart/chart.ts';
 import { type PlantedFault, startProxy } from '../load-tests/load-proxy.ts';
-import { admin, failedChecks, measureScenario, runScenario } from '../load-tests/run-scenario.ts';
+import { admin, failedChecks, type Measured, measureScenario, runScenario } from '../load-tests/run-scenario.ts';
 import { bootTestApp, type TestApp } from '../modules/support/boot-test-app.ts';
 import { openOrderShop, ordersEnv } from '../modules/support/order-shop.ts';
 
 interface ListBody {
   page: number;
+  total: number;
   data: { id: string; name: string }[];
 }
 
@@ -96,11 +97,13 @@ describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
   });
 
   describe.concurrent('finds a fault that was planted', () => {
-    /** What a scenario finds behind a proxy with a fault. */
-    async function found(scenario: string, fault: PlantedFault): Promise<string[]> {
+    /** What a scenario measures behind a proxy with a fault. */
+    async function measured(scenario: string, fault: PlantedFault): Promise<Measured> {
       await using proxy = await startProxy(scenario === 'write-mix' ? written.url : app.url, fault);
-      return failedChecks(await measureScenario(scenario, proxy.url, admin));
+      return await measureScenario(scenario, proxy.url, admin);
     }
+
+    const found = async (scenario: string, fault: PlantedFault) => failedChecks(await measured(scenario, fault));
 
     it('a row that is on two pages', async () => {
       const change = repeatLast();
@@ -123,6 +126,29 @@ describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
     it('a read that is older than the write of its client', async () => {
       expect(await found('write-mix', { answer: staleReads() })).toContain('a client reads its own writes');
     });
+
+    it('a write that is acknowledged and lost', async () => {
+      const lose: PlantedFault['answer'] = async ({ method, url, status, text }) => {
+        if (method === 'POST' && url.pathname.endsWith('/products') && status === 201) {
+          await written.orm.product.delete({ where: { id: (JSON.parse(text) as { data: { id: string } }).data.id } });
+        }
+        return text;
+      };
+      const run = await measured('write-mix', { answer: lose });
+      expect(failedChecks(run)).toContain('status is 200');
+      expect(run.said).toContain('read own: GET');
+    });
+
+    it.each(['list-filtered-narrow', 'list-deep-page', 'find-list'])(
+      'a total that is off by one, by %s',
+      async (scenario) => {
+        const more: PlantedFault = {
+          answer: ({ url, text }) => onPage(url, text, (body) => ({ ...body, total: body.total + 1 })),
+        };
+        const name = scenario === 'find-list' ? 'the list is as long as it can be' : 'the page is as full as it can be';
+        expect(await found(scenario, more)).toContain(name);
+      },
+    );
 
     it('an order and a filter that do not hold', async () => {
       const shuffle: PlantedFault = {
