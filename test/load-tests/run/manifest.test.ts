@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { readArguments } from '../../../load-tests/run/arguments.ts';
 import { type ManifestArguments, manifest } from '../../../load-tests/run/manifest.ts';
 import { reportOfLogs } from '../../../load-tests/run/report-of-logs.ts';
+import { freePort } from '../../../src/chassis/testing/fake-peer.ts';
 import { type Manifest, root, skipped, tool } from '../../chart/chart.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
 
@@ -23,26 +24,51 @@ function objects(changed: Partial<ManifestArguments> = {}): [config: Manifest, r
     .map((text) => JSON.parse(text)) as [Manifest, Manifest];
 }
 
+/** What a pod finds in its volume of the ConfigMap. */
+function mounted({ binaryData }: Manifest): { folder: string; file: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'slipway-archive-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'archive.tar');
+  writeFileSync(file, Buffer.from(binaryData['archive.tar'], 'base64'));
+  return { folder, file };
+}
+
+function variables({ env }: Manifest): Record<string, string> {
+  return Object.fromEntries(env.map(({ name, value }: Manifest) => [name, value]));
+}
+
+function k6(cwd: string, args: string[], env: Record<string, string>) {
+  return promisify(execFile)(tool('k6') ?? '', args, { cwd, env: { ...process.env, ...env } });
+}
+
 describe.skipIf(skipped('k6'))(`a manifest of a load test${skipped('k6')}`, () => {
   it('brings all that its scenario needs: k6 runs it from the ConfigMap alone', async () => {
     const { url } = await bootTestApp({ env: { RATE_LIMIT_ENABLED: 'false' } });
     const [config, job] = objects({ profile: 'smoke', target: url });
-    const folder = mkdtempSync(join(tmpdir(), 'slipway-archive-'));
-    try {
-      const file = join(folder, 'archive.tar');
-      writeFileSync(file, Buffer.from(config.binaryData['archive.tar'], 'base64'));
-      const [container] = job.spec.template.spec.containers;
-      const env = Object.fromEntries(container.env.map(({ name, value }: Manifest) => [name, value]));
-      const args = container.args.map((arg: string) => arg.replace('/test/archive.tar', file));
-      const { stdout } = await promisify(execFile)(tool('k6') ?? '', args, {
-        cwd: folder,
-        env: { ...process.env, ...env },
-      });
-      expect(stdout).toMatch(/^list-shallow +products +smoke +\d+.* ok$/m);
-      expect(await reportOfLogs(Readable.from([stdout]), folder)).toBe(true);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const { folder, file } = mounted(config);
+    const [container] = job.spec.template.spec.containers;
+    const args = container.args.map((arg: string) => arg.replace('/test/archive.tar', file));
+    const { stdout } = await k6(folder, args, variables(container));
+    expect(stdout).toMatch(/^list-shallow +products +smoke +\d+.* ok$/m);
+    expect(await reportOfLogs(Readable.from([stdout]), folder)).toBe(true);
+  });
+
+  it('runs as the k6 operator has a TestRun run: packed anew, inspected, started in a pause and resumed', async () => {
+    const { url } = await bootTestApp({ env: { RATE_LIMIT_ENABLED: 'false' } });
+    const [config, { spec }] = objects({ profile: 'smoke', target: url, kind: 'testrun' });
+    const { folder, file } = mounted(config);
+    // The initializer knows no variables: how many users there are at most stands in the archive.
+    await k6(folder, ['archive', file, '-O', `${file}.archived.tar`], {});
+    const inspected = await k6(folder, ['inspect', '--execution-requirements', `${file}.archived.tar`], {});
+    expect(JSON.parse(inspected.stdout)).toMatchObject({ maxVUs: 20, totalDuration: '31s' });
+    const address = `127.0.0.1:${await freePort()}`;
+    const paused = ['run', '--quiet', file, `--address=${address}`, '--paused', '--tag', 'instance_id=1'];
+    const ended = k6(folder, paused, variables(spec.runner));
+    const resume = JSON.stringify({ data: { id: 'default', type: 'status', attributes: { paused: false } } });
+    const asks = () => fetch(`http://${address}/v1/status`, { method: 'PATCH', body: resume }).then(({ ok }) => ok);
+    await expect.poll(() => asks().catch(() => false)).toBe(true);
+    const { stdout } = await ended;
+    expect(await reportOfLogs(Readable.from([stdout]), folder)).toBe(true);
   });
 
   it('is printed whole into a pipe that is read slowly', async () => {
