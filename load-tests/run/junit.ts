@@ -5,24 +5,54 @@ interface Case {
   name: string;
   /** What went wrong; none where it holds. */
   failure?: string;
+  /** Why it was not run. */
+  skipped?: string;
 }
 
-/** A report as JUnit writes it: a suite for each scenario, a case for each check, threshold and comparison. */
+interface Suite {
+  name: string;
+  seconds: number;
+  cases: Case[];
+}
+
+/**
+ * A report as JUnit writes it: a suite for each scenario, a case for each check, threshold and comparison, and a suite of
+ * what was left out.
+ */
 export function junitReport(report: LoadReport): string {
-  const suites = report.runs.map((run) => {
-    const { differences = [] } = report;
+  const { differences = [], skipped } = report;
+  const ran = report.runs.map((run): Suite => {
     const own = differences.filter(({ scenario, resource }) => scenario === run.scenario && resource === run.resource);
     const cases = [
       ...run.checks.map(({ name, passes, fails }) => check(name, passes, fails)),
       ...run.thresholds.map(({ name, ok }): Case => (ok ? { name } : { name, failure: 'threshold crossed' })),
       ...own.map(compared),
     ];
-    const name = `${run.scenario} ${run.profile} ${run.resource}`.trim();
-    const failures = cases.filter(({ failure }) => failure).length;
-    const head = `name="${text(name)}" tests="${cases.length}" failures="${failures}" time="${run.seconds}" timestamp="${report.started}"`;
-    return `  <testsuite ${head}>\n${cases.map((one) => testCase(name, one)).join('')}  </testsuite>\n`;
+    return { name: `${run.scenario} ${run.profile} ${run.resource}`.trim(), seconds: run.seconds, cases };
   });
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="load tests">\n${suites.join('')}</testsuites>\n`;
+  const leftOut: Suite = { name: 'left out', seconds: 0, cases: skipped.map(leftOutCase) };
+  const suites = skipped.length > 0 ? [...ran, leftOut] : ran;
+  const totals = counts(suites.flatMap(({ cases }) => cases));
+  const head = `name="load tests" ${totals} timestamp="${report.started}"`;
+  const texts = suites.map((suite) => suiteText(suite, report.started)).join('');
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${head}>\n${texts}</testsuites>\n`;
+}
+
+function suiteText({ name, seconds, cases }: Suite, started: string): string {
+  const head = `name="${text(name)}" ${counts(cases)} time="${seconds}" timestamp="${started}"`;
+  return `  <testsuite ${head}>\n${cases.map((one) => testCase(name, one)).join('')}  </testsuite>\n`;
+}
+
+function counts(cases: readonly Case[]): string {
+  const failures = cases.filter(({ failure }) => failure).length;
+  const skipped = cases.filter((one) => one.skipped).length;
+  return `tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}"`;
+}
+
+/** What was left out is told as `scenario: why`. */
+function leftOutCase(line: string): Case {
+  const [name = '', ...why] = line.split(': ');
+  return { name, skipped: why.join(': ') };
 }
 
 function check(name: string, passes: number, fails: number): Case {
@@ -34,9 +64,10 @@ function compared({ measure, before, after, verdict }: Difference): Case {
   return verdict === 'regression' ? { name, failure: `was ${before}, is ${after}` } : { name };
 }
 
-function testCase(suite: string, { name, failure }: Case): string {
+function testCase(suite: string, { name, failure, skipped }: Case): string {
   const head = `    <testcase classname="${text(suite)}" name="${text(name)}"`;
-  return failure ? `${head}><failure message="${text(failure)}"/></testcase>\n` : `${head}/>\n`;
+  if (failure) return `${head}><failure message="${text(failure)}"/></testcase>\n`;
+  return skipped ? `${head}><skipped message="${text(skipped)}"/></testcase>\n` : `${head}/>\n`;
 }
 
 function text(raw: string): string {

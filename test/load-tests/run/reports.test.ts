@@ -60,10 +60,13 @@ function folder(): string {
 describe('the report as JUnit', () => {
   it('has a case for each check, threshold and comparison, and says what failed', () => {
     const xml = junitReport(report);
-    expect(xml).toContain('<testsuite name="list-shallow load /api/v1/products" tests="4" failures="3" time="3"');
+    expect(xml).toContain(
+      '<testsuite name="list-shallow load /api/v1/products" tests="4" failures="3" errors="0" skipped="0" time="3"',
+    );
     expect(xml).toContain('name="records are in &#60;order&#62;"><failure message="failed 2 of 10 times"/>');
     expect(xml).toContain('name="status is 200"/>');
     expect(xml).toContain('name="median ms beside the base"><failure message="was 2, is 4"/>');
+    expect(xml).toContain('name="export"><skipped message="/api/v1/products has no route that streams"/>');
   });
 });
 
@@ -108,6 +111,30 @@ describe('what a run used', () => {
 });
 
 describe.skipIf(reason)(`the report in a browser${reason}`, () => {
+  it('is XML as JUnit, of which a reader counts what the suites say', async () => {
+    await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+    const page = await browser.newPage();
+    const read = await page.evaluate((xml) => {
+      const document = new DOMParser().parseFromString(xml, 'application/xml');
+      const names = ['tests', 'failures', 'skipped'];
+      const numbers = (element: Element) => names.map((name) => Number(element.getAttribute(name)));
+      return {
+        errors: document.querySelectorAll('parsererror').length,
+        counted: ['testcase', 'failure', 'skipped'].map((name) => document.querySelectorAll(name).length),
+        told: numbers(document.documentElement),
+        suites: [...document.querySelectorAll('testsuite')].map(numbers),
+        first: document.querySelector('testcase')?.getAttribute('name'),
+      };
+    }, junitReport(report));
+    const suites = [
+      [4, 3, 0],
+      [1, 0, 1],
+    ];
+    expect(read).toEqual({
+      ...{ errors: 0, counted: [5, 3, 1], told: [5, 3, 1], suites, first: 'records are in <order>' },
+    });
+  });
+
   it('shows tables and charts from one file, without a script or a request', async () => {
     const file = join(folder(), 'report.html');
     writeFileSync(file, htmlReport(report));
