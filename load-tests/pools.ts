@@ -1,9 +1,10 @@
 /**
  * Measures how the size of the pool, a pgbouncer and a read replica change what a service can do, and prints the tables of
- * docs/explanation/scale.md: `node load-tests/pools.ts [--duration 6s] [--size full]`.
+ * docs/explanation/scale.md: `node load-tests/pools.ts [--profile closed-128] [--duration 6s] [--size full] [--way NAME…]`.
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { profiles } from './lib/profiles.ts';
 import { textTable } from './lib/summary-table.ts';
 import { readCpuTime, readProcessTime } from './run/cpu-time.ts';
 import { findK6, runK6 } from './run/k6.ts';
@@ -32,8 +33,15 @@ interface Row {
 }
 
 const scenarios = ['list-shallow', 'read-one'];
-const { values } = parseArgs({ options: { duration: { type: 'string' }, size: { type: 'string' } } });
-const { duration = '6s', size = 'full' } = values;
+const { values } = parseArgs({
+  options: {
+    ...{ profile: { type: 'string' }, duration: { type: 'string' }, size: { type: 'string' } },
+    way: { type: 'string', multiple: true },
+  },
+});
+const { profile = 'closed-128', duration = '6s', size = 'full', way: asked } = values;
+if (!Object.hasOwn(profiles, profile))
+  throw new Error(`Expected --profile to be one of ${Object.keys(profiles).join(', ')}.`);
 if (size !== 'full' && size !== 'small') throw new Error(`Expected --size full or small, got "${size}".`);
 
 async function ways(opened: AsyncDisposableStack, servers: ReplicatedPostgres): Promise<Way[]> {
@@ -65,7 +73,7 @@ async function measure(k6: string, servers: ReplicatedPostgres, { name, variable
   for (const scenario of scenarios) {
     const run = {
       scenario,
-      profile: 'closed-128',
+      profile,
       target: service.url,
       resource: undefined,
       rate: undefined,
@@ -93,7 +101,14 @@ async function run(): Promise<void> {
   await fill(servers.primary('load'), size as 'full' | 'small', false);
   await servers.settle();
   const rows: Row[] = [];
-  for (const way of await ways(opened, servers)) rows.push(...(await measure(k6, servers, way)));
+  const known = await ways(opened, servers);
+  for (const name of asked ?? []) {
+    if (known.every((way) => way.name !== name)) {
+      throw new Error(`Expected --way to be one of ${known.map((way) => way.name).join(', ')}; got "${name}".`);
+    }
+  }
+  for (const way of known.filter(({ name }) => asked?.includes(name) ?? true))
+    rows.push(...(await measure(k6, servers, way)));
   console.log(
     textTable<Row>(
       [
