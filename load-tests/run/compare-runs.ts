@@ -20,12 +20,23 @@ interface Measure {
   readonly factor: (tolerance: number) => number;
   /** What never matters, in the unit of the measure: the noise of a machine. */
   readonly noise: number;
+  /** How many requests both runs have to have for it to say anything. Default 0. */
+  readonly requests?: number;
 }
 
 const measures: readonly Measure[] = [
   { name: 'median ms', of: ({ median }) => median, worse: 'more', factor: (tolerance) => tolerance, noise: 1 },
   // The tail is less steady than the middle: the same tolerance on its logarithm, twice.
   { name: 'p95 ms', of: ({ p95 }) => p95, worse: 'more', factor: (tolerance) => tolerance ** 2, noise: 5 },
+  // Below so many requests it is the time of a few.
+  {
+    name: 'p99 ms',
+    of: ({ p99 }) => p99,
+    worse: 'more',
+    factor: (tolerance) => tolerance ** 2,
+    noise: 5,
+    requests: 1_000,
+  },
   { name: 'bytes/request', of: ({ bytes }) => bytes, worse: 'more', factor: () => 1.1, noise: 64 },
   { name: 'failed', of: ({ failed, refused }) => failed - refused, worse: 'more', factor: () => 1, noise: 0 },
   { name: 'refused', of: ({ refused }) => refused, worse: 'more', factor: (tolerance) => tolerance, noise: 10 },
@@ -84,7 +95,8 @@ function measuresOf(before: RunSummary, after: RunSummary): Measure[] {
   });
   // How late and how many failed where it broke says how far it was pushed.
   if (after.profile === 'breakpoint') return [held, ...measures.filter(({ name }) => name === 'checks failed')];
-  return [...measures, ...(after.profile.startsWith('closed') ? [rate] : []), ...parts];
+  const counted = measures.filter(({ requests = 0 }) => Math.min(before.requests, after.requests) >= requests);
+  return [...counted, ...(after.profile.startsWith('closed') ? [rate] : []), ...parts];
 }
 
 function judge(

@@ -19,9 +19,13 @@ describe.skipIf(skipped('k6'))(`a load test of 100,000 products on PostgreSQL${s
   }, 240_000);
 
   /** Both runs that are compared go through a proxy, so that only the fault is between them. */
-  async function measure(scenario: string, fault: PlantedFault = {}, duration = '10s'): Promise<RunSummary> {
+  async function measure(
+    scenario: string,
+    fault: PlantedFault = {},
+    { duration = '10s', rate = 20 } = {},
+  ): Promise<RunSummary> {
     await using proxy = await startProxy(app.url, fault);
-    return await measureScenario(scenario, proxy.url, { DURATION: duration, RATE: '20' });
+    return await measureScenario(scenario, proxy.url, { DURATION: duration, RATE: String(rate) });
   }
 
   const regressions = (before: RunSummary, after: RunSummary) =>
@@ -37,10 +41,22 @@ describe.skipIf(skipped('k6'))(`a load test of 100,000 products on PostgreSQL${s
     expect(doubled).toEqual(expect.arrayContaining(['bytes/request', 'checks failed']));
   }, 180_000);
 
+  it('finds that every fiftieth request waits, which neither the median nor p95 tells', async () => {
+    const often = { rate: 120 };
+    let count = 0;
+    const everyFiftieth = () => {
+      count += 1;
+      return count % 50 === 0 ? 300 : 0;
+    };
+    await measure('read-one', {}, often);
+    const before = await measure('read-one', {}, often);
+    expect(regressions(before, await measure('read-one', { wait: everyFiftieth }, often))).toEqual(['p99 ms']);
+  }, 120_000);
+
   it('finds a record on two pages, because others write at the front of the list', async () => {
     const stopped = new AbortController();
     const writing = insertInFront(app, stopped.signal);
-    const run = await measure('list-shallow', {}, '5s').finally(() => stopped.abort());
+    const run = await measure('list-shallow', {}, { duration: '5s' }).finally(() => stopped.abort());
     await writing;
     expect(failedChecks(run)).toEqual(expect.arrayContaining(['no record twice across pages', 'totals agree']));
   }, 60_000);

@@ -49,6 +49,13 @@ describe('compareRuns', () => {
     ]);
   });
 
+  it('finds a tail that doubles while the median stays, where there are enough requests to tell', () => {
+    const slow = { ...run, p99: 40 };
+    expect(regressions(run, slow)).toEqual([]);
+    expect(regressions({ ...run, requests: 1_000 }, { ...slow, requests: 1_000 })).toEqual(['p99 ms']);
+    expect(regressions({ ...run, requests: 1_000 }, { ...run, requests: 1_000, p99: 33 })).toEqual([]);
+  });
+
   it('judges the rate of a closed model, which is its result, and not that of an open one', () => {
     const slow = { ...run, rate: 5 };
     expect(regressions(run, slow)).toEqual([]);
