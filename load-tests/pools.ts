@@ -79,8 +79,11 @@ async function measure(k6: string, servers: ReplicatedPostgres, { name, variable
       rate: undefined,
       duration,
     };
-    const before = used();
-    const measured = await runK6(k6, { ...run, variables: {}, prometheus: undefined }, () => undefined);
+    let before = used();
+    const begun = () => {
+      before = used();
+    };
+    const measured = await runK6(k6, { ...run, variables: {}, prometheus: undefined }, () => undefined, begun);
     const after = used();
     const each = (part: keyof typeof after) =>
       Math.round((100 * (after[part] - before[part])) / measured.requests) / 100;

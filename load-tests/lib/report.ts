@@ -7,8 +7,8 @@ import { summaryTable } from './summary-table.ts';
 /** Makes a scenario's `handleSummary`: prints the table, with SUMMARY_LOG its row as JSON too, or writes that to SUMMARY_FILE if it is set. */
 export function reportOf(scenario: ScenarioName): (data: SummaryData) => Record<string, string> {
   return (data) => {
-    // A refused target was not measured.
-    if (!data.metrics['iterations']) return {};
+    // A refused target was not measured. A run in which no user came to the end of a journey was.
+    if (!data.setup_data) return {};
     const run = summarize(scenario, profileName, data);
     const file = __ENV['SUMMARY_FILE'];
     const line = __ENV['SUMMARY_LOG'] ? `${summaryMark}${JSON.stringify(run)}\n` : '';

@@ -8,6 +8,7 @@ import { type Upload, uploadsOf } from '../contract/uploads.ts';
 import { catalogue, type Part, type ScenarioEntry, type ScenarioName } from './catalogue.ts';
 import { type Answer, ask, bodyOf, type Query } from './client.ts';
 import { openSession, type Session, tokenOf } from './session.ts';
+import { setupEnd } from './summary-mark.ts';
 import { readDocument, refuse, target } from './target.ts';
 
 /** What the users of a scenario know: the list that it is of, and records of it. */
@@ -55,9 +56,14 @@ export function setupOf(scenario: ScenarioName): () => World {
       words: reads.includes('words') && resource.searchBox ? foundWords(seen, samples) : [],
       ...(reads.includes('include') && largestInclude(seen)),
     };
-    return scenario === 'day' ? world : requireFound(world, reads);
+    const found = scenario === 'day' ? world : requireFound(world, reads);
+    if (__ENV['SUMMARY_FILE']) console.info(setupEnd);
+    return found;
   };
 }
+
+/** k6 brings it; its types do not say so. */
+declare const console: { info(text: string): void };
 
 /** Whether a scenario of this list takes credentials that were not given, or a route that is not there. */
 function requireAll(

@@ -3,8 +3,10 @@ import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync } 
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import type { RunSummary } from '../lib/run-summary.ts';
+import { setupEnd } from '../lib/summary-mark.ts';
 import { highestHeld } from './highest-held.ts';
 import { quiet, type ScenarioRun, variablesOf } from './scenario-run.ts';
 import { readSeries, type Second } from './series.ts';
@@ -53,13 +55,20 @@ const nothingToDo = /Target refused: (\S+ has no records\b[^,"\\]*|no (?:filter|
 /**
  * Runs one scenario.
  *
+ * @param running is told of the process of k6
+ * @param begun is called when the setup is over and the scenario begins
  * @throws NothingToDo where the list has nothing for the scenario, Error where k6 measured nothing for another reason
  */
-export async function runK6(k6: string, run: K6Run, running: (child: ChildProcess) => void): Promise<MeasuredRun> {
+export async function runK6(
+  k6: string,
+  run: K6Run,
+  running: (child: ChildProcess) => void,
+  begun: () => void = () => undefined,
+): Promise<MeasuredRun> {
   const folder = mkdtempSync(join(tmpdir(), 'slipway-load-'));
   try {
     const [summary, recording] = [join(folder, 'summary.json'), join(folder, 'seconds.ndjson')];
-    const { code, said } = await spawnK6(k6, run, { summary, recording }, running);
+    const { code, said } = await spawnK6(k6, run, { summary, recording }, { running, begun });
     if (!existsSync(summary)) {
       const [, nothing] = nothingToDo.exec(said) ?? [];
       if (nothing) throw new NothingToDo(nothing);
@@ -78,7 +87,7 @@ async function spawnK6(
   k6: string,
   run: K6Run,
   { summary, recording }: { summary: string; recording: string },
-  running: (child: ChildProcess) => void,
+  { running, begun }: { running: (child: ChildProcess) => void; begun: () => void },
 ): Promise<{ code: number | null; said: string }> {
   const { scenario, profile, variables, prometheus } = run;
   const child = spawn(
@@ -104,9 +113,10 @@ async function spawnK6(
   );
   running(child);
   let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    process.stderr.write(text);
-    said = (said + text).slice(-10_000);
+  createInterface(child.stderr).on('line', (line) => {
+    if (line.includes(setupEnd)) return begun();
+    console.error(line);
+    said = `${said}${line}\n`.slice(-10_000);
   });
   return new Promise((resolve, reject) => child.once('error', reject).once('close', (code) => resolve({ code, said })));
 }

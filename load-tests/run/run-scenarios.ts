@@ -42,10 +42,13 @@ export async function runScenarios(
   const database = service && databaseOf(asked);
   const { runs, skipped } = await runAll(plan, stopped, async (scenario, resource) => {
     console.error(`${scenario}, ${asked.profile}${resource ? `, ${resource}` : ''}, against ${target}`);
-    const before = service && readCpuTime(service.pid);
+    let before = service && readCpuTime(service.pid);
+    const begun = () => {
+      before = service && readCpuTime(service.pid);
+    };
     const isJudged = asked.saveBase || hasBase(asked.base, { ...asked, scenario, resource, database });
     const own = isJudged ? { ...variables, JUDGED_BY_BASE: 'true' } : variables;
-    const run = await runK6(k6, { ...asked, scenario, resource, target, variables: own }, running);
+    const run = await runK6(k6, { ...asked, scenario, resource, target, variables: own }, running, begun);
     const after = service && readCpuTime(service.pid);
     return before && after ? { ...run, used: usageOf(before, after, run.requests) } : run;
   });
@@ -70,7 +73,6 @@ function databaseOf({ database, size }: RunArguments): string {
   return process.env.DATABASE_URL ? 'the database of DATABASE_URL' : `${database}, ${size}`;
 }
 
-/** Requests of the setup are few, and are left out of the number of requests. */
 function usageOf(before: CpuTime, after: CpuTime, requests: number): Usage {
   const each = (one: number, other: number) => Math.round((100 * (other - one)) / Math.max(1, requests)) / 100;
   return {

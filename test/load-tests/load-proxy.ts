@@ -13,7 +13,7 @@ export interface PassingAnswer {
 /** What a proxy does to the traffic of a service, to plant a fault. */
 export interface PlantedFault {
   /** Milliseconds that a request waits. */
-  wait?: number | (() => number);
+  wait?: number | ((url: URL) => number);
   /** Whether a request is answered 503, with the wish to try again after a second. */
   refuse?: (url: URL) => boolean;
   /** Changes the query of a request. */
@@ -29,10 +29,11 @@ export interface LoadProxy extends AsyncDisposable {
 
 /** Starts a proxy in front of a service. */
 export async function startProxy(target: string, fault: PlantedFault): Promise<LoadProxy> {
+  const ended = new AbortController();
   const server = createServer(async (incoming, outgoing) => {
     const url = new URL(incoming.url ?? '/', target);
-    const wait = typeof fault.wait === 'function' ? fault.wait() : fault.wait;
-    if (wait) await delay(wait);
+    const wait = typeof fault.wait === 'function' ? fault.wait(url) : fault.wait;
+    if (wait && !(await waited(wait, ended.signal))) return;
     if (fault.refuse?.(url)) {
       outgoing.writeHead(503, { 'retry-after': '1' }).end();
       return;
@@ -48,9 +49,18 @@ export async function startProxy(target: string, fault: PlantedFault): Promise<L
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
+      ended.abort();
       server.close().closeAllConnections();
     },
   };
+}
+
+/** Whether the time has passed before the end. */
+function waited(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  return delay(milliseconds, undefined, { signal }).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function pass(incoming: IncomingMessage, url: URL) {

@@ -174,6 +174,14 @@ describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
       expect(await hesitant('closed-32')).toMatchObject({ refused: 3, crossed: [] });
     });
 
+    it('is reported where nobody comes to the end of a journey before k6 ends', { timeout: 90_000 }, async () => {
+      const isOfJourney = ({ pathname, searchParams }: URL) =>
+        pathname.endsWith('/paginated') && !searchParams.has('pageSize');
+      await using proxy = await startProxy(app.url, { wait: (url) => (isOfJourney(url) ? 60_000 : 0) });
+      const run = await measureScenario('list-shallow', proxy.url, { PROFILE: 'closed-32', RATE: '1' });
+      expect(run).toMatchObject({ rate: 0, crossed: expect.arrayContaining(['lost_requests count==0']) });
+    });
+
     it('counts a failure where they come when they are due', async () => {
       expect(await hesitant('smoke')).toMatchObject({ refused: 3, failed: 3, crossed: ['http_req_failed rate==0'] });
     });
