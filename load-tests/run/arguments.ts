@@ -14,6 +14,8 @@ export interface RunArguments {
   readonly target: string | undefined;
   readonly database: 'postgresql' | 'sqlite';
   readonly size: 'small' | 'full';
+  /** Whether the service that is started is what `npm run build` made. */
+  readonly bundle: boolean;
   readonly rate: string | undefined;
   readonly duration: string | undefined;
   readonly base: string;
@@ -37,6 +39,7 @@ const options = {
   target: { type: 'string' },
   database: { type: 'string' },
   size: { type: 'string' },
+  bundle: { type: 'boolean' },
   rate: { type: 'string' },
   duration: { type: 'string' },
   base: { type: 'string' },
@@ -78,6 +81,7 @@ export function readArguments(args: string[], env: NodeJS.ProcessEnv = process.e
     target: values.target ?? env.BASE_URL,
     database: (values.database ?? 'postgresql') as RunArguments['database'],
     size: (values.size ?? 'full') as RunArguments['size'],
+    bundle: values.bundle ?? false,
     rate: values.rate ?? env.RATE,
     duration: values.duration ?? env.DURATION,
     base: values.base ?? '.cache/load/base.json',

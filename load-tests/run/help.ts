@@ -32,6 +32,7 @@ ${rows([
     'what the service starts on: postgresql (default) or sqlite; DATABASE_URL names one that is there',
   ],
   ['--size small', 'its sample data: 100,000 products (full, the default) or 1,000 (small)'],
+  ['--bundle', 'the service is what `npm run build` made, as in the image (default: its sources)'],
   ['--rate 50', 'iterations per second at the height of the profile, or users of a closed one'],
   ['--duration 2m', 'how long that lasts'],
   ['--save-base', 'keeps this run as the base of this machine, which later runs may not fall behind'],

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,8 @@ import { startPaymentProvider } from '../servers/payment-provider.ts';
 
 const root = join(import.meta.dirname, '../..');
 const logFile = join(root, '.cache/load/service.log');
+const sourceFile = 'src/main.ts';
+const bundleFile = 'dist/main.js';
 
 /** A service that was started for a run. */
 export interface StartedService {
@@ -26,8 +28,9 @@ export interface StartedService {
  */
 export async function startService(
   opened: AsyncDisposableStack,
-  { database, size }: { database: 'postgresql' | 'sqlite'; size: 'small' | 'full' },
+  { database, size, bundle }: { database: 'postgresql' | 'sqlite'; size: 'small' | 'full'; bundle: boolean },
 ): Promise<StartedService> {
+  const file = bundle ? builtFile() : sourceFile;
   const given = process.env.DATABASE_URL;
   const url =
     given ?? (database === 'sqlite' ? `file:${join(temporaryFolder(opened), 'load.db')}` : await ownDatabase(opened));
@@ -51,10 +54,21 @@ function secret(): string {
   return randomBytes(32).toString('base64');
 }
 
-/** Starts the service as in production on a database that has its tables, to be ended with `opened`. */
+/** @throws Error where nothing was built */
+function builtFile(): string {
+  if (existsSync(join(root, bundleFile))) return bundleFile;
+  throw new Error(`Expected ${bundleFile}, which \`npm run build\` makes; found none.`);
+}
+
+/**
+ * Starts the service as in production on a database that has its tables, to be ended with `opened`.
+ *
+ * @param file what Node runs. Default: the sources
+ */
 export async function serve(
   opened: AsyncDisposableStack,
   variables: Readonly<Record<string, string>>,
+  file = sourceFile,
 ): Promise<Pick<StartedService, 'url' | 'pid'>> {
   const [port, internalPort] = [await freePort(), await freePort()];
   const env = {
@@ -71,7 +85,7 @@ export async function serve(
     // All users of a load test come from one address.
     RATE_LIMIT_ENABLED: 'false',
   };
-  const service = main(env);
+  const service = main(env, file);
   opened.defer(() => end(service));
   await untilReady(service, `http://127.0.0.1:${internalPort}/readyz`);
   return { url: `http://127.0.0.1:${port}`, pid: service.pid ?? 0 };
@@ -91,13 +105,13 @@ async function ownDatabase(opened: AsyncDisposableStack): Promise<string> {
   return postgres.createDatabase('load');
 }
 
-function main(env: NodeJS.ProcessEnv, ...args: string[]): ChildProcess {
+function main(env: NodeJS.ProcessEnv, file: string, ...args: string[]): ChildProcess {
   const log = openSync(logFile, args.length === 0 ? 'w' : 'a');
-  return spawn(process.execPath, ['src/main.ts', ...args], { cwd: root, env, stdio: ['ignore', log, log] });
+  return spawn(process.execPath, [file, ...args], { cwd: root, env, stdio: ['ignore', log, log] });
 }
 
 async function command(env: NodeJS.ProcessEnv, ...args: string[]): Promise<void> {
-  const code = await new Promise((resolve) => main(env, ...args).once('exit', resolve));
+  const code = await new Promise((resolve) => main(env, sourceFile, ...args).once('exit', resolve));
   if (code !== 0) throw new Error(`\`${args.join(' ')}\` ended with ${code}; ${logFile} says why.`);
 }
 

@@ -12,7 +12,8 @@ import { setupOf, type World } from '../lib/world.ts';
 
 /**
  * Somebody logs in, creates a record, reads it, changes it, finds it in the list and deletes it: at each step a client
- * reads its own writes. Each user logs in for every tenth record, because a password costs the service far more.
+ * reads its own writes. Each user logs in for every tenth record, because a password costs the service far more; not all
+ * of them at once, because a service lets few passwords wait.
  */
 export const options = optionsOf('write-mix', {
   create: [250, 500],
@@ -28,7 +29,8 @@ const run = Date.now().toString(36);
 
 export default function write(world: World): void {
   const { session } = world;
-  if (session?.path && session.account && exec.vu.iterationInScenario % 10 === 0) logIn(session.path, session.account);
+  const isLogin = (exec.vu.idInTest + exec.vu.iterationInScenario) % 10 === 0;
+  if (session?.path && session.account && isLogin) logIn(session.path, session.account);
   const token = tokenOf(session);
   const mark = `${run}${exec.vu.idInTest.toString(36)}x${exec.vu.iterationInScenario.toString(36)}`;
   const created = create(world, mark, token);

@@ -13,7 +13,7 @@ describe('readArguments', () => {
       command: 'run',
       run: {
         ...{ scenarios: ['read-one'], profile: 'smoke', resources: [], target: undefined },
-        ...{ database: 'postgresql', size: 'full', rate: undefined, duration: undefined },
+        ...{ database: 'postgresql', size: 'full', bundle: false, rate: undefined, duration: undefined },
         ...{ base: '.cache/load/base.json', saveBase: false, tolerance: 1.3, out: undefined, prometheus: undefined },
       },
     });
@@ -24,6 +24,10 @@ describe('readArguments', () => {
     expect(asked).toMatchObject({
       run: { scenarios: Object.keys(catalogue), resources: ['users', 'products'], target: 'http://localhost:3000' },
     });
+  });
+
+  it('takes the bundle in place of the sources', () => {
+    expect(readArguments(['read-one', '--bundle'], none)).toMatchObject({ run: { bundle: true } });
   });
 
   it('takes some scenarios, with commas between', () => {
