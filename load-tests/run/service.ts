@@ -35,7 +35,7 @@ export async function startService(
   const url =
     given ?? (database === 'sqlite' ? `file:${join(temporaryFolder(opened), 'load.db')}` : await ownDatabase(opened));
   await fill(url, size, given === undefined);
-  return { ...(await serve(opened, { DATABASE_URL: url })), account: given ? undefined : demoAccount };
+  return { ...(await serve(opened, { DATABASE_URL: url }, file)), account: given ? undefined : demoAccount };
 }
 
 /** Migrates a database and stores sample data in it; outside production only there are accounts whose password everyone knows. */
