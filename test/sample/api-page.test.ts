@@ -98,6 +98,25 @@ describe.skipIf(!isInstalled)(`the page at /api-docs in a browser${reason}`, { t
     expect(await page.locator('.models.is-open').count()).toBe(0);
   });
 
+  it('fits every list with its filter, down to the button that sends it, on a screen of 1440 by 900', {
+    timeout: 120_000,
+  }, async () => {
+    const { page } = await open(url);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const lists = page.locator('.opblock', { has: page.locator('[data-path$="/paginated"]') });
+    expect(await lists.count()).toBeGreaterThan(3);
+    const tooHigh: string[] = [];
+    for (const list of await lists.all()) {
+      await list.locator('.opblock-summary-control').dispatchEvent('click');
+      await list.locator('.try-out__btn').dispatchEvent('click');
+      const [top, button] = [await list.boundingBox(), await list.locator('.btn.execute').boundingBox()];
+      const height = (button?.y ?? Number.NaN) + (button?.height ?? Number.NaN) - (top?.y ?? Number.NaN);
+      if (!(height <= 900)) tooHigh.push(`${await list.getAttribute('id')}: ${height}`);
+      await list.locator('.opblock-summary-control').dispatchEvent('click');
+    }
+    expect(tooHigh).toEqual([]);
+  });
+
   it('executes a request with the examples that it offers and shows what the service answers', async () => {
     const { page, complaints } = await open(url);
     const operation = page.locator('[id$="-searchProducts"]');

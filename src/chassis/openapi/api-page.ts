@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type RequestHandler, Router } from 'express';
 import swaggerUi, { type SwaggerUiOptions } from 'swagger-ui-express';
 import { nameRoute } from '../http/pipeline/request-pipeline.ts';
+import { apiPageStyle } from './api-page-style.ts';
 import type { ApiInfo } from './describe-api.ts';
 
 /** What the page needs of swagger-ui's own directory; the demo page that lies there as well is not served. */
@@ -16,7 +17,7 @@ const assets = /^\/(swagger-ui\.css|swagger-ui-bundle\.js|swagger-ui-standalone-
 export function apiPage({ title, serverUrl }: ApiInfo, documentUrl: string): Router {
   const options = {
     customSiteTitle: title.replace(/[&<>$]/g, (character) => `&#${character.charCodeAt(0)};`),
-    customCss: '.symbols { position: absolute; width: 0; height: 0 }',
+    customCss: apiPageStyle,
     swaggerUrl: documentUrl,
     // No badge, which would send the document's address to a validator on the internet, and no bar with a logo, which
     // would bring an inline style of its own.

@@ -8,18 +8,22 @@ interface Operation {
 }
 
 /**
- * The first steps on the API page, as Markdown: log in where an operation has the id `login`, authorize, and send the first
- * list that everybody may filter. Steps that the document has no operation for are left out.
+ * The first steps on the API page, as Markdown: log in where an operation has the id `login`, authorize where an operation
+ * asks for that, and send the first list with a filter, one that everybody may call where there is one. Steps that the
+ * document has no operation for are left out.
  *
  * @param account address and password that may be shown to everybody, as in development
  */
 export function introduction(document: Json, account?: string): string {
   const operations = operationsOf(document);
   const login = operations.find(({ operation }) => operation['operationId'] === 'login');
-  const list = operations.find(({ path, operation }) => path.endsWith('/paginated') && isOpenList(operation));
+  const lists = operations.filter(({ path, operation }) => path.endsWith('/paginated') && hasFilter(operation));
+  const list = lists.find(({ operation }) => operation['security'] === undefined) ?? lists[0];
+  const needsToken = operations.some(({ operation }) => operation['security'] !== undefined);
   const steps = [
     ...(login ? [`Send ${nameOf(login)}${account ? ` with the sample account ${account}` : ''}.`] : []),
     ...(login ? ['Copy `accessToken` from its answer into **Authorize**; a reload of the page keeps it.'] : []),
+    ...(!login && needsToken ? ['Give **Authorize** your token; a reload of the page keeps it.'] : []),
     ...(list ? [`Send ${nameOf(list)} with **Try it out**: \`where\` filters, \`orderBy\` sorts, both are JSON.`] : []),
   ];
   return steps.map((step, index) => `${index + 1}. ${step}`).join('\n');
@@ -33,8 +37,8 @@ function operationsOf({ paths }: Json): Operation[] {
   );
 }
 
-function isOpenList({ security, parameters = [] }: Json): boolean {
-  return security === undefined && (parameters as Json[]).some(({ name }) => name === 'where');
+function hasFilter({ parameters = [] }: Json): boolean {
+  return (parameters as Json[]).some(({ name }) => name === 'where');
 }
 
 function nameOf({ method, path }: Operation): string {

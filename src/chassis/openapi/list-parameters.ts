@@ -18,7 +18,7 @@ export function includeParameter(rules: PolicyRules, components: QueryComponents
       name: 'include',
       schema: components.reference(rules, 'Include'),
       example: { [first.name]: true },
-      description: `Related records to return: ${code(rules.includes.keys())}. \`true\`, or options: \`select\`, \`include\`.${manyText}`,
+      description: `Related records to return, as JSON: ${code(rules.includes.keys())}. \`true\`, or options: \`select\`, \`include\`.${manyText}`,
     }),
   ];
 }
@@ -70,7 +70,7 @@ function orderParameter(rules: PolicyRules, components: QueryComponents): Json[]
       name: 'orderBy',
       schema: components.reference(rules, 'Order'),
       example: { [first]: 'asc' },
-      description: `Field names to \`asc\` or \`desc\`, at most ${rules.limits.orderBy}, the first sorts first: ${code(keys)}.`,
+      description: `Field names to \`asc\` or \`desc\`, as JSON, at most ${rules.limits.orderBy}, the first sorts first: ${code(keys)}.`,
     }),
   ];
 }
@@ -87,7 +87,7 @@ function whereParameter(rules: PolicyRules, components: QueryComponents): Json[]
       name: 'where',
       schema: components.reference(rules, 'Filter'),
       example: exampleFilter(rules),
-      description: `Filter. What it may name, beside \`AND\`, \`OR\` and \`NOT\`:\n${lines.join('\n')}`,
+      description: `Filter, as JSON. What it may name, beside \`AND\`, \`OR\` and \`NOT\`:\n${lines.join('\n')}`,
     }),
   ];
 }
@@ -113,8 +113,7 @@ function exampleFilter(rules: PolicyRules): Json {
 function jsonParameter(parameter: { name: string; description: string; schema: Json; example: Json }): Json {
   const { name, description, schema, example } = parameter;
   return {
-    ...{ name, in: 'query' },
-    description: `${description}\n\nAs JSON, e.g. \`${JSON.stringify(example)}\``,
+    ...{ name, in: 'query', description },
     content: { 'application/json': { schema, example } },
   };
 }

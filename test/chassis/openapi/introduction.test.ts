@@ -26,6 +26,17 @@ describe('the introduction of the API page', () => {
     expect(await descriptionOf({ NODE_ENV: 'test', DATABASE_SEED: 'small' })).not.toContain('slipway-demo-password');
   });
 
+  it('asks for a token where there is no login, and leads to a list that needs it where none is open', () => {
+    const guarded = { security: [{ bearer: [] }], parameters: [{ name: 'where' }] };
+    const paths = { '/orders': { get: guarded }, '/orders/paginated': { get: guarded } };
+    expect(introduction({ paths }).split('\n')).toEqual([
+      '1. Give **Authorize** your token; a reload of the page keeps it.',
+      '2. Send `GET /orders/paginated` with **Try it out**: `where` filters, `orderBy` sorts, both are JSON.',
+    ]);
+    const open = { '/notes/paginated': { get: { parameters: [{ name: 'where' }] } } };
+    expect(introduction({ paths: { ...paths, ...open } })).toContain('GET /notes/paginated');
+  });
+
   it('has no steps where there is nothing to log in to and no list', () => {
     expect(introduction({ paths: { '/ping': { get: { operationId: 'ping' } } } })).toBe('');
   });

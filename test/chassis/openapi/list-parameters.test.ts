@@ -28,7 +28,7 @@ describe('the parameters of a list', () => {
     expect(() =>
       itemList.parseSearch(query, createCursorCodec('a secret of a test, 32 letters or more')),
     ).not.toThrow();
-    for (const [name, example] of examples) expect(byName[name!]?.description).toContain(example);
+    for (const [name] of examples) expect(byName[name!]?.description).toContain('as JSON');
   });
 
   it('name every filter, operator, sort key and relation of the policy in their description', () => {
