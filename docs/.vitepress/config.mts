@@ -48,6 +48,19 @@ function pages(heading: string): Entry[] {
   }));
 }
 
+/** The decisions, by number and heading. */
+function decisions(): Entry[] {
+  return globSync('docs/decisions/*.md', { cwd: root })
+    .toSorted()
+    .map((file) => ({
+      text: /^# (.+)$/m.exec(readFileSync(join(root, file), 'utf8'))?.[1] ?? file,
+      link: `/${file.replace(/\.md$/, '')}`,
+    }));
+}
+
+/** Pages that name every word there is, and so would stand above those that say what to do. */
+const notSearched = ['CHANGELOG.md', 'docs/reference/spec.md'];
+
 export default defineConfig({
   title: 'Slipway',
   description: 'A service chassis for HTTP JSON back ends on Node and Kubernetes',
@@ -58,6 +71,10 @@ export default defineConfig({
   rewrites: { 'README.md': 'index.md', 'docs/README.md': 'docs/index.md' },
   cleanUrls: true,
   ignoreDeadLinks: 'localhostLinks',
+  // Vue would take out a line break between bold text and a link, and with it the space that readers see.
+  vue: { template: { compilerOptions: { whitespace: 'preserve' } } },
+  // The index of the search is one file, which is loaded when somebody searches.
+  vite: { build: { chunkSizeWarningLimit: 2_000 } },
   markdown: {
     // Documents hold no HTML but comments for tests; `<name>` in a text means itself.
     html: false,
@@ -75,18 +92,26 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        _render: (text, env, md) => (notSearched.includes(env.relativePath) ? '' : md.render(text, env)),
+      },
+    },
     outline: [2, 3],
     nav: [
       { text: 'Tutorial', link: '/docs/tutorial/first-service' },
       { text: 'Documentation', link: '/docs/' },
       { text: 'Changelog', link: '/CHANGELOG' },
     ],
-    sidebar: ['Tutorial', 'How-to', 'Reference', 'Explanation'].map((text) => ({
-      text,
-      collapsed: false,
-      items: pages(text),
-    })),
+    sidebar: [
+      ...['Tutorial', 'How-to', 'Reference', 'Explanation'].map((text) => ({
+        text,
+        collapsed: false,
+        items: pages(text),
+      })),
+      { text: 'Decisions', collapsed: true, items: decisions() },
+    ],
     socialLinks: [{ icon: 'github', link: `https://github.com/${repository}` }],
     editLink: { pattern: `https://github.com/${repository}/edit/main/:path` },
   },

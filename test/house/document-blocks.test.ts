@@ -46,6 +46,11 @@ describe('blocks of documents', () => {
     expect(wrong.map(where)).toEqual([]);
   });
 
+  it('of YAML are values of the chart, which tests render', () => {
+    const others = codeBlocks('yaml').filter(({ info, file }) => info !== 'values' && !file.startsWith('helm/'));
+    expect(others.map(where)).toEqual([]);
+  });
+
   const values = codeBlocks('yaml').filter(({ info }) => info === 'values');
   it.skipIf(skipped('helm')).each(values)(`with values render the chart: $file:$line${skipped('helm')}`, ({ code }) => {
     expect(render(parseAllDocuments(code)[0]?.toJS())).not.toEqual([]);

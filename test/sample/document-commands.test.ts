@@ -1,8 +1,13 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { documents } from '../house/code-blocks.ts';
-import { read } from '../house/repository.ts';
+import { codeBlocks, documents } from '../house/code-blocks.ts';
+import { read, root } from '../house/repository.ts';
 import { bootTestApp } from '../modules/support/boot-test-app.ts';
 
 /** Every command of a document that has its answer below it. */
@@ -11,17 +16,34 @@ const examples = documents.flatMap((file) =>
     ([, command = '', answer = '']) => ({ title: `${file}: ${command.split('\n', 1)[0]}`, command, answer }),
   ),
 );
+/** Blocks that say that a test runs them; test/package/tutorial.test.ts runs those of the tutorial. */
+const run = codeBlocks('sh').filter(({ info, file }) => info === 'run' && !file.startsWith('docs/tutorial/'));
+const ofInternalPort = run.filter(({ code }) => code.includes('localhost:9464'));
+const start = run.find(({ file, code }) => file === 'README.md' && code.includes('npm start'));
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 it('the documents have examples with answers', () => expect(examples.length).toBeGreaterThanOrEqual(3));
 
+it('every block that says that a test runs it is run here', () => {
+  const answered = examples.map(({ command }) => command);
+  const others = run.filter((block) => !answered.includes(block.code) && !ofInternalPort.includes(block));
+  expect(others).toEqual([start]);
+});
+
 describe.skipIf(!hasCurl)('a command of the documents (needs curl)', async () => {
-  const { url } = hasCurl ? await bootTestApp() : { url: '' };
+  const { url, internalUrl } = hasCurl ? await bootTestApp() : { url: '', internalUrl: '' };
 
   it.each(examples)('gives the answer that stands there: $title', async ({ command, answer }) => {
     const { stdout } = await promisify(execFile)('sh', ['-c', command.replaceAll('http://localhost:3000', url)]);
     expect(comparable(stdout)).toEqual(comparable(answer));
+  });
+
+  it.each(ofInternalPort)('succeeds at the internal port: $file', async ({ code }) => {
+    const commands = code.replaceAll('curl ', 'curl -sSf ').replaceAll('localhost:9464', new URL(internalUrl).host);
+    const { stdout } = await promisify(execFile)('sh', ['-ec', commands]);
+    expect(stdout).toContain('"level":"debug"');
+    expect(stdout).toMatch(/^# EOF$/m);
   });
 
   it('opens the API page', async () => {
@@ -29,6 +51,33 @@ describe.skipIf(!hasCurl)('a command of the documents (needs curl)', async () =>
       expect((await fetch(url + path)).status).toBe(200);
     }
   });
+});
+
+it('the commands at the top of README.md start the service', { timeout: 240_000 }, async ({ onTestFinished }) => {
+  const directory = mkdtempSync(join(tmpdir(), 'slipway-start-'));
+  const [install, command = ''] = start?.code.trim().split('\n') ?? [];
+  // Whoever runs this test has installed already.
+  expect(install).toBe('npm ci');
+  const { PATH, HOME } = process.env;
+  const settings = { HOST: '127.0.0.1', PORT: '0', INTERNAL_PORT: '0', LOG_FORMAT: 'json' };
+  const database = { DATABASE_URL: `file:${directory}/slipway.db`, DATABASE_SEED: 'none' };
+  const child = spawn('sh', ['-c', command], {
+    cwd: root,
+    env: { PATH, HOME, ...settings, ...database },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  const closed = once(child, 'close');
+  onTestFinished(async () => {
+    if (child.pid) process.kill(-child.pid, 'SIGTERM');
+    await closed;
+    rmSync(directory, { recursive: true, force: true });
+  });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const ready = /"msg":"ready at (http:\/\/[^",]+)/;
+  await expect.poll(() => said, { timeout: 200_000 }).toMatch(ready);
+  expect((await fetch(`${ready.exec(said)?.[1]}/api/v1/categories/paginated`)).status).toBe(200);
 });
 
 /** An answer without the one thing that differs each time, the moment of a failure. */
