@@ -16,7 +16,7 @@ beforeAll(async () => {
   [packed, postgres] = await Promise.all([pack(directory), startPostgres()]);
   const program = ['--yes', `--package=${packed.tarball}`, 'slipway', 'new', 'token'];
   await run('npx', [...program, '--database', 'postgresql', '--auth', 'token', '--yes'], directory);
-}, 400_000);
+}, 900_000);
 afterAll(async () => {
   await postgres?.stop();
   rmSync(directory, { recursive: true, force: true });
@@ -76,7 +76,7 @@ describe.each([
     expect(stdout).toMatch(/Test Files +\d+ passed \(\d+\)/);
     expect(stdout).toContain('postgresql');
     expect(stdout.includes('|sqlite|')).toBe(database === 'both');
-  }, 300_000);
+  }, 600_000);
 
   it('starts, lists for everybody, and stores for those who may', async () => {
     const url = database === 'both' ? undefined : await postgres.createDatabase(`own_${auth}`);
@@ -85,5 +85,5 @@ describe.each([
       await calls[auth]?.(address, service);
     };
     await withService(service, use, url === undefined ? {} : { DATABASE_URL: url, DATABASE_MIGRATE: 'true' });
-  }, 90_000);
+  }, 180_000);
 });

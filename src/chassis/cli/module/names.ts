@@ -16,12 +16,22 @@ export interface ModuleNames {
   readonly table: string;
 }
 
+/** Words that a constant of the module cannot be called: those of JavaScript, and what its schema imports. */
+const taken = new Set(
+  (
+    'arguments await break case catch class const continue debugger default delete do else enum eval export extends false ' +
+    'finally for function if implements import in instanceof interface let new null package private protected public ' +
+    'return static super switch this throw true try typeof undefined var void while with yield ' +
+    'dateTime decimal int64 listPolicy policyOf z'
+  ).split(' '),
+);
+
 /**
  * The names of a module.
  *
  * @param name lower-case words joined by "-"
  * @param plural likewise; default: the name with an s
- * @throws UsageError for names of another form
+ * @throws UsageError for names of another form, and for one that code cannot use
  */
 export function moduleNames(name: string, plural = pluralOf(name)): ModuleNames {
   for (const given of [name, plural]) {
@@ -29,6 +39,9 @@ export function moduleNames(name: string, plural = pluralOf(name)): ModuleNames 
     throw new UsageError(`Expected lower-case words joined by "-", such as order-item; got "${given}".`);
   }
   const camel = camelCase(name);
+  if (taken.has(camel)) {
+    throw new UsageError(`Expected a name that code can use for a constant, such as ${name}-item; got "${name}".`);
+  }
   return {
     kebab: name,
     camel,

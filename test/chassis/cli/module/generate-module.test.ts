@@ -106,6 +106,14 @@ describe('a module', () => {
     expect(() => plan(['name:string'], name)).toThrow('Expected lower-case words joined by "-"');
   });
 
+  it.each(['class', 'default', 'z', 'list-policy'])(
+    'is refused with the name "%s", which its code cannot use',
+    (name) => {
+      expect(() => plan(['name:string'], name)).toThrow(`such as ${name}-item; got "${name}"`);
+      expect(() => plan(['name:string'], `${name}-item`)).not.toThrow();
+    },
+  );
+
   it('is refused where its model is there, or the list of modules is not', () => {
     expect(() => plan(['name:string'], 'category')).toThrow('found Category');
     const root = aService();
