@@ -7,9 +7,11 @@ import { AnswerHeaders } from '../http/answers/answer-headers.ts';
 import { answerClientErrors, refuseTunnels } from '../http/answers/client-error.ts';
 import { sendFailure } from '../http/answers/send-failure.ts';
 import { requestIdOf } from '../http/pipeline/request-context-of.ts';
-import { refuseExpectations } from '../http/pipeline/request-pipeline.ts';
-import { type ListenAddress, listen } from '../lifecycle/listen.ts';
+import { inTurn, refuseExpectations } from '../http/pipeline/request-pipeline.ts';
+import { type ListenAddress, limitClients, listen } from '../lifecycle/listen.ts';
+import { PipelinedRequests } from '../lifecycle/pipelined-requests.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { ConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts';
 import type { InternalAnswer } from './diagnostics.ts';
 import { type InternalRoute, internalRoutes, type Operated } from './internal-routes.ts';
 
@@ -24,6 +26,17 @@ interface InternalServer {
 const limits = { requestTimeout: 5_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 /** Node would answer what comes without a Host by itself, without a body. */
 const options = { ...limits, requireHostHeader: false };
+/**
+ * What all callers hold of memory, as for the public port. Any pod of a cluster may connect, so one address never takes all
+ * connections: a probe that is refused has the pod restarted.
+ */
+const clientLimits = {
+  HTTP_MAX_CONNECTIONS: 512,
+  HTTP_MAX_CONNECTIONS_PER_ADDRESS: 64,
+  /** As long as the longest pause within a heap snapshot. */
+  HTTP_SEND_TIMEOUT_MS: 60_000,
+  HTTP_SEND_BUDGET_BYTES: 8_388_608,
+};
 const silenceMs = 10_000;
 /** Longer than the time between two scrapes, so that Prometheus keeps its connection. */
 const keepAliveMs = 65_000;
@@ -41,14 +54,19 @@ export async function startInternalServer(service: Operated): Promise<InternalSe
   const routes = internalRoutes(service);
   const headers = new AnswerHeaders({ security: true });
   const refusal = { headers, logger };
-  const server = createServer(options, (req, res) => {
+  // The metrics of connections are those of the public port.
+  const watch = { logger, metrics: new ConnectionMetrics(), isProxy: () => false };
+  const turns = new PipelinedRequests(clientLimits, watch);
+  const handle = inTurn(turns, (req, res) => {
     res.setHeader('x-request-id', requestIdOf(req));
     headers.apply(res);
     void answer(routes, logger, req, res);
-  })
+  });
+  const server = createServer(options, handle)
     .on('clientError', answerClientErrors(refusal))
     .on('connect', refuseTunnels(refusal))
-    .on('checkExpectation', refuseExpectations(refusal));
+    .on('checkExpectation', refuseExpectations(refusal, turns));
+  limitClients(server, clientLimits, watch);
   server.timeout = silenceMs;
   server.keepAliveTimeout = keepAliveMs;
   const own = { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT };

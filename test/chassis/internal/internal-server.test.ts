@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startInternalServer } from '../../../src/chassis/internal/internal-server.ts';
 import { createService } from '../../../src/chassis/service.ts';
 import { appConfig } from '../../fixtures/service/app.config.ts';
@@ -135,13 +135,50 @@ describe('/log-level', () => {
   });
 });
 
-describe('startInternalServer', () => {
-  const on = (port: number) =>
-    createService(
-      { modules: [], server: { port: 0 } },
-      { env: { NODE_ENV: 'test', INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: String(port) }, logger: log.logger },
-    );
+const on = (port: number) =>
+  createService(
+    { modules: [], server: { port: 0 } },
+    { env: { NODE_ENV: 'test', INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: String(port) }, logger: log.logger },
+  );
 
+describe('a pod of the cluster', () => {
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  async function serve() {
+    const service = on(0);
+    const { address, close } = await startInternalServer(service);
+    onTestFinished(close);
+    const open = () => {
+      const socket = connect({ port: address.port, host: '127.0.0.1', localAddress: '127.0.0.3' });
+      onTestFinished(() => void socket.destroy());
+      return socket.on('error', () => undefined);
+    };
+    return { service, address, open };
+  }
+
+  it('that asks for the metrics thousands of times on one connection has one of them made, and is cut', async () => {
+    const { service, open } = await serve();
+    let scrapes = 0;
+    const { text } = service.metrics;
+    service.metrics.text = (accept) => {
+      scrapes += 1;
+      return Reflect.apply(text, service.metrics, [accept]);
+    };
+    const socket = open().resume();
+    socket.write(get('/metrics').repeat(2000));
+    await expect.poll(() => socket.closed).toBe(true);
+    expect(scrapes).toBe(1);
+  });
+
+  it('that opens connections without end has 64 of them, and keeps no probe waiting', async () => {
+    const { address, open } = await serve();
+    const sockets = Array.from({ length: 80 }, () => open().resume());
+    for (const socket of sockets) socket.write(get('/livez'));
+    await expect.poll(() => sockets.filter(({ closed }) => closed).length).toBe(16);
+    expect((await fetch(`${address.url}/livez`)).status).toBe(200);
+  });
+});
+
+describe('startInternalServer', () => {
   it('names INTERNAL_PORT where the port is taken', async () => {
     const first = await startInternalServer(on(0));
     const second = startInternalServer(on(first.address.port));

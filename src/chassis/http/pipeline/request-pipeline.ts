@@ -129,7 +129,8 @@ export function requestListener(
   });
 }
 
-function inTurn(turns: Turns | undefined, begin: RequestListener): RequestListener {
+/** A listener whose requests begin in their turn; at once without `turns`. */
+export function inTurn(turns: Turns | undefined, begin: RequestListener): RequestListener {
   if (turns === undefined) return begin;
   return (req, res) => {
     if (isQueued(res)) turns.wait(res, () => begin(req, res));

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BuildInfo } from '../../config/build-info.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { Reporter } from '../../errors/reporters/reporter.ts';
@@ -47,6 +48,8 @@ export class Metrics {
   /** What modules count. */
   readonly modules: ModuleMetrics;
   readonly #families: readonly MetricFamily[];
+  /** Those about to be made, by whether they are in the OpenMetrics format. */
+  readonly #scrapes = new Map<boolean, Promise<Exposition>>();
 
   constructor({ seriesLimit, build, pool, replica = () => undefined, log }: MetricsOptions) {
     this.modules = new ModuleMetrics(log);
@@ -70,11 +73,22 @@ export class Metrics {
     return [...this.#families, ...(await promFamilies(this.#families, this.modules))];
   }
 
-  /** All metrics as text, in the format that the Accept header of a scrape prefers. */
+  /**
+   * All metrics as text, in the format that the Accept header of a scrape prefers. Scrapes that come in one turn of the event
+   * loop share the text: it may have thousands of lines, and any pod of a cluster may ask for it.
+   */
   async text(accept?: string): Promise<Exposition> {
     // prom-client takes 40 ms to load, which no start waits for.
-    const { exposition } = await import('./exposition.ts');
-    return exposition(this.#families, this.modules, accept);
+    const { exposition, prefersOpenMetrics } = await import('./exposition.ts');
+    const open = prefersOpenMetrics(accept);
+    const known = this.#scrapes.get(open);
+    if (known) return known;
+    const scrape = nextTurn().then(() => {
+      this.#scrapes.delete(open);
+      return exposition(this.#families, this.modules, accept);
+    });
+    this.#scrapes.set(open, scrape);
+    return scrape;
   }
 }
 

@@ -7,7 +7,7 @@ import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-p
 import { Metrics } from '../../../../src/chassis/telemetry/metrics/metrics.ts';
 import { bareApp, memoryLog } from '../../http/bare-app.ts';
 import { listening } from '../../http/listening.ts';
-import { seriesOf } from './scrape.ts';
+import { openMetrics, seriesOf } from './scrape.ts';
 
 describe('Metrics', () => {
   const seriesIn = async (metrics: Metrics) => seriesOf((await metrics.text()).text);
@@ -28,6 +28,17 @@ describe('Metrics', () => {
     expect(await exceptions(first)).toEqual([['exceptions_total{exception="BusinessException",status="400"}', 1]]);
     expect(await exceptions(second)).toEqual([]);
     expect((await seriesIn(second))['build_info{version="1.2.3",revision="abc"}']).toBe(1);
+  });
+
+  it('are written once for all scrapes of a turn of the event loop in one format, and anew for the next', async () => {
+    const metrics = start();
+    await metrics.text();
+    const accepts = [undefined, openMetrics, 'text/plain', openMetrics];
+    const [plain, open, ...others] = await Promise.all(accepts.map((accept) => metrics.text(accept)));
+    expect(others).toEqual([plain, open]);
+    expect([others[0] === plain, others[1] === open, plain === open]).toEqual([true, true, false]);
+    metrics.reporter.report(new BusinessException('Once'), undefined);
+    expect(await exceptions(metrics)).toHaveLength(1);
   });
 
   it('counts a request in flight until it ends, and one whose client went away unanswered as 499', async () => {
