@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { constants } from 'node:zlib';
 import compression from 'compression';
 import type { RequestHandler, Response } from 'express';
 import { onClose } from '../pipeline/request-pipeline.ts';
@@ -9,6 +10,9 @@ const flushMs = 50;
 
 /** Bodies of this length and more are compressed, in bytes. */
 const threshold = 1024;
+
+/** How far back brotli looks for what it has seen, as a power of two in bytes: by default 4 MB, which each long response would hold twice. */
+const windowBits = 16;
 
 /** How much memory compression may take. */
 interface CompressionOptions {
@@ -28,9 +32,10 @@ export function compressResponses({ budgetBytes = 67_108_864 }: CompressionOptio
   const budget = new CompressionBudget(budgetBytes);
   const compress = compression({
     threshold,
+    brotli: { params: { [constants.BROTLI_PARAM_LGWIN]: windowBits } },
     // A part of a file is no part of the compressed file.
     filter: (req, res) =>
-      res.statusCode !== 206 && compression.filter(req, res) && (isShort(res) || hasRoom(budget, res)),
+      res.statusCode !== 206 && compression.filter(req, res) && (isLeftAlone(res) || hasRoom(budget, res)),
   });
   return function compressResponse(req, res, next) {
     if (req.headers['accept-encoding'] === undefined) {
@@ -45,13 +50,15 @@ export function compressResponses({ budgetBytes = 67_108_864 }: CompressionOptio
   };
 }
 
-/** Whether `compression` leaves a response alone because of its length. */
-function isShort(res: ServerResponse): boolean {
-  return Number(res.getHeader('content-length') ?? threshold) < threshold;
+/** Whether `compression` leaves a response alone, such as a short one or a stream of events, which holds nothing of the budget. */
+function isLeftAlone(res: ServerResponse): boolean {
+  const isShort = Number(res.getHeader('content-length') ?? threshold) < threshold;
+  return isShort || res.req.method === 'HEAD' || /\bno-transform\b/.test(String(res.getHeader('cache-control')));
 }
 
 function hasRoom(budget: CompressionBudget, res: Response): boolean {
-  if (budget.hold(res, Number(res.getHeader('content-length') ?? 0))) return true;
+  const length = res.getHeader('content-length');
+  if (budget.hold(res, length === undefined ? streamBytes : compressorBytes + copies * Number(length))) return true;
   // Caches must not take it for the only form of the response.
   res.vary('Accept-Encoding');
   return false;
@@ -93,6 +100,8 @@ function keepDrainListeners(res: Response): void {
 
 /** What a compressor takes beside its body, in bytes: measured for gzip on Node 24, brotli takes less. */
 const compressorBytes = 300_000;
+/** What it takes for a body whose length is not known, once its windows are full: measured for brotli on Node 24, gzip takes less. */
+const streamBytes = 1_000_000;
 /** A body is held as text and as bytes, and brotli keeps twice as much of it. */
 const copies = 4;
 
@@ -109,9 +118,8 @@ class CompressionBudget {
     this.#limit = limit;
   }
 
-  /** Counts a response until it is closed; false where there is no room for it. @param length of its body in bytes, 0 where it is not known */
-  hold(res: ServerResponse, length: number): boolean {
-    const bytes = compressorBytes + copies * length;
+  /** Counts what a response takes until it is closed; false where there is no room for it. */
+  hold(res: ServerResponse, bytes: number): boolean {
     if (this.#total > 0 && this.#total + bytes > this.#limit) return false;
     this.#total += bytes;
     onClose(res, () => {

@@ -132,8 +132,7 @@ describe('compression that takes more than its budget', () => {
       open.resolve(res.type('text/plain'));
       res.write('first');
     };
-    const server = await listening(createServer(bareApp([compressResponses({ budgetBytes: 500_000 }), steps])));
-    onTestFinished(() => server[Symbol.asyncDispose]());
+    const server = await budgeted(500_000, steps);
     const encodingOf = async (path: string) => {
       const answer = await fetch(`http://127.0.0.1:${server.port}${path}`);
       const { headers } = answer;
@@ -148,6 +147,53 @@ describe('compression that takes more than its budget', () => {
     await expect.poll(() => encodingOf('/long')).toEqual(['gzip', 'Accept-Encoding']);
   });
 });
+
+describe('a response that is not compressed', () => {
+  it('holds nothing of the budget, such as a stream of events', async () => {
+    const events: RequestHandler = (req, res) => {
+      if (req.path !== '/events') return sendData(res, 200, 'x'.repeat(5_000));
+      res.type('text/event-stream').setHeader('Cache-Control', 'no-cache, no-transform');
+      res.write('data: first\n\n');
+    };
+    const server = await budgeted(1, events);
+    const [stream, answer] = [await fetch(`http://127.0.0.1:${server.port}/events`), await fetch(`http://127.0.0.1:${server.port}/list`)];
+    expect([stream, answer].map(({ headers }) => headers.get('content-encoding'))).toEqual([null, 'gzip']);
+    await stream.body?.cancel();
+  });
+});
+
+describe('a response whose length is not known', () => {
+  const endless: RequestHandler = (_req, res) => void res.type('text/csv').write('a,b\n');
+  const ask = (port: number, encoding: string) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const asked = get({ port, host: '127.0.0.1', headers: { 'accept-encoding': encoding } }, resolve);
+      asked.on('error', reject);
+      onTestFinished(() => void asked.destroy());
+    });
+
+  it('counts with what a compressor takes in the end', async () => {
+    const { port } = await budgeted(3_500_000, endless);
+    const encodings: unknown[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      const { headers } = await ask(port, 'gzip');
+      encodings.push(headers['content-encoding']);
+    }
+    expect(encodings).toEqual(['gzip', 'gzip', 'gzip', undefined, undefined]);
+  });
+
+  it('has brotli look back for 64 KB, where its default is 4 MB', async () => {
+    const { port } = await budgeted(3_500_000, endless);
+    const [first] = (await once(await ask(port, 'br'), 'data')) as [Buffer];
+    // RFC 7932, 9.1: a stream whose first bit is 0 has a window of 16 bits.
+    expect((first[0] as number) & 1).toBe(0);
+  });
+});
+
+async function budgeted(budgetBytes: number, step: RequestHandler) {
+  const server = await listening(createServer(bareApp([compressResponses({ budgetBytes }), step])));
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return server;
+}
 
 /** superagent reads no brotli; only the headers matter here. */
 function ignore(res: request.Response, done: (error: Error | null, body: unknown) => void): void {
