@@ -6,6 +6,16 @@ export interface HeldBody {
   refuse(): void;
 }
 
+/** A body that waits to be decompressed. */
+interface WaitingBody {
+  /** Whose it is. */
+  client: string;
+  /** What is held of it meanwhile. */
+  bytes: number;
+  /** What is raised where it has to give way. */
+  refusal(): Error;
+}
+
 /** Bodies that are decompressed at once: each may become a thousand times as long. */
 const decompressedAtOnce = 2;
 
@@ -17,8 +27,8 @@ const decompressedAtOnce = 2;
 export class BodyBudget {
   readonly #limit: number;
   readonly #coming = new Set<HeldBody>();
-  /** Those that wait to be decompressed begin in this order. */
-  readonly #waiting = new Set<() => void>();
+  /** Those that wait to be decompressed, by client: clients take turns, so that nobody waits for all of another's. */
+  readonly #waiting = new Map<string, Set<() => void>>();
   #held = 0;
   #decompressing = 0;
 
@@ -43,37 +53,51 @@ export class BodyBudget {
   /**
    * Decompresses a body in its turn; one that waits counts with what it has, and gives way as one that comes in.
    *
-   * @param bytes what is held of it meanwhile
-   * @throws what `refusal` makes where it had to give way, or `work` raises
+   * @param waiting whose it is, what is held of it meanwhile, and what it is told where it has to give way
+   * @throws what `refusal` makes, or `work` raises
    */
-  async decompress<T>(bytes: number, refusal: () => Error, work: () => Promise<T>): Promise<T> {
+  async decompress<T>(waiting: WaitingBody, work: () => Promise<T>): Promise<T> {
     if (this.#decompressing < decompressedAtOnce) this.#decompressing += 1;
-    else await this.#turn(bytes, refusal);
+    else await this.#turn(waiting);
     try {
       return await work();
     } finally {
-      const [next] = this.#waiting;
       // The place goes to the next in line, or becomes free.
-      if (next) next();
-      else this.#decompressing -= 1;
+      if (!this.#startNext()) this.#decompressing -= 1;
     }
   }
 
-  #turn(bytes: number, refusal: () => Error): Promise<void> {
+  #startNext(): boolean {
+    for (const [client, [begin]] of this.#waiting) {
+      const others = this.#waiting.get(client) as Set<() => void>;
+      this.#waiting.delete(client);
+      if (others.size > 1) this.#waiting.set(client, others);
+      begin?.();
+      return true;
+    }
+    return false;
+  }
+
+  #turn({ client, bytes, refusal }: WaitingBody): Promise<void> {
     return new Promise((resolve, reject) => {
+      const leave = () => {
+        const own = this.#waiting.get(client);
+        own?.delete(begin);
+        if (own?.size === 0) this.#waiting.delete(client);
+      };
       const body: HeldBody = {
         bytes: 0,
         refuse: () => {
-          this.#waiting.delete(begin);
+          leave();
           reject(refusal());
         },
       };
       const begin = () => {
-        this.#waiting.delete(begin);
+        leave();
         this.release(body);
         resolve();
       };
-      this.#waiting.add(begin);
+      this.#waiting.set(client, (this.#waiting.get(client) ?? new Set()).add(begin));
       this.hold(body, bytes);
     });
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { clientKey, getRequestContext } from '../../context/request-context.ts';
 import {
   BadRequestException,
   type BaseException,
@@ -51,8 +52,13 @@ export async function readBody(req: IncomingMessage, { limitBytes, budget }: Bod
   const body = await collect(req, limitBytes, budget);
   if (!decompress) return body;
   try {
-    const work = () => decompress(body, { maxOutputLength: limitBytes, chunkSize });
-    return await budget.decompress(body.length + requestBytes, tooManyBodies, work);
+    const client = clientKey(getRequestContext()?.ipAddress);
+    const work = async () => {
+      // Its client has left while it waited.
+      if (req.socket.destroyed) throw new Error('The connection is closed');
+      return decompress(body, { maxOutputLength: limitBytes, chunkSize });
+    };
+    return await budget.decompress({ client, bytes: body.length + requestBytes, refusal: tooManyBodies }, work);
   } catch (cause) {
     if (cause instanceof ServiceUnavailableException) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes);

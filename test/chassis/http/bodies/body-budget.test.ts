@@ -130,7 +130,7 @@ describe('bodies that come in at once', () => {
       running -= 1;
     };
     const refusal = () => new Error('no room');
-    const all = Array.from({ length: 20 }, () => budget.decompress(1_000, refusal, work));
+    const all = Array.from({ length: 20 }, () => budget.decompress({ client: 'a', bytes: 1_000, refusal }, work));
     const outcomes = (await Promise.allSettled(all)).map(({ status }) => status);
     expect(outcomes).toEqual([
       ...Array(2).fill('fulfilled'),
@@ -138,7 +138,18 @@ describe('bodies that come in at once', () => {
       ...Array(10).fill('fulfilled'),
     ]);
     expect(most).toBe(2);
-    await expect(budget.decompress(20_000, refusal, async () => 'alone')).resolves.toBe('alone');
+    await expect(budget.decompress({ client: 'a', bytes: 20_000, refusal }, async () => 'alone')).resolves.toBe('alone');
+  });
+
+  it('are decompressed in turns of their clients, so that nobody waits for all of another client', async () => {
+    const budget = new BodyBudget(1_000_000);
+    const begun: string[] = [];
+    const refusal = () => new Error('no room');
+    const all = [...'aaaaaaabba'].map((client) =>
+      budget.decompress({ client, bytes: 1, refusal }, async () => void begun.push(client)),
+    );
+    await Promise.all(all);
+    expect(begun.join('')).toBe('aaababaaaa');
   });
 
   it('do not count what is thrown away of a refused body', async () => {
