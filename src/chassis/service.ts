@@ -5,6 +5,7 @@ import type { AppConfig } from './config/app-config.ts';
 import { buildInfo } from './config/build-info.ts';
 import { Configuration, type Environment, type Variables } from './config/environment.ts';
 import { defaultModulesDirectory } from './config/layout.ts';
+import { memoryLimit, rowStreamsIn } from './config/settings/memory-limit.ts';
 import { findService, runInService, serviceClosed, serviceOpened } from './context/current-service.ts';
 import type { RequestObserver } from './context/request-observer.ts';
 import { Database } from './database/client/database.ts';
@@ -65,7 +66,7 @@ export class Service {
   readonly container: Container = createContainer();
   readonly rateLimits: RateLimitStore;
   /** The streams of rows under way, by caller. */
-  readonly streams = new StreamShares();
+  readonly streams = new StreamShares(rowStreamsIn(memoryLimit()));
   /** See every request; one that is added later sees those that come after. */
   readonly observers: RequestObserver[] = [];
   readonly startUpReport: StartUpReport;

@@ -6,7 +6,7 @@ export interface EachRecordOptions {
   where?: Filter;
   /** What is read of each record beside its `id`. Default: nothing. */
   select?: Selection;
-  /** How many are read at once. Default 1,000. */
+  /** How many are read at once. Default 200. */
   batchSize?: number;
   /** Ends it behind the record at hand: that of a job, at its time limit and where the service stops. */
   signal?: AbortSignal;
@@ -24,7 +24,7 @@ interface Source<Row> {
  */
 export async function* eachRecord<Row extends object>(
   repository: Source<Row>,
-  { where, select = {}, batchSize = 1_000, signal }: EachRecordOptions,
+  { where, select = {}, batchSize = 200, signal }: EachRecordOptions,
 ): AsyncGenerator<Row, void, undefined> {
   let last: unknown;
   for (;;) {

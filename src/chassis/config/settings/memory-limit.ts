@@ -7,6 +7,7 @@ const budgetShare = 1 / 8;
 const mostBudgetBytes = 67_108_864;
 const connectionBytes = 131_072;
 const mostConnections = 5000;
+const rowStreamBytes = 2_097_152;
 
 /** The memory that this process may take, in bytes: the smaller of its container's limit and what its heap limit implies. */
 export function memoryLimit(): number {
@@ -18,6 +19,11 @@ export function memoryLimit(): number {
 /** How many connections a process may have open, so that their worst case leaves memory for its work. */
 export function connectionsIn(memoryBytes: number): number {
   return Math.min(mostConnections, Math.ceil(memoryBytes / connectionBytes));
+}
+
+/** How many answers of rows a process may stream at once: each holds what its source has read. */
+export function rowStreamsIn(memoryBytes: number): number {
+  return Math.ceil(memoryBytes / rowStreamBytes);
 }
 
 /** How many bytes a process may hold for clients that send slowly, and the same for clients that read slowly. */

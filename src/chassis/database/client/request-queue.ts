@@ -1,4 +1,4 @@
-import { callerKey, getRequestContext } from '../../context/request-context.ts';
+import { getRequestContext, workKey } from '../../context/request-context.ts';
 import { FairQueue, type FairQueueOptions, type Place } from './fair-queue.ts';
 
 /** One request, or what runs outside of any, at the database. */
@@ -70,7 +70,7 @@ export class RequestQueue {
     const visitor = this.#begin(context);
     let served = false;
     try {
-      const turn = this.#places.take(callerKey(context));
+      const turn = this.#places.take(workKey(context));
       const place = turn instanceof Promise ? await turn : turn;
       const opened = await this.#openIn(place, open);
       served = true;

@@ -36,7 +36,9 @@ export async function sendEvents(
   events: AsyncIterable<ServerEvent>,
   { heartbeatMs = 15_000, retryMs = 2_000, perCaller = 50 }: EventsOptions = {},
 ): Promise<void> {
-  const leave = currentService().streams.enter(`events of ${callerKey(getRequestContext())}`, perCaller);
+  const context = getRequestContext();
+  const leave = currentService().streams.enter(`events of ${callerKey(context)}`, perCaller);
+  if (context) context.isStreaming = true;
   try {
     await sendUntilEnd(res, events, { heartbeatMs, retryMs });
   } finally {

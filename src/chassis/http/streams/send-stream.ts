@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { currentService } from '../../context/current-service.ts';
 import { callerKey, getRequestContext, recheckCaller } from '../../context/request-context.ts';
+import { getRequestContext } from '../../context/request-context.ts';
 import { contentDisposition } from '../answers/content-disposition.ts';
 import { type Columns, CsvLines } from './csv-lines.ts';
 
@@ -33,14 +34,17 @@ const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' }
  * The source ends (its `finally` runs) when the client goes away, and when a drain reaches its deadline.
  *
  * @param rows such as `eachRecord(repository, …)`, or a generator of one's own
- * @throws what `rows` raises; TooManyRequestsException for a caller with `perCaller` streams under way
+ * @throws what `rows` raises; TooManyRequestsException for a caller with `perCaller` streams under way, or an address with a
+ * quarter of all that the memory is enough for; ServiceUnavailableException where those are under way
  */
 export async function sendStream<Row extends object>(
   res: Response,
   rows: AsyncIterable<Row> | Iterable<Row>,
   { format, columns, filename, perCaller = 20, recheckMs = 15_000 }: StreamOptions<Row>,
 ): Promise<void> {
-  const leave = currentService().streams.enter(callerKey(getRequestContext()), perCaller);
+  const context = getRequestContext();
+  const leave = currentService().streams.enterRows(context, perCaller);
+  if (context) context.isStreaming = true;
   try {
     await sendRows(res, rows, { format, columns, filename, recheckMs });
   } finally {

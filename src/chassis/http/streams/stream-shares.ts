@@ -1,4 +1,9 @@
-import { TooManyRequestsException } from '../../errors/exceptions.ts';
+import { callerKey, clientKey, type RequestContext } from '../../context/request-context.ts';
+import { ServiceUnavailableException, TooManyRequestsException } from '../../errors/exceptions.ts';
+
+/** What one address may have of all streams of rows: it may have many accounts. */
+const shareOfAddress = 0.25;
+const retry = { headers: { 'Retry-After': '1' } };
 
 /**
  * How many streams each caller has under way. One of rows costs more than a thousand requests, one of events holds its
@@ -7,6 +12,41 @@ import { TooManyRequestsException } from '../../errors/exceptions.ts';
  */
 export class StreamShares {
   readonly #open = new Map<string, number>();
+  readonly #mostRows: number;
+  #rows = 0;
+
+  /** @param mostRows streams of rows at once, of all callers: each holds the rows that its source has read */
+  constructor(mostRows: number) {
+    this.#mostRows = mostRows;
+  }
+
+  /**
+   * Counts a stream of rows.
+   *
+   * @param context of its request
+   * @param most of one caller at once
+   * @returns ends the count
+   * @throws TooManyRequestsException beyond that, and beyond a quarter of all for one address; ServiceUnavailableException beyond all
+   */
+  enterRows(context: RequestContext | undefined, most: number): () => void {
+    const address = `rows of ${clientKey(context?.ipAddress)}`;
+    const leaveAddress = this.enter(address, Math.max(most, Math.ceil(this.#mostRows * shareOfAddress)));
+    try {
+      if (this.#rows >= this.#mostRows) {
+        throw new ServiceUnavailableException('Too many streams are under way; try again in a moment', undefined, retry);
+      }
+      const leaveCaller = this.enter(callerKey(context), most);
+      this.#rows += 1;
+      return () => {
+        this.#rows -= 1;
+        leaveCaller();
+        leaveAddress();
+      };
+    } catch (error) {
+      leaveAddress();
+      throw error;
+    }
+  }
 
   /**
    * Counts a stream.
@@ -22,9 +62,7 @@ export class StreamShares {
       throw new TooManyRequestsException(
         `${most} streams of yours are under way; try again after one of them`,
         undefined,
-        {
-          headers: { 'Retry-After': '1' },
-        },
+        retry,
       );
     }
     this.#open.set(caller, before + 1);

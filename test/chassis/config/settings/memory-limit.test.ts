@@ -1,6 +1,11 @@
 import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { budgetIn, connectionsIn, memoryLimit } from '../../../../src/chassis/config/settings/memory-limit.ts';
+import {
+  budgetIn,
+  connectionsIn,
+  memoryLimit,
+  rowStreamsIn,
+} from '../../../../src/chassis/config/settings/memory-limit.ts';
 
 const mib = 1_048_576;
 
@@ -28,5 +33,9 @@ describe('what a process of some memory', () => {
     [4096, 64],
   ])('of %d MiB may hold for slow clients is %d MiB', (memory, budget) => {
     expect(budgetIn(memory * mib)).toBe(budget * mib);
+  });
+
+  it('of 256 MiB may stream at once is 128 answers of rows', () => {
+    expect(rowStreamsIn(256 * mib)).toBe(128);
   });
 });
