@@ -55,6 +55,23 @@ describe.skipIf(!existsSync('/proc/self/status'))('a service with the heap of a 
     await remove();
   });
 
+  it('outlives 60 connections to its internal port that pipeline 2,000 scrapes each and read nothing', {
+    timeout: 60_000,
+  }, async () => {
+    const { settings, remove } = await emptyDatabase(anyProvider);
+    const { service, internalUrl } = await boot(settings.DATABASE_URL);
+    const before = memory(service, 'VmRSS');
+    const scrapes = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000);
+    await open(Number(new URL(internalUrl).port), 60, scrapes, false);
+    const asked = Date.now();
+    await expect.poll(() => Date.now() - asked > 5000, { timeout: 30_000 }).toBe(true);
+    // 120,000 texts of 18 KB would take two gigabytes.
+    expect(memory(service, 'VmHWM') - before).toBeLessThan(60);
+    for (const socket of sockets.splice(0)) socket.destroy();
+    expect((await service.end()).code).toBe(0);
+    await remove();
+  });
+
   it('outlives 9,000 unfinished POSTs, 60 clients that read no answers, 300 that want them compressed and 5,000 idle connections', {
     timeout: 180_000,
   }, async () => {

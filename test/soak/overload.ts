@@ -131,7 +131,7 @@ export async function boot(
   databaseUrl: string,
   products = 'small',
   env: Record<string, string> = {},
-): Promise<{ service: SpawnedService; url: string }> {
+): Promise<{ service: SpawnedService; url: string; internalUrl: string }> {
   const [port, internalPort] = [await freePort(), await freePort()];
   const service = new SpawnedService({
     stdout: openSync('/dev/null', 'w'),
@@ -140,10 +140,11 @@ export async function boot(
       ...{ INTERNAL_PORT: `${internalPort}`, SHUTDOWN_ACCEPT_MS: '0', ENABLE_OPENAPI: 'false', ...env },
     },
   });
-  while (!(await isReady(`http://127.0.0.1:${internalPort}/readyz`))) {
+  const internalUrl = `http://127.0.0.1:${internalPort}`;
+  while (!(await isReady(`${internalUrl}/readyz`))) {
     if (service.child.exitCode !== null) throw new Error(`The service ended at its start: ${service.stderr}`);
   }
-  return { service, url: `http://127.0.0.1:${port}` };
+  return { service, url: `http://127.0.0.1:${port}`, internalUrl };
 }
 
 async function isReady(url: string): Promise<boolean> {

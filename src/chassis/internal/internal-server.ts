@@ -7,7 +7,7 @@ import { AnswerHeaders } from '../http/answers/answer-headers.ts';
 import { answerClientErrors, refuseTunnels } from '../http/answers/client-error.ts';
 import { sendFailure } from '../http/answers/send-failure.ts';
 import { requestIdOf } from '../http/pipeline/request-context-of.ts';
-import { inTurn, refuseExpectations } from '../http/pipeline/request-pipeline.ts';
+import { beginInTurn, refuseExpectations } from '../http/pipeline/request-pipeline.ts';
 import { type ListenAddress, limitClients, listen } from '../lifecycle/listen.ts';
 import { PipelinedRequests } from '../lifecycle/pipelined-requests.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -57,7 +57,7 @@ export async function startInternalServer(service: Operated): Promise<InternalSe
   // The metrics of connections are those of the public port.
   const watch = { logger, metrics: new ConnectionMetrics(), isProxy: () => false };
   const turns = new PipelinedRequests(clientLimits, watch);
-  const handle = inTurn(turns, (req, res) => {
+  const handle = beginInTurn(turns, (req, res) => {
     res.setHeader('x-request-id', requestIdOf(req));
     headers.apply(res);
     void answer(routes, logger, req, res);

@@ -6,6 +6,7 @@ import {
   currentPrincipal,
   eachRecord,
   ForbiddenException,
+  getRequestContext,
   ResourceService,
   type Selection,
   type ServerEvent,
@@ -28,6 +29,9 @@ export const locking = { isolation: 'read-committed', retries: 3 } as const;
 const ended: ReadonlySet<OrderStatus> = new Set(['paid', 'cancelled', 'expired']);
 const mostCents = 20_000_000_00;
 const second = 1000;
+/** How often the database is asked for followed orders at most, a second, however many there are. */
+const looksPerSecond = 100;
+const longestPauseMs = 10_000;
 
 export class OrderService extends ResourceService<OrderRepository, CreateOrder, UpdateOrder> {
   readonly #lines: Dependencies['orderLineRepository'];
@@ -35,6 +39,7 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
   readonly #products: Dependencies['productService'];
   readonly #events: Dependencies['events'];
   readonly #unpaidMs: number;
+  #followers = 0;
 
   constructor(dependencies: Dependencies) {
     super(dependencies);
@@ -119,14 +124,29 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
     return eachRecord(this.repository, { select });
   }
 
-  /** The states of an order as it gets into them, to the last one. @param since the version that is known already */
+  /**
+   * The states of an order as it gets into them, to the last one: looked for each second or, with more than a hundred
+   * followers of any orders, as much less often, so that they cost no more together.
+   *
+   * @param since the version that is known already
+   */
   async *changes(id: string, since: string | undefined): AsyncGenerator<ServerEvent> {
-    for (let known = since; ; await wait(second, undefined, { ref: false })) {
-      const { status, version } = await this.repository.getById(id, { status: true, version: true });
-      if (String(version) !== known) yield { id: String(version), event: 'status', data: { status } };
-      if (ended.has(status)) return;
-      known = String(version);
+    const signal = getRequestContext()?.signal;
+    this.#followers += 1;
+    try {
+      for (let known = since; ; await wait(this.#pauseMs, undefined, { ref: false, ...(signal && { signal }) })) {
+        const { status, version } = await this.repository.getById(id, { status: true, version: true });
+        if (String(version) !== known) yield { id: String(version), event: 'status', data: { status } };
+        if (ended.has(status)) return;
+        known = String(version);
+      }
+    } finally {
+      this.#followers -= 1;
     }
+  }
+
+  get #pauseMs(): number {
+    return Math.min(longestPauseMs, second * Math.max(1, this.#followers / looksPerSecond));
   }
 
   #giveUp(id: string, to: 'cancelled' | 'expired') {

@@ -119,7 +119,7 @@ export function requestListener(
 ): RequestListener {
   const handle = app as unknown as (req: IncomingMessage, res: ServerResponse, next: NextFunction) => void;
   const refusal = { headers: answerHeadersOf(app), logger };
-  return inTurn(turns, (req, res) => {
+  return beginInTurn(turns, (req, res) => {
     const next = (error?: unknown) => answer(res, refusal, error);
     // HTTP/1.0 has no Host header either, and is let in. Of a line of HTTP/0.9 a proxy may make two requests.
     if (req.httpVersion === '0.9' || (req.headers.host === undefined && req.httpVersion === '1.1')) return next();
@@ -130,7 +130,7 @@ export function requestListener(
 }
 
 /** A listener whose requests begin in their turn; at once without `turns`. */
-export function inTurn(turns: Turns | undefined, begin: RequestListener): RequestListener {
+export function beginInTurn(turns: Turns | undefined, begin: RequestListener): RequestListener {
   if (turns === undefined) return begin;
   return (req, res) => {
     if (isQueued(res)) turns.wait(res, () => begin(req, res));
@@ -140,7 +140,7 @@ export function inTurn(turns: Turns | undefined, begin: RequestListener): Reques
 
 /** For `server.on('checkExpectation', …)`: an expectation that cannot be met is a 417 in the one error body. */
 export function refuseExpectations(options: RefusalOptions, turns?: Turns): RequestListener {
-  return inTurn(turns, function refuseExpectation(_req, res) {
+  return beginInTurn(turns, function refuseExpectation(_req, res) {
     refuse(res, options, new BaseException('Only the expectation 100-continue is met', 417));
   });
 }
