@@ -33,7 +33,11 @@ export class StreamShares {
     const leaveAddress = this.enter(address, Math.max(most, Math.ceil(this.#mostRows * shareOfAddress)));
     try {
       if (this.#rows >= this.#mostRows) {
-        throw new ServiceUnavailableException('Too many streams are under way; try again in a moment', undefined, retry);
+        throw new ServiceUnavailableException(
+          'Too many streams are under way; try again in a moment',
+          undefined,
+          retry,
+        );
       }
       const leaveCaller = this.enter(callerKey(context), most);
       this.#rows += 1;

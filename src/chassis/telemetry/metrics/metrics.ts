@@ -82,7 +82,7 @@ export class Metrics {
     const { exposition, prefersOpenMetrics } = await import('./exposition.ts');
     const open = prefersOpenMetrics(accept);
     const known = this.#scrapes.get(open);
-    if (known) return known;
+    if (known !== undefined) return known;
     const scrape = nextTurn().then(() => {
       this.#scrapes.delete(open);
       return exposition(this.#families, this.modules, accept);

@@ -156,7 +156,10 @@ describe('a response that is not compressed', () => {
       res.write('data: first\n\n');
     };
     const server = await budgeted(1, events);
-    const [stream, answer] = [await fetch(`http://127.0.0.1:${server.port}/events`), await fetch(`http://127.0.0.1:${server.port}/list`)];
+    const [stream, answer] = [
+      await fetch(`http://127.0.0.1:${server.port}/events`),
+      await fetch(`http://127.0.0.1:${server.port}/list`),
+    ];
     expect([stream, answer].map(({ headers }) => headers.get('content-encoding'))).toEqual([null, 'gzip']);
     await stream.body?.cancel();
   });

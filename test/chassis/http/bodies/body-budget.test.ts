@@ -138,7 +138,9 @@ describe('bodies that come in at once', () => {
       ...Array(10).fill('fulfilled'),
     ]);
     expect(most).toBe(2);
-    await expect(budget.decompress({ client: 'a', bytes: 20_000, refusal }, async () => 'alone')).resolves.toBe('alone');
+    await expect(budget.decompress({ client: 'a', bytes: 20_000, refusal }, async () => 'alone')).resolves.toBe(
+      'alone',
+    );
   });
 
   it('are decompressed in turns of their clients, so that nobody waits for all of another client', async () => {
