@@ -1,8 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { currentService } from '../../context/current-service.ts';
-import { callerKey, getRequestContext, recheckCaller } from '../../context/request-context.ts';
-import { getRequestContext } from '../../context/request-context.ts';
+import { getRequestContext, recheckCaller } from '../../context/request-context.ts';
 import { contentDisposition } from '../answers/content-disposition.ts';
 import { type Columns, CsvLines } from './csv-lines.ts';
 
