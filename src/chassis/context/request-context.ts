@@ -46,7 +46,7 @@ export interface RequestContext {
   charge?(cost: number): void;
   /** Calls `bill` at each charge; what it raises ends the request. */
   onCharge?(bill: (cost: number, context: RequestContext) => void): void;
-  /** Whether its answer is a stream, which goes on for long and is charged to its address: see `workKey`. */
+  /** Whether its answer is a stream, which goes on for long and is charged to its address. */
   isStreaming?: boolean;
   /** The route template that serves the request, e.g. `/api/v1/products/:id`; set once a route matched. */
   route?: string;
@@ -122,14 +122,6 @@ export const serviceKey = 'service';
 export function callerKey(context: RequestContext | undefined): string {
   if (context === undefined) return serviceKey;
   return context.userId === undefined ? clientKey(context.ipAddress) : `user ${context.userId}`;
-}
-
-/**
- * What the work of a request at the database is counted under: its caller or, while it streams, its address. Streams are
- * many and long, and whoever opens them may have many accounts, of which each would have a share of its own.
- */
-export function workKey(context: RequestContext | undefined): string {
-  return context?.isStreaming ? `streams of ${clientKey(context.ipAddress)}` : callerKey(context);
 }
 
 /** The IPv4 address that the last two groups are. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { act, aDraft, aTenant, beyondScopes, memberOf, openOrderShop, stockOf } from '../support/order-shop.ts';
 
 const { app } = await openOrderShop();
@@ -246,28 +246,5 @@ describe('the export and the events', () => {
     const text = Promise.resolve(following).then((response) => response.text);
     await act(tenant.user, 'cancel', order.id).expectData();
     expect(await text).toContain('event: status\nid: 2\ndata: {"status":"cancelled"}');
-  });
-
-  it('are looked for a hundred times a second at most, however many follow them', async () => {
-    const { id } = await aDraft(tenant.user, tenant.products, 1);
-    const { orderRepository, orderService } = app.service.container.cradle;
-    let looks = 0;
-    const { getById } = orderRepository;
-    orderRepository.getById = (...query) => {
-      looks += 1;
-      return Reflect.apply(getById, orderRepository, query);
-    };
-    onTestFinished(() => void Object.assign(orderRepository, { getById }));
-    await beyondScopes(app, async () => {
-      const followers = Array.from({ length: 400 }, () => orderService.changes(id, undefined));
-      for (const follower of followers) await follower.next();
-      const changes = followers.map((follower) => follower.next());
-      const began = performance.now();
-      await expect.poll(() => performance.now() - began > 2000).toBe(true);
-      expect(looks).toBe(400);
-      await act(tenant.user, 'cancel', id).expectData();
-      const told = await Promise.all(changes);
-      expect(told.every(({ value }) => value?.data.status === 'cancelled')).toBe(true);
-    });
   });
 });

@@ -1,4 +1,4 @@
-import { getRequestContext, workKey } from '../../context/request-context.ts';
+import { callerKey, clientKey, getRequestContext, type RequestContext } from '../../context/request-context.ts';
 import { FairQueue, type FairQueueOptions, type Place } from './fair-queue.ts';
 
 /** One request, or what runs outside of any, at the database. */
@@ -121,4 +121,12 @@ export class RequestQueue {
     if (context) this.#visitors.set(context, visitor);
     return visitor;
   }
+}
+
+/**
+ * What the work of a request at the database is counted under: its caller or, while it streams, its address. Streams are
+ * many and long, and whoever opens them may have many accounts, of which each would have a share of its own.
+ */
+function workKey(context: RequestContext | undefined): string {
+  return context?.isStreaming ? `streams of ${clientKey(context.ipAddress)}` : callerKey(context);
 }
