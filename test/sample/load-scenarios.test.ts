@@ -93,7 +93,7 @@ describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
     it('counts a refusal as one, and not as a check that failed', async () => {
       const isStock = ({ pathname, search }: URL) => /\/stock\/.*pageSize=50$/.test(`${pathname}${search}`);
       await using proxy = await startProxy(shop?.app.url ?? '', { refuse: isStock });
-      const run = await measureScenario('place-order', proxy.url, { ...admin, PROFILE: 'spike' });
+      const run = await measureScenario('place-order', proxy.url, { ...admin, PROFILE: 'spike', RATE: '1' });
       expect(run).toMatchObject({ checksFailed: 0, failed: run.requests, refused: run.requests });
     });
 
