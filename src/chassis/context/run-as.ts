@@ -26,7 +26,16 @@ export function unscoped<T>(reason: string, work: () => T): T {
   const principal = currentPrincipal();
   const { database, logger } = findService() ?? {};
   if (database?.mayHaveScopes && !isUnscoped()) logger?.info({ userId: principal?.userId, reason }, 'row scope lifted');
-  return scopes.run({ ...current(), acting: { principal, unscopedReason: reason } }, () => begun(work()));
+  return withoutScopes(reason, work);
+}
+
+/**
+ * `unscoped` without a line in the log: for the sample data of the service, which no caller asks for, and which each start
+ * in development looks at.
+ */
+export function withoutScopes<T>(reason: string, work: () => T): T {
+  const acting = { principal: currentPrincipal(), unscopedReason: reason };
+  return scopes.run({ ...current(), acting }, () => begun(work()));
 }
 
 /** A query of the ORM begins where it is awaited, which would be outside, as somebody else: so it begins here. */

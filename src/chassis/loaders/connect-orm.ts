@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { databaseProgram } from '../config/layout.ts';
 import { hasDatabase } from '../config/settings/database-url-problem.ts';
 import { currentService } from '../context/current-service.ts';
-import { unscoped } from '../context/run-as.ts';
+import { withoutScopes } from '../context/run-as.ts';
 import { isUnreachable } from '../database/client/is-unreachable.ts';
 import { modelsLackMigration } from '../database/migrations/migration-files.ts';
 import { installJobs } from '../jobs/install-jobs.ts';
@@ -93,6 +93,6 @@ async function seedDatabase({ database, settings, startUpReport }: Service): Pro
   if (size === 'none' || !existsSync(program)) return;
   const { seed, demoAccount } = await import(pathToFileURL(program).href);
   const accounts = NODE_ENV !== 'production';
-  await unscoped('sample data', () => seed(database.client, { size, accounts, onlyWhenEmpty: true }));
+  await withoutScopes('sample data', () => seed(database.client, { size, accounts, onlyWhenEmpty: true }));
   if (accounts && demoAccount !== undefined) startUpReport.notes.demoAccount = demoAccount;
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Environment } from '../config/environment.ts';
 import { databaseProgram } from '../config/layout.ts';
 import { currentService, openServices } from '../context/current-service.ts';
-import { unscoped } from '../context/run-as.ts';
+import { withoutScopes } from '../context/run-as.ts';
 import { onlyAt } from '../http/pipeline/middleware.ts';
 import { addKnownRoute } from '../http/pipeline/request-pipeline.ts';
 import type { Json } from '../openapi/deep-merge.ts';
@@ -75,7 +75,7 @@ type Examples = () => Promise<Record<string, OperationExample>>;
 async function readSampleExamples(): Promise<Examples | undefined> {
   const { examples } = await import(pathToFileURL(databaseProgram('seed')).href);
   const { database } = currentService();
-  return examples && (() => unscoped('sample data', () => examples(database.client)));
+  return examples && (() => withoutScopes('sample data', () => examples(database.client)));
 }
 
 /** Made anew whenever the page is loaded, so that what it offers still exists, or does not exist yet. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StartUpReport } from '../../../src/chassis/lifecycle/start-up-report.ts';
+import { bootTestApp } from '../../support/boot-test-app.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
 const settings = [
@@ -38,6 +39,18 @@ describe('the closing line of a start', () => {
     expect(line).toMatchObject({ msg: 'ready at http://a', demoAccount: 'someone', apiPage: 'http://a/api-docs' });
     expect(line).not.toHaveProperty('settings');
     expect(lines.filter(({ msg }) => msg === 'ready at http://a')).toHaveLength(1);
+  });
+});
+
+describe('a start in development', () => {
+  it('says on its own what a person needs, in one line of the log', async () => {
+    const { logger, lines } = memoryLog('info');
+    const app = await bootTestApp({ env: { NODE_ENV: 'development', DATABASE_SEED: 'small' }, logger });
+    expect((await fetch(`${app.url}/api-docs.json`)).status).toBe(200);
+    const said = lines.filter(({ route }) => route === undefined);
+    expect(said.map(({ msg }) => msg)).toEqual([expect.stringMatching(/^ready at http/)]);
+    const summary = ['demoAccount', 'apiPage', 'internal', 'database', 'off'];
+    expect(Object.keys(said[0] ?? {})).toEqual(expect.arrayContaining(summary));
   });
 });
 
