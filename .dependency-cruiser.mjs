@@ -24,7 +24,7 @@ const chassis = {
   uploads: { from: ['errors', 'context', 'http', 'outbound'], types: ['config', 'telemetry'] },
   events: { from: ['errors', 'context', 'config', 'telemetry', 'database', 'jobs'] },
   jobs: { from: ['errors', 'context', 'config', 'telemetry', 'database'] },
-  resource: { from: ['errors', 'context', 'query', 'http'], types: ['database', 'di'] },
+  resource: { from: ['errors', 'context', 'query', 'http', 'di'], types: ['database'] },
   openapi: { from: ['errors', 'config', 'query', 'http', 'resource'] },
   // Programs of the image, each a process of its own.
   image: { from: ['config'] },

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { stableId } from './random.ts';
+import { organizationIds } from './records.ts';
 
 type Orm = Slipway.Orm['client'];
 
 const isSample = ['admin@example.com', 'user@example.com'];
 const named = { select: { id: true } } as const;
+const versioned = { select: { id: true, version: true } } as const;
 const password = 'quiet harbour, nine lanterns';
 
 /**
@@ -13,7 +15,13 @@ const password = 'quiet harbour, nine lanterns';
  */
 export async function sampleExamples(orm: Orm, demoPassword: string) {
   const mark = randomUUID().slice(0, 8);
-  return { ...authExamples(demoPassword), ...(await userExamples(orm, mark)), ...(await catalogExamples(orm, mark)) };
+  return {
+    ...authExamples(demoPassword),
+    ...(await userExamples(orm, mark)),
+    ...(await catalogExamples(orm, mark)),
+    ...(await orderExamples(orm)),
+    ...(await stockExamples(orm)),
+  };
 }
 
 function authExamples(demoPassword: string) {
@@ -76,6 +84,58 @@ async function catalogExamples(orm: Orm, mark: string) {
     updateProduct: { ...product, body: { price: 2_100 } },
     deleteProduct: known(deletedProduct),
   };
+}
+
+/** Each operation on an order takes another one, because none of them can be done twice. */
+async function orderExamples(orm: Orm) {
+  const [tenantId] = organizationIds;
+  const first = (status: 'draft' | 'placed' | 'expired', skip = 0) =>
+    orm.order.findFirst({ ...versioned, where: { tenantId, status, deletedAt: null }, orderBy: { id: 'asc' }, skip });
+  const [changed, placed, cancelled, deleted, paid, ended, payment] = await Promise.all([
+    first('draft', 0),
+    first('draft', 1),
+    first('draft', 2),
+    first('draft', 3),
+    first('placed'),
+    first('expired'),
+    orm.payment.findFirst({ ...named, where: { tenantId } }),
+  ]);
+  const draft = 'There is no other draft; create one and reload the page.';
+  return {
+    createOrder: { body: { note: 'Gift wrap, please.', lines: [{ productId: stableId('product', 0), quantity: 1 }] } },
+    getOrder: known(changed, draft),
+    updateOrder: { ...knownVersion(changed, draft), body: { note: 'No gift wrap, please.' } },
+    placeOrder: knownVersion(placed, draft),
+    cancelOrder: knownVersion(cancelled, draft),
+    deleteOrder: knownVersion(deleted, draft),
+    payOrder: knownVersion(paid, 'Place an order and reload the page.'),
+    followOrder: known(ended),
+    getPayment: known(payment, 'Pay for an order and reload the page.'),
+    settlePayment: { none: 'The payment provider sends it, with a signature.' },
+  };
+}
+
+async function stockExamples(orm: Orm) {
+  const [tenantId] = organizationIds;
+  const [changed, deleted, products] = await Promise.all([
+    orm.stock.findFirst({ ...versioned, where: { tenantId }, orderBy: { id: 'asc' } }),
+    orm.stock.findFirst({ ...versioned, where: { tenantId }, orderBy: { id: 'desc' } }),
+    orm.product.findMany({ ...named, where: { stock: { none: { tenantId } } }, orderBy: { id: 'asc' }, take: 3 }),
+  ]);
+  const [stocked, ...others] = products.map(({ id: productId }) => ({ productId, available: 10 }));
+  const all = 'There is stock of every product.';
+  return {
+    createStock: stocked ? { body: stocked } : { none: all },
+    createStockInBulk: others.length > 0 ? { body: { items: others } } : { none: all },
+    getStock: known(changed),
+    updateStock: { ...knownVersion(changed), body: { available: 500 } },
+    deleteStock: knownVersion(deleted),
+  };
+}
+
+/** A record whose change names the version that it is made to. */
+function knownVersion(record: { id: string; version: number } | null, none?: string) {
+  return { ...known(record, none), headers: { 'If-Match': `"${record?.version}"` } };
 }
 
 function known(record: { id: string } | null, none = 'There is no such record any more.') {

@@ -17,13 +17,13 @@ export {
 } from './context/request-context.ts';
 export { runAs, unscoped } from './context/run-as.ts';
 export { addHealthCheck, environment, maskInLogs, registerMetric, reportError } from './current-environment.ts';
-export { type EachRecordOptions, eachRecord } from './database/each-record.ts';
+export type { EachRecordOptions } from './database/each-record.ts';
 export { Repository } from './database/repository.ts';
 export { afterCommit } from './database/work/after-commit.ts';
 export type { Isolation } from './database/work/unit.ts';
 export { type UnitOfWorkOptions, unitOfWork } from './database/work/unit-of-work.ts';
 export type { Container } from './di/container.ts';
-export { type Dependencies, type Provided, provide, resource } from './di/provide.ts';
+export { type Dependencies, type Provided, provide } from './di/provide.ts';
 export * from './errors/exceptions.ts';
 export { logReporter } from './errors/reporters/log-reporter.ts';
 export type { Reporter } from './errors/reporters/reporter.ts';
@@ -43,6 +43,7 @@ export type { Columns } from './http/streams/csv-lines.ts';
 export type { ServerEvent } from './http/streams/event-text.ts';
 export { type EventsOptions, lastEventId, sendEvents } from './http/streams/send-events.ts';
 export { type StreamOptions, sendStream } from './http/streams/send-stream.ts';
+export { SharedPace } from './http/streams/shared-pace.ts';
 export { type IdempotencyOptions, idempotent } from './idempotency/idempotent.ts';
 export { type ApiKeyOptions, type ApiKeyStore, ApiKeys, type StoredApiKey } from './identity/api-keys.ts';
 export { type BearerOptions, bearer } from './identity/bearer.ts';
@@ -68,6 +69,7 @@ export {
   type ScheduleOptions,
 } from './jobs/define-jobs.ts';
 export type { Duration } from './jobs/duration.ts';
+export { eachByItself } from './jobs/each-by-itself.ts';
 export type { Jobs, SendOptions } from './jobs/jobs.ts';
 export { defineLifecycle, type LifecycleFactory, type ModuleLifecycle } from './lifecycle/define-lifecycle.ts';
 export type { HealthCheck } from './lifecycle/health.ts';
@@ -90,6 +92,7 @@ export {
   sanitizeSearchOptions,
   validateParam,
 } from './query/search-options.ts';
+export { resource } from './resource/resource.ts';
 export { ResourceController } from './resource/resource-controller.ts';
 export { defineRoutes, handle, type ResourceAccess, resourceRouter } from './resource/resource-router.ts';
 export type { ResourceSchemas } from './resource/resource-schemas.ts';

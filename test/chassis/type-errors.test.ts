@@ -47,6 +47,7 @@ describe('what the compiler says of a mistake stands at the mistake and names th
     ['schemas.ts', own],
     ['cradle.ts', own],
     ['own-inputs.ts', own],
+    ['operations.ts', own],
     ['calls.ts', own],
     ['jobs.ts', own],
     ['every-type.ts', join(everyType, 'orm.d.ts')],

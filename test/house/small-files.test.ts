@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { read, repositoryFiles } from './repository.ts';
+import { hasSample, read, repositoryFiles } from './repository.ts';
 
 /** Files that are short because somebody else says that they exist, each with who. */
 const standing: Readonly<Record<string, string>> = {
@@ -16,4 +16,13 @@ it('files of fewer than 15 lines join what they serve, but for those that must s
   const lines = (file: string) => read(file).split('\n').length - 1;
   const small = repositoryFiles(/^src\/.*\.ts$/).filter((file) => !ofService.test(file) && lines(file) < 15);
   expect(small.sort()).toEqual(Object.keys(standing).sort());
+});
+
+it.skipIf(!hasSample)('a module that uses all of the chassis needs fewer than 500 lines of code', () => {
+  // payments.api.ts is generated from payments.yaml.
+  const written = repositoryFiles(/^src\/modules\/orders\/.*\.ts$/).filter((file) => !file.endsWith('.api.ts'));
+  const isCode = (line: string) => !/^\s*($|\/\/|\/?\*)/.test(line);
+  const lines = written.flatMap((file) => read(file).split('\n').filter(isCode));
+  expect(written.length).toBeGreaterThan(15);
+  expect(lines.length).toBeLessThan(500);
 });

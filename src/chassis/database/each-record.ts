@@ -17,14 +17,10 @@ interface Source<Row> {
   findMany(query: FindQuery): Promise<Row[]>;
 }
 
-/**
- * All records that match, in the order of their ids, one batch in memory at a time; for `sendStream` and jobs. Each batch
- * begins behind the last record of the one before, so it costs the same however many came before. There is no transaction
- * around them: a record that is stored or changed meanwhile may be among them or not, and none comes twice.
- */
+/** All records that match, see `each` of a repository. */
 export async function* eachRecord<Row extends object>(
   repository: Source<Row>,
-  { where, select = {}, batchSize = 200, signal }: EachRecordOptions,
+  { where, select = {}, batchSize = 200, signal }: EachRecordOptions = {},
 ): AsyncGenerator<Row, void, undefined> {
   let last: unknown;
   for (;;) {

@@ -6,6 +6,7 @@ import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../q
 import { currentUnit, isSurrounded } from './client/current-work.ts';
 import type { ReadPlace } from './client/database-kind.ts';
 import type { DelegateName, IdOf, ModelOf, OrmClient, RecordOf } from './client/orm-types.ts';
+import { type EachRecordOptions, eachRecord } from './each-record.ts';
 import { delegateOf } from './models/delegate-of.ts';
 import { Coalescer, freezeRecords, raiseOwn, readKey, StoredRecords, TotalHints } from './reads/coalesce.ts';
 import { toOrmQuery, toProviderQuery } from './reads/provider-filter.ts';
@@ -51,6 +52,15 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
   /** The same for an answer, from a replica where that has it all: as JSON where the database made it, whose records are made once asked for. */
   findStored(query: FindQuery): Promise<StoredList<RecordOf<D>> | readonly RecordOf<D>[]> {
     return this.findMany === Repository.prototype.findMany ? this.found(query, true) : this.findMany(query);
+  }
+
+  /**
+   * All records that match, in the order of their ids, one batch in memory at a time; for exports and jobs. Each batch
+   * begins behind the last record of the one before, so it costs the same however many came before. There is no transaction
+   * around them: a record that is stored or changed meanwhile may be among them or not, and none comes twice.
+   */
+  each(options?: EachRecordOptions): AsyncGenerator<RecordOf<D>, void, undefined> {
+    return eachRecord<RecordOf<D>>(this, options);
   }
 
   /**

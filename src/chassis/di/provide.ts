@@ -6,10 +6,10 @@ import type { Container } from './container.ts';
  * A class by what it makes. The parameters of its constructor are left out: they are parts of the cradle, which is made of
  * these very classes, so that the compiler would go round in a circle.
  */
-type Class<T = unknown> = { readonly prototype: T } & (new (...parameters: never) => unknown);
+export type Class<T = unknown> = { readonly prototype: T } & (new (...parameters: never) => unknown);
 
 /** A class as the container makes it, from the cradle. */
-type Made = new (cradle: object) => object;
+export type Made = new (cradle: object) => object;
 
 /** What a module provides: classes, made once with the cradle, or awilix resolvers for anything else. */
 export type Dependencies = Readonly<Record<string, Class | Resolver<unknown>>>;
@@ -46,7 +46,7 @@ export function provide(dependencies: Dependencies): ((container: Container) => 
 }
 
 /** Makes an instance of a class for each service, from a cradle that gives what is asked of it by name and nothing else. */
-function madeOnce(Class: Made): BuildResolver<object> {
+export function madeOnce(Class: Made): BuildResolver<object> {
   return asFunction((cradle: object) => new Class(byName(cradle, Class.name))).singleton();
 }
 
@@ -61,33 +61,4 @@ function byName(cradle: object, asker: string): object {
       );
     },
   });
-}
-
-type ResourceNames<Name extends string, R, S, C> = Record<`${Name}Repository`, Resolver<R>> &
-  Record<`${Name}Service`, Resolver<S>> &
-  Record<`${Name}Controller`, Resolver<C>>;
-
-/**
- * Wires the three classes of a resource and names them `<name>Repository`, `<name>Service` and `<name>Controller`:
- * the service gets its repository, the controller its service, and each the rest of the cradle.
- */
-export function resource<
-  Name extends string,
-  R,
-  S extends { readonly repositoryType?: R },
-  C extends { readonly serviceType?: S },
->(
-  name: Name,
-  classes: { repository: Class<R>; service: Class<S>; controller: Class<C> },
-): ResourceNames<Name, R, S, C> {
-  const one = (role: string) => (container: { resolve(name: string): unknown }) => container.resolve(`${name}${role}`);
-  return {
-    [`${name}Repository`]: madeOnce(classes.repository as Made),
-    [`${name}Service`]: madeOnce(classes.service as Made).inject((container) => ({
-      repository: one('Repository')(container as never),
-    })),
-    [`${name}Controller`]: madeOnce(classes.controller as Made).inject((container) => ({
-      service: one('Service')(container as never),
-    })),
-  } as ResourceNames<Name, R, S, C>;
 }

@@ -6,6 +6,8 @@ export interface OperationExample {
   path?: Json;
   /** Values of parameters in the query. */
   query?: Json;
+  /** Values of headers, by the name that the document has. */
+  headers?: Json;
   /** The JSON body. */
   body?: unknown;
   /** Why there is no example that can be sent as it is, and what to do; the page shows it with the operation. */
@@ -28,9 +30,9 @@ export function withExamples(document: Json, examples: Record<string, OperationE
   return copy;
 }
 
-function offer(operation: Json, { path = {}, query = {}, body, none }: OperationExample): void {
+function offer(operation: Json, { path = {}, query = {}, headers = {}, body, none }: OperationExample): void {
   for (const parameter of (operation['parameters'] ?? []) as Json[]) {
-    const values = parameter['in'] === 'path' ? path : query;
+    const values = ({ path, query, header: headers } as Record<string, Json>)[String(parameter['in'])] ?? {};
     const name = String(parameter['name']);
     if (name in values) exampleHolder(parameter)['example'] = values[name];
   }

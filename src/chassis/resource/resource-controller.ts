@@ -15,6 +15,7 @@ import type { Selection } from '../query/query-types.ts';
 import { createAll, createEach, readBulk } from './bulk-create.ts';
 import type { Action, ActionOf, ResourceSchemas } from './resource-schemas.ts';
 import type { ResourceService } from './resource-service.ts';
+import { type AllRecordsOptions, sendAll } from './send-all.ts';
 
 /** The columns of a service's records. */
 type ColumnOf<S> =
@@ -63,6 +64,16 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
     const page = await this.service.paginate(query);
     const { completion } = query;
     sendPage(request, response, completion ? { ...page, data: await completion.of(page.data) } : page);
+  }
+
+  /**
+   * A handler that sends all records that the caller may see as CSV or NDJSON, in constant memory; see `sendStream`.
+   *
+   * @param options.columns fields of the record, in their order; one that the list policy keeps from the caller is left out
+   * @example router.get('/orders/export.csv', auth.user(), orderController.streamAll({ format: 'csv', columns: ['number'] }));
+   */
+  streamAll(options: AllRecordsOptions<ColumnOf<S>>): RequestHandler {
+    return (request, response) => sendAll(response, this.service, this.#policyFor(request).select, options);
   }
 
   /** GET /<resources>/:id: one record, with the relations that `include` names. */
@@ -140,31 +151,32 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
    * An operation of your own on the record that the path names, answered as `update` is: 200 with the record, of which only
    * what this caller may see. If-Match is checked where records have versions.
    *
-   * @param operate changes the record and gives it with what `select` selects
+   * @param operate changes the record and gives it with what `select` selects, or gives nothing: then it is read
    * @example move = (request, response) => this.act(request, response, (id, select) => this.service.move(id, placeOf(request), select))
    */
-  protected async act(
-    request: Request,
-    response: Response,
-    operate: (id: Parameters<S['get']>[0], select: Selection) => Promise<object>,
-  ): Promise<void> {
+  protected async act(request: Request, response: Response, operate: Action<Parameters<S['get']>[0]>): Promise<void> {
     const policy = this.#policyFor(request);
     const select = this.#withVersion(policy.select);
-    const record = await this.#ifMatch(request, () => operate(this.idOf(request), select));
+    const id = this.idOf(request);
+    const operated = await this.#ifMatch(request, () => operate(id, select));
+    const record = (operated as object | undefined) ?? (await this.service.get(id, select));
     this.#tag(response, record);
     sendData(response, 200, readable(await policy.complete(record), policy));
   }
 
   /**
-   * A handler for an operation of the service on the record that the path names, answered as `update` is. For an operation
-   * that takes more than the record, write a handler and call `act`.
+   * A handler for an operation on the record that the path names, answered as `update` is. For one that takes more than the
+   * record, write a handler and call `act`.
    *
-   * @param name a method of the service that takes the id and what to select, and gives the record
+   * @param operation the name of a method of the service, or a function, such as one that calls another service. It takes
+   * the id and what to select, and gives the record, or gives nothing: then it is read
    * @example router.post('/orders/:id/place', auth.user(), orderController.action('place'));
+   * @example router.post('/orders/:id/pay', auth.user(), orderController.action((id) => paymentService.pay(id)));
    */
-  action(name: ActionOf<S>): RequestHandler<{ id: string }> {
-    const service = this.service as S & Record<typeof name, Action>;
-    const operate: Action = (id, select) => service[name](id, select);
+  action(operation: ActionOf<S> | Action<Parameters<S['get']>[0]>): RequestHandler<{ id: string }> {
+    const service = this.service as S & Record<string, Action>;
+    const operate: Action =
+      typeof operation === 'function' ? operation : (id, select) => service[operation](id, select);
     return (request, response) => this.act(request as Request, response, operate);
   }
 

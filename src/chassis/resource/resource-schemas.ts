@@ -8,14 +8,14 @@ interface Gives<Output> {
   readonly _zod: { readonly output: Output };
 }
 
-/** An operation of a service on the record with this id. */
+/** An operation on the record with this id: gives it with what `select` selects, or nothing, and then it is read. */
 // biome-ignore lint/suspicious/noExplicitAny: a method with an id of its own type is one too.
-export type Action = (id: any, select: Selection) => Promise<object>;
+export type Action<Id = any> = (id: Id, select: Selection) => Promise<unknown>;
 
-/** The methods of a service that `action` takes. */
+/** The methods that a service has beside the standard ones, of those that `action` takes. */
 export type ActionOf<S> = {
-  [Name in keyof S]: S[Name] extends Action ? Name : never;
-}[keyof S] &
+  [Name in Exclude<keyof S, keyof ResourceService>]: S[Name] extends Action ? Name : never;
+}[Exclude<keyof S, keyof ResourceService>] &
   string;
 
 /** The shapes of a resource: what leaves, what comes in, and what may be asked of it. */

@@ -1,11 +1,13 @@
+import type { EachRecordOptions } from '../database/each-record.ts';
 import type { UnitOfWorkOptions } from '../database/work/unit-of-work.ts';
 import type { StoredJson, StoredList } from '../query/paging/paging.ts';
 import type { FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 
 /** What a resource's service needs of its repository; `Repository` fulfils it. */
-interface ResourceRepository {
+export interface ResourceRepository {
   findMany(query: FindQuery): Promise<readonly object[]>;
   findPage(query: SearchQuery): Promise<PageResult<object>>;
+  each?(options?: EachRecordOptions): AsyncIterable<object>;
   /** As `findMany`, for an answer. */
   findStored?(query: FindQuery): Promise<StoredList | readonly object[]>;
   // biome-ignore lint/suspicious/noExplicitAny: each model has its own type of identifier
@@ -61,9 +63,17 @@ export class ResourceService<
   /** Only for the compiler: ties a service to its repository where a module registers both. */
   declare readonly repositoryType?: R;
   protected readonly repository: R;
+  /**
+   * What the constructor was given: from the container all that modules provide, by name. Take from it in the class what the
+   * service needs, so that a name that nobody provides is a type error, and fails the start.
+   *
+   * @example readonly #stock = this.cradle.stockRepository;
+   */
+  protected readonly cradle: Slipway.Cradle;
 
-  constructor({ repository }: { repository: R }) {
-    this.repository = repository;
+  constructor(cradle: { repository: R }) {
+    this.repository = cradle.repository;
+    this.cradle = cradle as unknown as Slipway.Cradle;
   }
 
   /** Records that match, at most as many as the list policy's `findLimit`. */
@@ -74,6 +84,14 @@ export class ResourceService<
   /** One page of the records that match, and how many there are. */
   paginate(query: SearchQuery): Promise<PageResult<object>> {
     return this.repository.findPage(query);
+  }
+
+  /** All records that match, for `streamAll` of the controller: one batch in memory at a time. See `each` of a repository. */
+  each(options?: EachRecordOptions): AsyncIterable<object> {
+    if (this.repository.each) return this.repository.each(options);
+    throw new Error(
+      `Expected a method each of ${this.repository.constructor.name}, found none; add one that gives its records.`,
+    );
   }
 
   /** The record with this id. @throws NotFoundException when there is none */

@@ -18,18 +18,19 @@ let made = 0;
  *
  * @param client the ORM client
  * @param model its name or its accessor
+ * @param models default: those of prisma/models.prisma
  * @throws Error where there is no such model, or models require records of each other
  */
 export async function makeRecord(
   client: object,
   model: string,
   given: Readonly<Record<string, unknown>>,
+  models = ownModels(),
   above: readonly string[] = [],
 ): Promise<object> {
-  declared ??= readModels(readFileSync(join(prismaDirectory, 'models.prisma'), 'utf8'));
   const name = model.charAt(0).toUpperCase() + model.slice(1);
-  const fields = declared.models.get(name);
-  if (!fields) throw new Error(`Expected a model of ${[...declared.models.keys()].join(', ')}, found ${name}.`);
+  const fields = models.models.get(name);
+  if (!fields) throw new Error(`Expected a model of ${[...models.models.keys()].join(', ')}, found ${name}.`);
   if (above.includes(name))
     throw new Error(`Expected a reference to a given ${name}; ${above.join(', ')} need each other.`);
   made += 1;
@@ -40,11 +41,17 @@ export async function makeRecord(
   for (const { type, attributes } of required) {
     const [own, referred] = (keys.exec(attributes) ?? []).slice(1).map(namesIn);
     if (!own || !referred || own.every((column) => data[column] !== undefined)) continue;
-    const other = new Map(Object.entries(await makeRecord(client, type, {}, [...above, name])));
+    const other = new Map(Object.entries(await makeRecord(client, type, {}, models, [...above, name])));
     for (const [index, column] of own.entries()) data[column] ??= other.get(referred[index] ?? '');
   }
-  for (const field of required) if (!declared.models.has(field.type)) data[field.name] ??= sampleOf(field, declared);
+  for (const field of required) if (!models.models.has(field.type)) data[field.name] ??= sampleOf(field, models);
   return delegateOf(client, model).create({ data });
+}
+
+/** The models of the service, read once. */
+function ownModels(): DeclaredModels {
+  declared ??= readModels(readFileSync(join(prismaDirectory, 'models.prisma'), 'utf8'));
+  return declared;
 }
 
 /** A value that no other record has, where the type has enough of them. */

@@ -38,7 +38,12 @@ export class TestService extends TestClient {
     this.#password = password;
   }
 
-  /** The client of its database, beyond every scope of rows. */
+  /**
+   * The client of its database. Models with a scope need a caller, or none by `unscoped`, within `service.run`; models of
+   * tenants without a scope have no rows.
+   *
+   * @example await app.service.run(() => unscoped('a test looks at all rows', async () => app.orm.order.count()))
+   */
   get orm(): OrmClient {
     return this.service.database.client;
   }
@@ -69,8 +74,9 @@ export class TestService extends TestClient {
     return (await this.service.run(make)) as RecordOf<D>;
   }
 
-  /** How many records a model holds. */
+  /** How many records a model holds, beyond every scope. */
   async count(model: DelegateName, where: object = {}): Promise<number> {
-    return (this.orm[model] as { count(query: object): Promise<number> }).count({ where });
+    const rows = this.orm[model] as { count(query: object): Promise<number> };
+    return this.service.run(() => unscoped('a test counts records', () => rows.count({ where })));
   }
 }

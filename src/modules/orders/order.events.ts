@@ -1,11 +1,11 @@
 import { defineEvents, type EventsOf, z } from 'slipway';
 
+const paid = z.object({ orderId: z.uuid() });
+const placed = paid.extend({ tenantId: z.uuid(), productIds: z.array(z.uuid()) });
+
 const events = defineEvents({
-  'order.placed': {
-    data: z.object({ orderId: z.uuid(), tenantId: z.uuid(), productIds: z.array(z.uuid()) }),
-    key: 'orderId',
-  },
-  'order.paid': { data: z.object({ orderId: z.uuid() }), key: 'orderId' },
+  'order.placed': { data: placed, key: 'orderId' },
+  'order.paid': { data: paid, key: 'orderId' },
 });
 
 export default events;

@@ -14,7 +14,7 @@ const before: Record<OrderStatus, OrderStatus[]> = {
 
 /** The orders of a caller: of an administrator those of its tenant, of everybody else the own ones. */
 export const ownOrders = ({ tenantId, userId, roles }: Principal) => ({
-  tenantId: tenantId as string,
+  tenantId,
   ...(!roles.has('admin') && { ownerId: userId }),
 });
 
@@ -27,12 +27,7 @@ export class OrderRepository extends Repository<'order'> {
   protected override readonly audit = { into: 'change', mask: ['internalNote'] } as const;
 
   /** Moves an order to a state, for one of many callers at once. @throws ConflictException from a state that does not lead there */
-  async move(
-    id: string,
-    to: OrderStatus,
-    change: Parameters<this['update']>[1] = {},
-    select: Selection = { id: true },
-  ) {
+  async move(id: string, to: OrderStatus, change: Parameters<this['update']>[1] = {}, select?: Selection) {
     const moved = await this.updateIf(id, { status: { in: before[to] } }, { ...change, status: to }, select);
     if (moved) return moved;
     const { status } = await this.getById(id, { status: true });

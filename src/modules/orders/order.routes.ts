@@ -1,5 +1,9 @@
 import { defineRoutes, handle, idempotent, resourceRouter } from 'slipway';
 
+const locking = { isolation: 'read-committed', retries: 3 } as const;
+const columns = ['number', 'status', 'note', 'placedAt', 'paidAt', 'createdAt'] as const;
+const csv = { format: 'csv', filename: 'orders.csv', columns } as const;
+
 /**
  * @openapi
  * /orders: { x-resource: Order }
@@ -22,10 +26,9 @@ export default defineRoutes(({ orderController, auth }) => {
   const read = auth.user({ scope: 'orders:read' });
   const write = auth.user({ scope: 'orders:write' });
   const router = resourceRouter('/orders', orderController, { read, write, idempotent: idempotent() });
-  router.get('/orders/export.csv', read, handle(orderController, 'export'));
+  router.get('/orders/export.csv', read, orderController.streamAll(csv));
   router.get('/orders/:id/events', read, handle(orderController, 'events'));
-  const once = idempotent({ unitOfWork: { isolation: 'read-committed', retries: 3 } });
-  router.post('/orders/:id/place', write, once, orderController.action('place'));
+  router.post('/orders/:id/place', write, idempotent({ unitOfWork: locking }), orderController.action('place'));
   router.post('/orders/:id/cancel', write, orderController.action('cancel'));
   return router;
 });

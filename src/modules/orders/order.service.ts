@@ -1,54 +1,34 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   BusinessException,
   ConflictException,
   currentPrincipal,
-  eachRecord,
+  eachByItself,
   ForbiddenException,
-  getRequestContext,
   ResourceService,
   type Selection,
   type ServerEvent,
+  SharedPace,
   unscoped,
   ValidationException,
 } from 'slipway';
-import { eachByItself } from './each-by-itself.ts';
 import type { OrderRepository } from './order.repository.ts';
 import { totalOf } from './order-line.repository.ts';
 import type { CreateOrder, NewLine, OrderStatus, UpdateOrder } from './orders.schema.ts';
-
-type Dependencies = { repository: OrderRepository } & Pick<
-  Slipway.Cradle,
-  'orderLineRepository' | 'stockRepository' | 'productService' | 'events' | 'settings'
->;
 
 /** Who waited for a lock goes on with what is stored now, and what another transaction was in the way of is tried again. */
 export const locking = { isolation: 'read-committed', retries: 3 } as const;
 
 const ended: ReadonlySet<OrderStatus> = new Set(['paid', 'cancelled', 'expired']);
 const mostCents = 20_000_000_00;
-const second = 1000;
-/** How often the database is asked for followed orders at most, a second, however many there are. */
-const looksPerSecond = 100;
-const longestPauseMs = 10_000;
 
 export class OrderService extends ResourceService<OrderRepository, CreateOrder, UpdateOrder> {
-  readonly #lines: Dependencies['orderLineRepository'];
-  readonly #stock: Dependencies['stockRepository'];
-  readonly #products: Dependencies['productService'];
-  readonly #events: Dependencies['events'];
-  readonly #unpaidMs: number;
-  #followers = 0;
-
-  constructor(dependencies: Dependencies) {
-    super(dependencies);
-    this.#lines = dependencies.orderLineRepository;
-    this.#stock = dependencies.stockRepository;
-    this.#products = dependencies.productService;
-    this.#events = dependencies.events;
-    this.#unpaidMs = dependencies.settings.ORDERS_UNPAID_MINUTES * 60 * second;
-  }
+  readonly #lines = this.cradle.orderLineRepository;
+  readonly #stock = this.cradle.stockRepository;
+  readonly #products = this.cradle.productService;
+  readonly #events = this.cradle.events;
+  readonly #unpaidMs = this.cradle.settings.ORDERS_UNPAID_MINUTES * 60_000;
+  readonly #pace = new SharedPace();
 
   /** Stores a draft of the caller. @throws ValidationException for a product that there is not */
   override create({ lines, ...order }: CreateOrder, select?: Selection) {
@@ -82,7 +62,7 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
   }
 
   /** Takes the stock of a draft, or places nothing. @throws ConflictException where there is not enough, or it is no draft */
-  place(id: string, select: Selection) {
+  place(id: string): Promise<void> {
     return this.unitOfWork(async () => {
       const { tenantId } = await this.repository.move(id, 'placed', { placedAt: new Date() }, { tenantId: true });
       const lines = await this.#lines.of(id);
@@ -92,16 +72,12 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
       }
       const productIds = lines.map(({ productId }) => productId);
       await this.#events.emit('order.placed', { orderId: id, tenantId, productIds });
-      return this.repository.getById(id, select);
     }, locking);
   }
 
   /** Cancels an order and gives back its stock. @throws ConflictException once its payment has begun */
-  cancel(id: string, select: Selection) {
-    return this.unitOfWork(async () => {
-      await this.#giveUp(id, 'cancelled');
-      return this.repository.getById(id, select);
-    }, locking);
+  cancel(id: string): Promise<void> {
+    return this.#giveUp(id, 'cancelled');
   }
 
   /** Expires what was placed too long ago and is not paid. Done again, it finds nothing to do. */
@@ -110,7 +86,7 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
     const where = { status: { in: ['placed', 'declined'] }, placedAt };
     const expire = ({ id }: { id: string }) => this.#giveUp(id, 'expired').catch(ignoreConflict);
     return unscoped('orders of all tenants expire', () =>
-      eachByItself(eachRecord(this.repository, { where, signal }), expire),
+      eachByItself(this.repository.each({ where, signal }), expire),
     );
   }
 
@@ -119,37 +95,18 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
     return unscoped('stock of a placed order', () => this.#stock.noteShortage(tenantId, productIds));
   }
 
-  /** All orders of the caller, for an export. */
-  each(select: Selection) {
-    return eachRecord(this.repository, { select });
-  }
-
-  /**
-   * The states of an order as it gets into them, to the last one: looked for each second or, with more than a hundred
-   * followers of any orders, as much less often, so that they cost no more together.
-   *
-   * @param since the version that is known already
-   */
+  /** The states of an order as it gets into them, to the last one. @param since the version that is known already */
   async *changes(id: string, since: string | undefined): AsyncGenerator<ServerEvent> {
-    const signal = getRequestContext()?.signal;
-    this.#followers += 1;
-    try {
-      for (let known = since; ; await wait(this.#pauseMs, undefined, { ref: false, ...(signal && { signal }) })) {
-        const { status, version } = await this.repository.getById(id, { status: true, version: true });
-        if (String(version) !== known) yield { id: String(version), event: 'status', data: { status } };
-        if (ended.has(status)) return;
-        known = String(version);
-      }
-    } finally {
-      this.#followers -= 1;
+    let known = since;
+    for await (const _ of this.#pace.moments()) {
+      const { status, version } = await this.repository.getById(id, { status: true, version: true });
+      if (String(version) !== known) yield { id: String(version), event: 'status', data: { status } };
+      if (ended.has(status)) return;
+      known = String(version);
     }
   }
 
-  get #pauseMs(): number {
-    return Math.min(longestPauseMs, second * Math.max(1, this.#followers / looksPerSecond));
-  }
-
-  #giveUp(id: string, to: 'cancelled' | 'expired') {
+  #giveUp(id: string, to: 'cancelled' | 'expired'): Promise<void> {
     return this.unitOfWork(async () => {
       const { placedAt, tenantId } = await this.repository.move(id, to, {}, { placedAt: true, tenantId: true });
       if (placedAt === null) return;

@@ -5,9 +5,7 @@ import { paymentProvider } from './payment-provider.client.ts';
 export const ordersSettings = {
   ...paymentProvider.settings,
   PAYMENTS_WEBHOOK_SECRET: signingSecrets('Signs the webhooks of the payment provider'),
-  ORDERS_UNPAID_MINUTES: wholeNumber(1, 525_600, 60).describe(
-    'Minutes after which an order expires that was placed and not paid',
-  ),
+  ORDERS_UNPAID_MINUTES: wholeNumber(1, 525_600, 60).describe('Minutes after which an unpaid order expires'),
 };
 
 declare global {

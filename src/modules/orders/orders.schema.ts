@@ -22,10 +22,7 @@ const newLines = z
   .array(orderLine.pick({ productId: true, quantity: true }))
   .min(1)
   .max(100)
-  .refine(
-    (lines) => new Set(lines.map(({ productId }) => productId)).size === lines.length,
-    'Expected each product once',
-  );
+  .refine((lines) => new Set(lines.map((line) => line.productId)).size === lines.length, 'Expected each product once');
 
 export const order = z
   .object({
@@ -43,10 +40,7 @@ export const order = z
   .meta({ id: 'Order' });
 
 export const createOrder = z.object({ note: order.shape.note.optional(), lines: newLines }).meta({ id: 'CreateOrder' });
-export const updateOrder = createOrder
-  .extend({ internalNote: internalNote.optional() })
-  .partial()
-  .meta({ id: 'UpdateOrder' });
+export const updateOrder = createOrder.extend({ internalNote }).partial().meta({ id: 'UpdateOrder' });
 
 export const stock = z
   .object({
@@ -90,6 +84,7 @@ export type OrderStatus = z.infer<typeof orderStatus>;
 export type CreateOrder = z.infer<typeof createOrder>;
 export type UpdateOrder = z.infer<typeof updateOrder>;
 export type NewLine = CreateOrder['lines'][number];
+export type PricedLine = Pick<z.infer<typeof orderLine>, 'productId' | 'quantity' | 'price'>;
 export type PaymentNotice = z.infer<typeof paymentNotice>;
 
 const orderLineList = listPolicy('OrderLine', {
@@ -102,9 +97,7 @@ const orderLineList = listPolicy('OrderLine', {
 
 export const orderList = listPolicy('Order', {
   record: order.extend({ internalNote }),
-  computed: {
-    totalCents: fromAll(['id'], (orders, { orderLineRepository }) => orderLineRepository.totalsOf(orders)),
-  },
+  computed: { totalCents: fromAll(['id'], (orders, { orderLineRepository }) => orderLineRepository.totalsOf(orders)) },
   only: { internalNote: 'admin' },
   filter: {
     id: ['equals', 'in'],

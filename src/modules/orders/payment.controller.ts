@@ -1,15 +1,10 @@
 import type { Request, Response } from 'express';
-import { parseBody, ResourceController, sendData, sendNoContent, unscoped } from 'slipway';
-import { orderList, payment, paymentList, paymentNotice } from './orders.schema.ts';
+import { parseBody, ResourceController, sendNoContent, unscoped } from 'slipway';
+import { payment, paymentList, paymentNotice } from './orders.schema.ts';
 import type { PaymentService } from './payment.service.ts';
 
 export class PaymentController extends ResourceController<PaymentService> {
   readonly schemas = { record: payment, list: paymentList };
-
-  async pay(request: Request, response: Response): Promise<void> {
-    const order = await this.service.pay(this.idOf(request), orderList.select);
-    sendData(response, 200, await orderList.complete(order));
-  }
 
   async settled(request: Request, response: Response): Promise<void> {
     const notice = parseBody(paymentNotice, request.body);

@@ -1,31 +1,17 @@
-import { ConflictException, eachRecord, ResourceService, type Selection, unscoped } from 'slipway';
-import { eachByItself } from './each-by-itself.ts';
+import { ConflictException, eachByItself, ResourceService, unscoped } from 'slipway';
 import { locking } from './order.service.ts';
 import { totalOf } from './order-line.repository.ts';
 import type { PaymentNotice } from './orders.schema.ts';
 import type { PaymentRepository } from './payment.repository.ts';
 
-type Dependencies = { repository: PaymentRepository } & Pick<
-  Slipway.Cradle,
-  'orderRepository' | 'orderLineRepository' | 'paymentProvider' | 'events'
->;
-
 /** After this time no request that began a payment is under way any more, in milliseconds. */
 const abandonedMs = 5 * 60_000;
 
 export class PaymentService extends ResourceService<PaymentRepository> {
-  readonly #orders: Dependencies['orderRepository'];
-  readonly #lines: Dependencies['orderLineRepository'];
-  readonly #provider: Dependencies['paymentProvider'];
-  readonly #events: Dependencies['events'];
-
-  constructor(dependencies: Dependencies) {
-    super(dependencies);
-    this.#orders = dependencies.orderRepository;
-    this.#lines = dependencies.orderLineRepository;
-    this.#provider = dependencies.paymentProvider;
-    this.#events = dependencies.events;
-  }
+  readonly #orders = this.cradle.orderRepository;
+  readonly #lines = this.cradle.orderLineRepository;
+  readonly #provider = this.cradle.paymentProvider;
+  readonly #events = this.cradle.events;
 
   /**
    * Has the provider charge for an order. However often it is asked, an order has one payment under way, and its id is the
@@ -33,27 +19,22 @@ export class PaymentService extends ResourceService<PaymentRepository> {
    *
    * @throws ConflictException for an order that cannot be paid, or where the provider declines
    */
-  async pay(orderId: string, select: Selection): Promise<object> {
+  async pay(orderId: string): Promise<void> {
     const { id: reference, amount } = await this.#begin(orderId);
-    const charge = await this.#provider.post('/charges', {
-      body: { reference, amount },
-      idempotencyKey: reference,
-      accept: [402],
-    });
+    const body = { reference, amount };
+    const charge = await this.#provider.post('/charges', { body, idempotencyKey: reference, accept: [402] });
     if (charge.status === 402) {
       const { reason } = charge.data;
       await this.settle({ reference, status: 'failed', reason });
       throw new ConflictException('The payment was declined', { reason });
     }
     if (charge.data.status === 'succeeded') await this.settle({ reference, status: 'succeeded' });
-    return this.#orders.getById(orderId, select);
   }
 
   /** Takes what the provider says of a payment; said again, it changes nothing. @throws ConflictException where it said something else before */
   settle({ reference, status, reason = null }: PaymentNotice): Promise<void> {
-    const known = { orderId: true, amount: true };
     return this.unitOfWork(async () => {
-      const settled = await this.repository.updateIf(reference, { status: 'pending' }, { status, reason }, known);
+      const settled = await this.repository.updateIf(reference, { status: 'pending' }, { status, reason });
       if (settled) return this.#orderSettled(settled.orderId, status);
       const payment = await this.repository.getById(reference, { status: true });
       if (payment.status !== status) throw new ConflictException(`This payment has ${payment.status}`);
@@ -64,7 +45,7 @@ export class PaymentService extends ResourceService<PaymentRepository> {
   settleAbandoned(signal: AbortSignal): Promise<void> {
     const where = { status: 'pending', createdAt: { lt: new Date(Date.now() - abandonedMs) } };
     return unscoped('payments of all tenants are settled', () =>
-      eachByItself(eachRecord(this.repository, { where, signal }), ({ id }) => this.#settleByProvider(id)),
+      eachByItself(this.repository.each({ where, signal }), ({ id }) => this.#settleByProvider(id)),
     );
   }
 

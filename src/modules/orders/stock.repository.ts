@@ -2,32 +2,26 @@ import { type Principal, Repository } from 'slipway';
 
 export class StockRepository extends Repository<'stock'> {
   protected readonly model = 'stock';
-  protected override readonly scope = ({ tenantId }: Principal) => ({ tenantId: tenantId as string });
+  protected override readonly scope = ({ tenantId }: Principal) => ({ tenantId });
   protected override readonly version = 'version';
   protected override readonly audit = { into: 'change' } as const;
 
   /** Takes so many of a product, or nothing: the statement locks the row, and finds it only while there are enough. */
   async take(productId: string, quantity: number): Promise<boolean> {
-    const { count } = await this.orm.stock.updateMany({
-      where: { productId, available: { gte: quantity } },
-      data: { available: { decrement: quantity } },
-    });
+    const where = { productId, available: { gte: quantity } };
+    const { count } = await this.orm.stock.updateMany({ where, data: { available: { decrement: quantity } } });
     return count === 1;
   }
 
   /** Gives back what was taken for an order of this tenant. */
   async giveBack(tenantId: string, productId: string, quantity: number): Promise<void> {
-    await this.orm.stock.updateMany({
-      where: { tenantId, productId },
-      data: { available: { increment: quantity } },
-    });
+    await this.orm.stock.updateMany({ where: { tenantId, productId }, data: { available: { increment: quantity } } });
   }
 
   /** Notes which of these products a tenant is short of, and which not any more. */
   async noteShortage(tenantId: string, productIds: string[]): Promise<void> {
     const of = { tenantId, productId: { in: productIds } };
-    const rows = await this.orm.stock.findMany({ where: of });
-    for (const { id, available, reorderBelow, lowSince } of rows) {
+    for (const { id, available, reorderBelow, lowSince } of await this.orm.stock.findMany({ where: of })) {
       const isLow = available < reorderBelow;
       if (isLow === (lowSince !== null)) continue;
       await this.orm.stock.updateMany({ where: { id }, data: { lowSince: isLow ? new Date() : null } });

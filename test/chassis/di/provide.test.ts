@@ -1,7 +1,9 @@
 import { asValue, createContainer } from 'awilix';
 import { describe, expect, it } from 'vitest';
 import type { Container } from '../../../src/chassis/di/container.ts';
-import { provide, resource } from '../../../src/chassis/di/provide.ts';
+import { provide } from '../../../src/chassis/di/provide.ts';
+import { resource } from '../../../src/chassis/resource/resource.ts';
+import { ResourceService } from '../../../src/chassis/resource/resource-service.ts';
 
 class Clock {
   static made = 0;
@@ -97,6 +99,41 @@ describe('resource', () => {
     expect(itemController.service).toBe(itemService);
     expect(itemService.repository.rows).toEqual(['a']);
     expect(itemService.clock).toBe(clock);
+  });
+
+  it('makes the standard service for a resource that names none, over its repository', () => {
+    class Shown {
+      readonly service: ResourceService;
+      constructor({ service }: { service: ResourceService }) {
+        this.service = service;
+      }
+    }
+    const cradle = cradleOf(
+      provide(resource('item', { repository: Repository as never, controller: Shown as never })),
+    ) as unknown as {
+      itemController: Shown;
+      itemRepository: object;
+    };
+    const { service } = cradle.itemController;
+    expect(service).toBeInstanceOf(ResourceService);
+    expect(service).toMatchObject({ repository: cradle.itemRepository });
+  });
+
+  it('gives a service the cradle, from which its fields take what it needs', () => {
+    class Counted extends ResourceService<never> {
+      readonly clock = (this.cradle as unknown as { clock: Clock }).clock;
+    }
+    const cradle = cradleOf(
+      provide({
+        clock: Clock,
+        ...resource('item', {
+          repository: Repository as never,
+          service: Counted as never,
+          controller: Controller as never,
+        }),
+      }),
+    ) as unknown as { itemService: Counted; clock: Clock };
+    expect(cradle.itemService.clock).toBe(cradle.clock);
   });
 
   it('refuses at compile time what does not belong together', () => {

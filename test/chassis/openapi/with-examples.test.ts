@@ -26,6 +26,14 @@ describe('withExamples', () => {
     expect(put.requestBody.content['application/json']).toMatchObject({ example: { name: 'x' } });
   });
 
+  it('offers values for headers, and for nothing else of that name', () => {
+    const ifMatch = { name: 'If-Match', in: 'header', schema: { type: 'string', example: '"1"' } };
+    const paths = { '/things': { put: { operationId: 'change', parameters: [ifMatch, id], responses: {} } } };
+    const example = { headers: { 'If-Match': '"7"', id: 'x' } };
+    const { paths: offered } = withExamples({ ...document, paths }, { change: example }) as { paths: typeof paths };
+    expect(offered['/things'].put.parameters).toEqual([{ ...ifMatch, example: '"7"' }, id]);
+  });
+
   it('says in the description of an operation why it has no example', () => {
     const { delete: operation } = offered({ end: { none: 'Copy an id.' } });
     const description = 'Ends it.\n\nNo example can be sent as it is. Copy an id.';

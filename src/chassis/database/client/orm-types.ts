@@ -62,5 +62,14 @@ export type ScopeFilter<D extends DelegateName> =
       : never
     : Record<string, unknown>;
 
+/** What a scope gives: a filter whose values may be undefined, and then it lets nobody through. */
+export type ScopeOf<D extends DelegateName> = WithGaps<ScopeFilter<D>>;
+
+type WithGaps<T> = T extends string | number | bigint | boolean | Date | null | undefined
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly WithGaps<Item>[]
+    : { [K in keyof T]: WithGaps<T[K]> | undefined };
+
 /** The name of a column of a model. */
 export type ColumnOf<D extends DelegateName> = Extract<keyof RecordOf<D>, string>;

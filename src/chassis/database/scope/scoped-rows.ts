@@ -2,7 +2,7 @@ import type { Principal } from '../../context/principal.ts';
 import { currentUnit } from '../client/current-work.ts';
 import { type DatabaseKind, databaseKindOf } from '../client/database-kind.ts';
 import type { DatabaseProvider } from '../client/database-url.ts';
-import type { ColumnOf, DelegateName, ModelOf, OrmClient, ScopeFilter } from '../client/orm-types.ts';
+import type { ColumnOf, DelegateName, ModelOf, OrmClient, ScopeOf } from '../client/orm-types.ts';
 import { type Delegate, delegateOf } from '../models/delegate-of.ts';
 import { type UnitOfWorkOptions, unitOfWorkOn } from '../work/unit-of-work.ts';
 import type { RowScope } from './model-rules.ts';
@@ -16,10 +16,10 @@ export abstract class ScopedRows<D extends DelegateName> {
   /**
    * The rows that a caller may see and touch: `scope = ({ tenantId }: Principal) => ({ tenantId })`. It holds wherever a
    * query reaches the model, also on `this.orm` and from other repositories, but not in raw SQL; new rows get the columns
-   * that it compares with a value. Without a caller it raises, unless it takes no parameter. `runAs` and `unscoped` are
+   * that it compares with a value. Without a caller it raises, unless it takes no parameter, and so it does where a value is undefined. `runAs` and `unscoped` are
    * the ways round. Default: all rows, and none of a model with a column `tenantId`.
    */
-  declare protected readonly scope?: (principal: Principal) => ScopeFilter<D>;
+  declare protected readonly scope?: (principal: Principal) => ScopeOf<D>;
   /** The column that `delete` sets to the moment, e.g. `'deletedAt'`; a row that has it is no longer there. Default: rows are removed. */
   declare protected readonly softDelete?: ColumnOf<D>;
   /** The columns that get the `userId` of who creates and who changes a row, whatever a body says. Default: none. */

@@ -32,7 +32,7 @@ const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' }
  *
  * The source ends (its `finally` runs) when the client goes away, and when a drain reaches its deadline.
  *
- * @param rows such as `eachRecord(repository, …)`, or a generator of one's own
+ * @param rows such as `each()` of a repository, or a generator of one's own
  * @throws what `rows` raises; TooManyRequestsException for a caller with `perCaller` streams under way, or an address with a
  * quarter of all that the memory is enough for; ServiceUnavailableException where those are under way
  */

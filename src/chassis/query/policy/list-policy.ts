@@ -93,7 +93,7 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
   /**
    * Puts the computed fields into records that were read by `select`, for an answer that no controller makes.
    *
-   * @example sendData(response, 200, await orderList.complete(await this.service.pay(id, orderList.select)))
+   * @example sendData(response, 200, await orderList.complete(await this.service.latest(orderList.select)))
    */
   async complete(record: object): Promise<object> {
     return (await this.completion?.of([record]))?.[0] ?? record;

@@ -1,5 +1,11 @@
 import { Readable } from 'node:stream';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type {
+  $Command,
+  S3Client,
+  S3ClientResolvedConfig,
+  ServiceInputTypes,
+  ServiceOutputTypes,
+} from '@aws-sdk/client-s3';
 import type { Environment } from '../../config/environment.ts';
 import { BaseException, GatewayTimeoutException, ServiceUnavailableException } from '../../errors/exceptions.ts';
 import { PeerFailure } from '../../outbound/peer-failure.ts';
@@ -11,6 +17,15 @@ import { PeerHandler } from './peer-handler.ts';
 import { TimeLimit } from './time-limit.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
+
+/** What the client sends, by what it answers. */
+type Command<I extends ServiceInputTypes, O extends ServiceOutputTypes> = $Command<
+  I,
+  O,
+  S3ClientResolvedConfig,
+  ServiceInputTypes,
+  ServiceOutputTypes
+>;
 
 /** What a bucket works with. */
 export interface BucketWatch {
@@ -73,7 +88,7 @@ export class Bucket {
       ContentType: type,
     });
     try {
-      await this.#call('put', limit, this.#client.send(command, { abortSignal: limit.signal }));
+      await this.#send('put', command, limit);
     } finally {
       watched.destroy();
       content.destroy();
@@ -82,46 +97,34 @@ export class Bucket {
 
   /** The size of an object, in bytes. @throws NotFoundException */
   async sizeOf(key: string): Promise<number> {
-    const limit = new TimeLimit(this.#timeoutMs);
-    const command = new this.#sdk.HeadObjectCommand(this.#at(key));
-    const { ContentLength } = await this.#call(
-      'head',
-      limit,
-      this.#client.send(command, { abortSignal: limit.signal }),
-    );
+    const { ContentLength } = await this.#send('head', new this.#sdk.HeadObjectCommand(this.#at(key)));
     return ContentLength ?? 0;
   }
 
   /** The content of an object or of a part of it, and how many bytes that is. @throws NotFoundException */
   async get(key: string, range?: ByteRange): Promise<{ stream: Readable; size: number }> {
-    const limit = new TimeLimit(this.#timeoutMs);
     const part = range && { Range: `bytes=${range.start}-${range.end}` };
     const command = new this.#sdk.GetObjectCommand({ ...this.#at(key), ...part });
-    const sent = this.#client.send(command, { abortSignal: limit.signal });
-    const { Body, ContentLength } = await this.#call('get', limit, sent);
+    const { Body, ContentLength } = await this.#send('get', command);
     return { stream: Body as Readable, size: ContentLength ?? 0 };
   }
 
   /** Removes an object; one that is gone already is no error. */
   async remove(key: string): Promise<void> {
-    const limit = new TimeLimit(this.#timeoutMs);
-    const command = new this.#sdk.DeleteObjectCommand(this.#at(key));
-    await this.#call('delete', limit, this.#client.send(command, { abortSignal: limit.signal }));
+    await this.#send('delete', new this.#sdk.DeleteObjectCommand(this.#at(key)));
   }
 
   /** All objects whose key begins so, a thousand at a time. */
   async *list(prefix: string, most = 1000): AsyncGenerator<Listed[], void, undefined> {
     let from: string | undefined;
     do {
-      const limit = new TimeLimit(this.#timeoutMs);
       const command = new this.#sdk.ListObjectsV2Command({
         Bucket: this.#name,
         Prefix: `${this.#prefix}${prefix}`,
         ContinuationToken: from,
         MaxKeys: most,
       });
-      const sent = this.#client.send(command, { abortSignal: limit.signal });
-      const { Contents = [], NextContinuationToken } = await this.#call('list', limit, sent);
+      const { Contents = [], NextContinuationToken } = await this.#send('list', command);
       yield Contents.map(({ Key = '', Size = 0 }) => ({ key: Key.slice(this.#prefix.length), size: Size }));
       from = NextContinuationToken;
     } while (from !== undefined);
@@ -157,9 +160,14 @@ export class Bucket {
     return { Bucket: this.#name, Key: `${this.#prefix}${key}` };
   }
 
-  async #call<T>(operation: string, limit: TimeLimit, work: Promise<T>): Promise<T> {
+  /** Sends a command, for as long as its time limit says. */
+  async #send<I extends ServiceInputTypes, O extends ServiceOutputTypes>(
+    operation: string,
+    command: Command<I, O>,
+    limit = new TimeLimit(this.#timeoutMs),
+  ): Promise<O> {
     try {
-      return await limit.hold(work);
+      return await limit.hold(this.#client.send(command, { abortSignal: limit.signal }));
     } catch (error) {
       throw this.#exceptionOf(error, operation, limit.signal.aborted);
     }
