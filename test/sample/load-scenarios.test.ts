@@ -195,7 +195,7 @@ describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
     it('a target where nothing answers, and says what to do', async () => {
       const { code, stdout, stderr } = await runScenario('read-one', 'http://127.0.0.1:9');
       expect(stderr).toContain('nothing answers at http://127.0.0.1:9');
-      expect(stderr).toContain('npm run load');
+      expect(stderr).toContain('Start the service, or give BASE_URL of one that runs.');
       expect(stdout).toBe('');
       expect(code).toBe(108);
     });

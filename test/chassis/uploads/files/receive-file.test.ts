@@ -43,6 +43,7 @@ describe.each(stores)('a file of any type in $name', ({ env, stored: storedIn, p
       configure: (config) => ({ ...config, modules: [{ name: 'documents', enabled: true }] }),
     });
   });
+  afterAll(() => app.service.close());
 
   function upload(path: string, content: Buffer | string, filename: string, contentType: string) {
     return app.send((server) => server.post(path).attach('file', Buffer.from(content), { filename, contentType }));
