@@ -4,6 +4,20 @@ import { bootCaller } from './boot-caller.ts';
 
 const { app, payments, anything, log, call, metric } = await bootCaller();
 
+/** The time that the slowest of a hundred requests to a route without the peer takes, in milliseconds. */
+async function p99OfOthers(): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < 40; round += 1) {
+    const sent = performance.now();
+    const answers = Array.from({ length: 10 }, async () => {
+      expect((await app.get('/fine')).status).toBe(200);
+      times.push(performance.now() - sent);
+    });
+    await Promise.all(answers);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] as number;
+}
+
 describe('a client of a service that is not well', () => {
   it('answers 504 at the deadline of the request while the peer still hangs', async () => {
     await call('post').expectData();
@@ -137,12 +151,12 @@ describe('a client of a service that is not well', () => {
     }
   });
 
-  it('lets a peer that hangs hold its own calls only', async () => {
+  it('lets a peer that hangs hold its own calls only, and other routes answer as quickly as before', async () => {
+    const before = await p99OfOthers();
     payments.becomes();
     const held = Array.from({ length: 4 }, () => app.get('/charges/1').then(({ status }) => status));
     await expect.poll(() => payments.held).toBe(2);
-    const others = await Promise.all(Array.from({ length: 200 }, () => app.get('/fine')));
-    expect(new Set(others.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(await p99OfOthers()).toBeLessThan(3 * before + 100);
     await app.get('/charges/1').expectError(503, 'Service Unavailable');
     expect(payments.held).toBe(2);
     payments.answer = jsonAnswer({ id: '1', cents: 1 });
