@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { act, aDraft, aTenant, beyondScopes, openOrderShop } from '../support/order-shop.ts';
 
@@ -19,8 +20,7 @@ describe('changes of orders', () => {
       const followers = Array.from({ length: 400 }, () => orderService.changes(id, undefined));
       for (const follower of followers) await follower.next();
       const changes = followers.map((follower) => follower.next());
-      const began = performance.now();
-      await expect.poll(() => performance.now() - began > 2000).toBe(true);
+      await wait(2000);
       expect(looks).toBe(400);
       await act(tenant.user, 'cancel', id).expectData();
       const told = await Promise.all(changes);
