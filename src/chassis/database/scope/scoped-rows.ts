@@ -16,8 +16,8 @@ export abstract class ScopedRows<D extends DelegateName> {
   /**
    * The rows that a caller may see and touch: `scope = ({ tenantId }: Principal) => ({ tenantId })`. It holds wherever a
    * query reaches the model, also on `this.orm` and from other repositories, but not in raw SQL; new rows get the columns
-   * that it compares with a value. Without a caller it raises, unless it takes no parameter, and so it does where a value is undefined. `runAs` and `unscoped` are
-   * the ways round. Default: all rows, and none of a model with a column `tenantId`.
+   * that it compares with a value. It raises where a value is undefined, and without a caller, unless it takes no parameter.
+   * `runAs` and `unscoped` are the ways round. Default: all rows, and none of a model with a column `tenantId`.
    */
   declare protected readonly scope?: (principal: Principal) => ScopeOf<D>;
   /** The column that `delete` sets to the moment, e.g. `'deletedAt'`; a row that has it is no longer there. Default: rows are removed. */

@@ -67,15 +67,16 @@ export class BodyBudget {
     }
   }
 
+  /** Begins the first body of the client whose turn it is, which then goes behind all others; false where none waits. */
   #startNext(): boolean {
-    for (const [client, [begin]] of this.#waiting) {
-      const others = this.#waiting.get(client) as Set<() => void>;
-      this.#waiting.delete(client);
-      if (others.size > 1) this.#waiting.set(client, others);
-      begin?.();
-      return true;
-    }
-    return false;
+    const [next] = this.#waiting;
+    if (next === undefined) return false;
+    const [client, bodies] = next;
+    this.#waiting.delete(client);
+    this.#waiting.set(client, bodies);
+    const [begin] = bodies;
+    begin?.();
+    return true;
   }
 
   #turn({ client, bytes, refusal }: WaitingBody): Promise<void> {

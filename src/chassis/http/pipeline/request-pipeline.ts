@@ -123,7 +123,7 @@ export function requestListener(
     const next = (error?: unknown) => answer(res, refusal, error);
     // HTTP/1.0 has no Host header either, and is let in. Of a line of HTTP/0.9 a proxy may make two requests.
     if (req.httpVersion === '0.9' || (req.headers.host === undefined && req.httpVersion === '1.1')) return next();
-    if (hasSecondHost(req) || isFramedTwice(req)) return next();
+    if (hasSecondHost(req) || hasChunksInHttp10(req)) return next();
     if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
     if (admits(req, res)) handle(req, res, next);
   });
@@ -156,7 +156,7 @@ function hasSecondHost({ rawHeaders }: IncomingMessage): boolean {
 }
 
 /** HTTP/1.0 knows no Transfer-Encoding: a proxy of it takes the chunks for further requests (RFC 9112, 6.1). */
-function isFramedTwice({ headers, httpVersion }: IncomingMessage): boolean {
+function hasChunksInHttp10({ headers, httpVersion }: IncomingMessage): boolean {
   return httpVersion === '1.0' && headers['transfer-encoding'] !== undefined;
 }
 

@@ -91,7 +91,6 @@ function withoutTotal(name: string): string {
 }
 
 /** Whether `Accept` names OpenMetrics with a weight that is not below the plain format's. */
-/** Whether an Accept header prefers the OpenMetrics format. */
 export function prefersOpenMetrics(accept = ''): boolean {
   const weights = accept.split(',').map((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
