@@ -59,6 +59,7 @@ export default defineConfig({
     // By default one core is left to vitest itself, which needs little of it.
     maxWorkers: '100%',
     globalSetup: existsSync(globalSetup) ? [globalSetup] : [],
+    setupFiles: ['src/chassis/testing/setup-file.ts'],
     testTimeout: 40_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },

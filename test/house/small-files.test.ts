@@ -6,6 +6,7 @@ const standing: Readonly<Record<string, string>> = {
   'src/main.ts': 'Node starts it',
   'src/chassis/testing/index.ts': 'the entry slipway/testing of the package',
   'src/chassis/testing/global-setup.ts': 'vitest loads it by its path, in a process of its own',
+  'src/chassis/testing/setup-file.ts': 'vitest runs it anew in each test file, where the hooks of a module run once',
   'src/chassis/cli/commands/generate.ts': 'each command is a file of commands/, loaded when it is called',
 };
 

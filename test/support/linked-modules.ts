@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AppConfig, ModuleConfig } from '../../src/chassis/config/app-config.ts';
-import { whenDone } from '../../src/chassis/testing/test-database.ts';
+import { whenDone } from '../../src/chassis/testing/when-done.ts';
 import { fixtureModules } from '../fixtures/service/app.config.ts';
 
 const linked = join(import.meta.dirname, '../fixtures/modules-linked');

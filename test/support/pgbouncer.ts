@@ -1,5 +1,5 @@
 import { startPgbouncer as start } from '../../load-tests/servers/pgbouncer.ts';
-import { whenDone } from '../../src/chassis/testing/test-database.ts';
+import { whenDone } from '../../src/chassis/testing/when-done.ts';
 
 /**
  * Starts a real pgbouncer in transaction mode in front of a database, until the end of the test or of the file.

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { freePort } from '../../src/chassis/testing/fake-peer.ts';
-import { whenDone } from '../../src/chassis/testing/test-database.ts';
+import { whenDone } from '../../src/chassis/testing/when-done.ts';
 import { skipped, tool } from '../chart/chart.ts';
 
 /** Why tests of Prometheus are skipped here; empty where they run. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { whenDone } from '../../src/chassis/testing/test-database.ts';
+import { whenDone } from '../../src/chassis/testing/when-done.ts';
 
 /** A request to the API of Sentry: `POST /releases/`, below the organization. */
 interface ApiCall {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { whenDone } from '../../src/chassis/testing/test-database.ts';
+import { whenDone } from '../../src/chassis/testing/when-done.ts';
 
 /** A port that leads to a server, until it is told to lead elsewhere or nowhere. */
 export interface TcpDetour {

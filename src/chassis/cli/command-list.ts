@@ -99,6 +99,7 @@ Packages that are more than JavaScript stay beside the bundle where package.json
     ofService: true,
     help: `Options:
   --create <name>        write a migration for the changes of prisma/models.prisma, for each database
+  --applied <name>       note that the database has what a migration makes, so that it is not run; may be repeated
   --rolled-back <name>   note that a migration that failed on PostgreSQL was undone, then apply it again
 
 Examples:

@@ -10,8 +10,9 @@ import { sourceExtension, sourcesDirectory } from '../config/layout.ts';
 import type { DatabaseProvider } from '../database/client/database-url.ts';
 import { createService, type ServiceOptions } from '../service.ts';
 import { actAsNamed } from './act-as-named.ts';
-import { createTestDatabase, whenDone } from './test-database.ts';
+import { createTestDatabase } from './test-database.ts';
 import { type StartedTestService, TestService } from './test-service.ts';
+import { whenDone } from './when-done.ts';
 
 /** What a test may change of the service that it boots. */
 export interface TestServiceOptions extends Omit<ServiceOptions, 'env'> {
@@ -41,7 +42,7 @@ const variables = {
 
 /**
  * Boots the service of src/app.config.ts on a migrated database of its own and on free ports, and closes it at the end of
- * the test that called it, or of the file when called at its top. A file boots as many as it likes, side by side.
+ * the test that called it, or of the file when a hook or its top called it. A file boots as many as it likes, side by side.
  *
  * @throws what the start of the service raises
  */

@@ -7,5 +7,6 @@ export { FakePeer, freePort, inTurn, jsonAnswer, type Received } from './fake-pe
 export { type PostgresServer, startPostgres } from './postgres.ts';
 export { type SentryEvent, SentryIngest } from './sentry-ingest.ts';
 export { expectErrorBody, type Query, TestClient, type TestRequest } from './test-client.ts';
-export { createTestDatabase, type TestDatabase, whenDone } from './test-database.ts';
+export { createTestDatabase, type TestDatabase } from './test-database.ts';
 export { TestService } from './test-service.ts';
+export { whenDone } from './when-done.ts';

@@ -34,6 +34,7 @@ export function serviceTests(
       pool: 'forks',
       maxWorkers: '100%',
       globalSetup: [chassisFile('testing/global-setup')],
+      setupFiles: [chassisFile('testing/setup-file')],
       testTimeout: 40_000,
       hookTimeout: 60_000,
       env: { NODE_ENV: 'test', LOG_LEVEL: 'silent', TEST_SETTINGS: JSON.stringify(settings), TEST_SEED: seed ?? '' },

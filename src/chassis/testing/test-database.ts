@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { Client } from 'pg';
-import { afterAll, inject, onTestFinished, TestRunner } from 'vitest';
+import { inject } from 'vitest';
 import { isPostgresqlOnly } from '../config/layout.ts';
 import type { DatabaseProvider } from '../database/client/database-url.ts';
 
@@ -56,10 +56,4 @@ async function administer(statement: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-/** Runs `clean` after the test that calls this, or after all tests of the file where no test runs yet. Not for hooks, whose ends no one would hear. */
-export function whenDone(clean: () => unknown): void {
-  if (TestRunner.getCurrentTest()) onTestFinished(async () => void (await clean()));
-  else afterAll(async () => void (await clean()));
 }

@@ -30,17 +30,6 @@ export async function applyMigrations(settings: Settings, directory = migrations
   }
 }
 
-/**
- * Records that the failed migration `name` was undone, so that it is applied again. Only PostgreSQL keeps a failed
- * migration; SQLite undoes it by itself.
- */
-export async function markRolledBack(settings: Settings, name: string): Promise<void> {
-  const target = parseDatabaseUrl(settings.DATABASE_URL);
-  await withMigrationConnection(target, (factory) =>
-    withSchemaEngine(target.provider, factory, (engine) => engine.markMigrationRolledBack({ migrationName: name })),
-  );
-}
-
 async function apply(
   { provider }: { provider: DatabaseProvider },
   factory: SqlMigrationAwareDriverAdapterFactory,

@@ -6,7 +6,8 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type DatabaseSettings, openDatabase } from '../../../../src/chassis/database/client/orm.ts';
-import { applyMigrations, markRolledBack } from '../../../../src/chassis/database/migrations/apply-migrations.ts';
+import { applyMigrations } from '../../../../src/chassis/database/migrations/apply-migrations.ts';
+import { markApplied, markRolledBack } from '../../../../src/chassis/database/migrations/mark-migration.ts';
 import { migrationNames, migrationsDirectory } from '../../../../src/chassis/database/migrations/migration-files.ts';
 import { pendingMigrations } from '../../../../src/chassis/database/migrations/pending-migrations.ts';
 import { freePort } from '../../../../src/chassis/testing/fake-peer.ts';
@@ -84,6 +85,34 @@ describe.each(databaseProviders)('migrations on %s', (provider) => {
     writeFileSync(join(corrected, provider, bad, 'migration.sql'), 'CREATE TABLE half (id TEXT);\n');
     expect(await applyMigrations(settings, corrected)).toContain(bad);
     rmSync(corrected, { recursive: true });
+  });
+
+  it('are not run where it was noted that the database has what they make', async () => {
+    const settings = await freshDatabase(provider);
+    await applyMigrations(settings);
+    const { client, close } = await openDatabase(settings);
+    await client.$executeRawUnsafe('DROP TABLE _prisma_migrations');
+    await close();
+    expect((await raised(() => applyMigrations(settings))).message).toContain('npm run db:migrate -- --applied <name>');
+    for (const name of migrationNames(provider)) await markApplied(settings, name);
+    expect(await applyMigrations(settings)).toEqual([]);
+    expect(await pendingOn(settings)).toEqual([]);
+  });
+
+  it('are noted as applied or undone only where that can be', async () => {
+    const settings = await freshDatabase(provider);
+    const unknown = await raised(() => markApplied(settings, 'unknown'));
+    expect(unknown.message).toBe(
+      `There is no migration unknown for ${provider}, only ${migrationNames(provider).join(', ')}.`,
+    );
+    await applyMigrations(settings);
+    const [first = ''] = migrationNames(provider);
+    const twice = await raised(() => markApplied(settings, first));
+    expect(twice.name).toBe('MigrationError');
+    expect(twice.message).toBe(`The migration \`${first}\` is already recorded as applied in the database.`);
+    const undone = await raised(() => markRolledBack(settings, 'unknown'));
+    expect(undone.name).toBe('MigrationError');
+    expect(undone.message).toMatch(/^Migration `unknown` cannot be rolled back because it was never applied/);
   });
 
   it('that cannot be read say where they were expected', async () => {
