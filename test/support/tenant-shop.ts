@@ -7,7 +7,7 @@ import type { Principal } from '../../src/chassis/context/principal.ts';
 import { setPrincipal } from '../../src/chassis/context/request-context.ts';
 import { unscoped } from '../../src/chassis/context/run-as.ts';
 import type { DatabaseProvider } from '../../src/chassis/database/client/database-url.ts';
-import { type OpenOrm, openDatabase } from '../../src/chassis/database/client/orm.ts';
+import { type DatabaseSettings, type OpenOrm, openDatabase } from '../../src/chassis/database/client/orm.ts';
 import { applyMigrations } from '../../src/chassis/database/migrations/apply-migrations.ts';
 import { createMigration } from '../../src/chassis/database/migrations/create-migration.ts';
 import { Repository } from '../../src/chassis/database/repository.ts';
@@ -96,6 +96,8 @@ export interface TenantShop {
   /** The client, for what a test looks up or stores beyond any scope. */
   // biome-ignore lint/suspicious/noExplicitAny: a client of other models than the service's
   all<T>(work: (client: any) => PromiseLike<T>): Promise<T>;
+  /** The same service on the same database, of which the ORM makes every answer. */
+  byOrm(): Promise<TenantShop>;
   close(): Promise<void>;
 }
 
@@ -118,29 +120,35 @@ export async function tenantModels() {
     async open(provider: DatabaseProvider, reads: 'json' | 'orm' = 'json'): Promise<TenantShop> {
       const { settings, remove } = await emptyDatabase(provider, { DATABASE_JSON_READS: reads === 'json' });
       await applyMigrations(settings, join(directory, 'migrations'));
-      const open = await openDatabase(settings, { clients: directory });
+      const shop = await openShop(settings, directory);
       const close = async () => {
-        await open.close();
+        await shop.close();
         await remove();
       };
-      const orm = { orm: open.client };
-      const repositories = {
-        orders: new OrderRepository(orm),
-        customers: new CustomerRepository(orm),
-        lines: new LineRepository(orm),
-        tags: new TagRepository(orm),
-        reviewers: new ReviewerRepository(orm),
-        notes: new NoteRepository(orm),
-        forgotten: new ForgottenRepository(orm),
-      };
-      return {
-        ...repositories,
-        app: appOf(repositories),
-        open,
-        all: (work) => unscoped('a test looks at all rows', async () => work(open.client)),
-        close,
-      };
+      return { ...shop, close };
     },
+  };
+}
+
+async function openShop(settings: DatabaseSettings, clients: string): Promise<TenantShop> {
+  const open = await openDatabase(settings, { clients });
+  const orm = { orm: open.client };
+  const repositories = {
+    orders: new OrderRepository(orm),
+    customers: new CustomerRepository(orm),
+    lines: new LineRepository(orm),
+    tags: new TagRepository(orm),
+    reviewers: new ReviewerRepository(orm),
+    notes: new NoteRepository(orm),
+    forgotten: new ForgottenRepository(orm),
+  };
+  return {
+    ...repositories,
+    app: appOf(repositories),
+    open,
+    all: (work) => unscoped('a test looks at all rows', async () => work(open.client)),
+    byOrm: () => openShop({ ...settings, DATABASE_JSON_READS: false }, clients),
+    close: () => open.close(),
   };
 }
 
