@@ -159,7 +159,7 @@ describe('a service that is made of the package alone', () => {
     expect((await slipway('doctor')).stdout).not.toContain('MEND');
     expect((await slipway('routes')).stdout).toMatch(/^GET +\/api\/v1\/orders +bearer +Order +order$/m);
     const { stdout } = await slipway('config', '--changed');
-    expect(stdout).toMatch(/^AUTH_TOKEN +\[redacted\] +environment$/m);
+    expect(stdout).toMatch(/^AUTH_TOKEN +\[redacted\] +\.env +\[redacted\]$/m);
     await slipway('openapi');
     expect((await slipway('openapi', '--check')).stdout).toBe('The API has not changed.\n');
   }, 60_000);

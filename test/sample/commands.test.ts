@@ -28,18 +28,19 @@ describe('slipway in the reference service', () => {
     expect(stdout).toMatch(/^GET +\/api\/v1\/products +everybody +Product +catalog$/m);
   });
 
-  it('shows every setting and where it is from, and no secret', async () => {
+  it('shows every setting, where it is from and its default, and no secret', async () => {
     const secret = 'a secret that nobody may read, long enough';
     const { stdout } = await slipway(['config', '--changed'], {
       CURSOR_SECRET: secret,
       PORT: '8080',
       DATABSE_URL: 'x',
     });
-    expect(stdout).toMatch(/^PORT +8080 +environment$/m);
-    expect(stdout).toMatch(/^CURSOR_SECRET +\[redacted\] +environment$/m);
+    expect(stdout).toMatch(/^PORT +8080 +environment +3000$/m);
+    expect(stdout).toMatch(/^CURSOR_SECRET +\[redacted\] +environment +\[redacted\]$/m);
     expect(stdout).not.toContain(secret);
     const all = JSON.parse((await slipway(['config', '--json'])).stdout) as { name: string }[];
-    expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(['PORT', 'AUTH_JWT_SECRET']));
+    expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(['PORT', 'AUTH_JWT_SECRET', 'SENTRY_DSN']));
+    expect(all).toContainEqual({ name: 'PORT', value: 3000, from: 'default', default: 3000 });
   });
 
   it('writes the API document, and says which change breaks its clients', async () => {

@@ -137,7 +137,7 @@ Examples:
   {
     name: 'config',
     parameters: '',
-    summary: 'show every setting: value, where from; secrets are masked',
+    summary: 'show every setting: value, where from, default; secrets are masked',
     ofService: true,
     help: `Options:
   --changed   only those that are set

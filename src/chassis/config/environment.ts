@@ -55,7 +55,12 @@ export const environmentSchema = z.object(chassisSettings);
  * Nothing is changed but what is returned.
  */
 export function withEnvFile(variables: Variables): Variables {
-  return existsSync('.env') ? { ...parseEnv(readFileSync('.env', 'utf8')), ...variables } : variables;
+  return { ...envFile(), ...variables };
+}
+
+/** The variables of a file `.env` in the working directory; none where there is no such file. */
+export function envFile(): Variables {
+  return existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {};
 }
 
 /**
@@ -105,6 +110,25 @@ export class Configuration {
   /** Where each setting came from, in the order of the schema. */
   get sources(): readonly SettingSource[] {
     return this.#read.sources;
+  }
+
+  /** Every setting there is, in the order of the schema, also those that have no value. */
+  get all(): readonly SettingSource[] {
+    const sources = new Map(this.#read.sources.map((source) => [source.name, source]));
+    const names = Object.keys({ ...chassisSettings, ...this.#moduleSettings });
+    return names.map((name) => sources.get(name) ?? { name, value: undefined, from: 'default' });
+  }
+
+  /**
+   * What a setting is where nothing says it, with the other variables as they are; undefined where it is nothing then.
+   * That of a secret is masked, unless it stands in the sources.
+   */
+  defaultOf(name: string): unknown {
+    const schema = environmentSchema.extend(this.#moduleSettings);
+    const { raw } = collect(Object.keys(schema.shape), { ...this.#variables, [name]: '', [`${name}_FILE`]: '' }, []);
+    const { success, data } = z.safeParse(schema.shape[name] as z.ZodType, derivedDefaults[name]?.(raw));
+    if (!success || data === undefined) return undefined;
+    return isSecret(schema, name) && !isPublicDefault(schema, name, new Set()) ? '[redacted]' : data;
   }
 
   /** Variables whose names are probably those of settings, misspelt. */

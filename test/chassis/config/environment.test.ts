@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Configuration, ConfigurationError, readEnvironment } from '../../../src/chassis/config/environment.ts';
+import {
+  Configuration,
+  ConfigurationError,
+  environmentSchema,
+  readEnvironment,
+} from '../../../src/chassis/config/environment.ts';
 
 function problemsOf(variables: Record<string, string>, moduleSettings: z.ZodRawShape = {}): readonly string[] {
   try {
@@ -206,5 +211,21 @@ describe('readEnvironment', () => {
     const { sources } = new Configuration({ PORT: '8080' });
     expect(sources).toContainEqual({ name: 'PORT', value: 8080, from: 'environment' });
     expect(sources).toContainEqual({ name: 'HOST', value: '0.0.0.0', from: 'default' });
+  });
+
+  it('tells every setting, and what it is where nothing says it', () => {
+    const key = z.string().optional().meta({ secret: true });
+    const configuration = new Configuration(
+      { PORT: '8080', LOG_FORMAT: 'json', DATABASE_URL: 'file:x.db' },
+      { KEY: key },
+    );
+    const names = configuration.all.map(({ name }) => name);
+    expect(names).toEqual([...Object.keys(environmentSchema.shape), 'KEY']);
+    expect(configuration.all).toContainEqual({ name: 'SENTRY_DSN', value: undefined, from: 'default' });
+    const defaults = ['PORT', 'LOG_FORMAT', 'DATABASE_SEED', 'DATABASE_URL', 'CURSOR_SECRET', 'SENTRY_DSN', 'KEY'];
+    expect(defaults.map((name) => configuration.defaultOf(name))).toEqual([
+      ...[3000, 'pretty', 'none', 'file:./data/slipway.db', '[redacted]', undefined, undefined],
+    ]);
+    expect(new Configuration({ NODE_ENV: 'test' }).defaultOf('LOG_FORMAT')).toBe('json');
   });
 });

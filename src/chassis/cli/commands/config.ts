@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { AppConfig } from '../../config/app-config.ts';
-import { Configuration, type Variables } from '../../config/environment.ts';
+import { Configuration, envFile, type SettingSource, type Variables } from '../../config/environment.ts';
 import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
 import { terminalTable } from '../terminal.ts';
 
 /**
- * Shows every setting with its value and where that came from; secrets are masked. `--changed` leaves defaults out,
- * `--json` is for programs.
+ * Shows every setting with its value, where that came from, and its default; secrets are masked. `--changed` shows only
+ * those that are set, `--json` is for programs.
  *
  * @throws ConfigurationError with all problems
  */
@@ -18,18 +18,31 @@ export async function config(args: string[], env: Variables): Promise<void> {
   const { appConfig } = await import(pathToFileURL(join(sourcesDirectory, `app.config${sourceExtension}`)).href);
   const { moduleSettings } = appConfig(env) as AppConfig;
   const configuration = new Configuration(env, moduleSettings);
-  const shown = configuration.sources.filter(({ from }) => !values.changed || from !== 'default');
+  const shown = configuration.all
+    .filter(({ from }) => !values.changed || from !== 'default')
+    .map((setting) => ({ ...setting, from: placeOf(setting, env), default: defaultOf(setting, configuration) }));
   if (values.json) return console.log(JSON.stringify(shown, undefined, 2));
   console.log(
     terminalTable(
-      ['name', 'value', 'from'],
-      shown.map(({ name, value, from }) => [name, textOf(value), from]),
+      ['name', 'value', 'from', 'default'],
+      shown.map(({ name, value, from, default: fallback }) => [name, textOf(value), from, textOf(fallback)]),
     ),
   );
   for (const { name, meant } of configuration.misspelt)
     console.log(`${name} is not a setting; ${meant} was probably meant.`);
 }
 
+/** What both the environment and `.env` say alike counts as said by the file. */
+function placeOf({ name, from }: SettingSource, env: Variables): string {
+  return from === 'environment' && envFile()[name] === env[name] ? '.env' : from;
+}
+
+/** That of a setting which nothing says is its value: another one made at random would not be it. */
+function defaultOf({ name, value, from }: SettingSource, configuration: Configuration): unknown {
+  return from === 'default' ? value : configuration.defaultOf(name);
+}
+
 function textOf(value: unknown): string {
+  if (value === undefined) return '-';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
