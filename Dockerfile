@@ -1,8 +1,8 @@
 # Builds the service for Docker, BuildKit or buildah. Build arguments:
 #   BUILDER   the image that builds, with Node 24 and npm
 #   RUNTIME   the base image, with Node 24 and glibc; gcr.io/distroless/nodejs24-debian12:nonroot has no shell and no npm
-#   Both by tag here, for a build by hand. The workflow `image` gives them by digest, which `docker buildx imagetools
-#   inspect` tells, so that what was scanned is what is pushed, and notes it in the label of the base.
+#   Both by tag here, for a build by hand. A release gives them by digest, which `docker buildx imagetools inspect` tells,
+#   so that what was scanned is what is pushed, and notes it in the label of the base.
 #   VERSION, REVISION, SOURCE   for labels, metrics and traces
 # Secrets, both optional: `npmrc` holds npm's settings for a private registry, `ca` the certificate of a proxy:
 #   docker build --secret id=npmrc,src=$HOME/.npmrc --secret id=ca,src=/etc/ssl/certs/proxy.pem .

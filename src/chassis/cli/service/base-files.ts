@@ -127,10 +127,18 @@ describe('${name}', () => {
 `;
 }
 
+/** The command makes the token that a clone lacks. */
+const ownToken = `Git leaves \`.env\` out, so each clone makes a token of its own:
+
+\`\`\`sh
+echo "AUTH_TOKEN=$(openssl rand -base64 32)" >> .env
+\`\`\``;
+
 const credentials = {
-  token: ' `.env` has the token of the administrator, `AUTH_TOKEN`.',
-  'api-keys': ' Its callers have API keys, which who has `AUTH_TOKEN` makes; `.env` has it.',
-  issuer: ' `.env` names the identity provider, `AUTH_ISSUER`, and what its tokens are for, `AUTH_AUDIENCE`.',
+  token: ` \`.env\` has the token of the administrator, \`AUTH_TOKEN\`. ${ownToken}`,
+  'api-keys': ` Its callers have API keys, which who has \`AUTH_TOKEN\` makes; \`.env\` has it. ${ownToken}`,
+  issuer:
+    ' `.env` names the identity provider, `AUTH_ISSUER`, and what its tokens are for, `AUTH_AUDIENCE`; git leaves it out, so each clone names them.',
   none: ' Everybody may call all of it.',
   accounts: ' The start tells an account of the sample data.',
 };

@@ -1,6 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { baseFiles } from '../../../../src/chassis/cli/service/base-files.ts';
 import type { Auth, ServicePlan } from '../../../../src/chassis/cli/service/package-file.ts';
+import { signingSecrets } from '../../../../src/chassis/config/settings/setting-types.ts';
 
 /** The files of a new service. */
 function files(changes: Partial<ServicePlan> = {}): Record<string, string> {
@@ -14,6 +20,25 @@ describe('a new service', () => {
     expect(Dockerfile).not.toMatch(/vendor|licenses/);
     expect(ignored).not.toMatch(/vendor|scripts/);
   });
+
+  it.each<Auth>(['token', 'api-keys', 'issuer', 'none'])('with --auth %s names no workflow that it lacks', (auth) => {
+    const made = files({ auth });
+    const named = Object.values(made).flatMap((text) => [...text.matchAll(/workflows? `([\w-]+)`/g)]);
+    for (const [, name] of named) expect(Object.keys(made)).toContain(`.github/workflows/${name}.yml`);
+  });
+
+  it.each<Auth>(['token', 'api-keys'])(
+    'with --auth %s tells a clone, which has no .env, how to make its token',
+    (auth) => {
+      const { 'README.md': readme = '' } = files({ auth });
+      const [, command = ''] = /^(echo "AUTH_TOKEN=.*)$/m.exec(readme) ?? [];
+      const cwd = mkdtempSync(join(tmpdir(), 'slipway-clone-'));
+      onTestFinished(() => rmSync(cwd, { recursive: true }));
+      execFileSync('bash', ['-ec', command], { cwd });
+      const { AUTH_TOKEN } = parseEnv(readFileSync(join(cwd, '.env'), 'utf8'));
+      expect(signingSecrets('Tokens').parse(AUTH_TOKEN)).toEqual([AUTH_TOKEN]);
+    },
+  );
 
   it('that comes from a tarball has it in its image', () => {
     const { Dockerfile, '.dockerignore': ignored } = files({ slipway: 'file:vendor/slipway-1.0.0.tgz' });
