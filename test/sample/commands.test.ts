@@ -58,6 +58,17 @@ describe('slipway in the reference service', () => {
     expect(stderr).toContain('GET /api/v1/products 200.data[].colour is gone');
   });
 
+  it.each(['{"name": "shop"}', 'no JSON', ''])('writes no API document over a file with %j', async (text) => {
+    const file = join(directory, 'other.json');
+    writeFileSync(file, text);
+    const { code, stderr } = await slipway(['openapi', '--file', file]);
+    expect([code, stderr]).toEqual([
+      1,
+      `Expected an API document at ${file}, found another file. Nothing is changed.\n`,
+    ]);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
   it('finds what keeps the service from running, and how to mend it', async () => {
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',

@@ -6,6 +6,7 @@ import { routersOn } from '../../loaders/mounted-routers.ts';
 import { describeApi } from '../../openapi/describe-api.ts';
 import { withLoadedService } from '../loaded-service.ts';
 import { breakingChanges } from '../openapi/breaking-changes.ts';
+import { confirm } from '../terminal.ts';
 
 const options = {
   file: { type: 'string', default: 'openapi.json' },
@@ -16,12 +17,14 @@ const options = {
 /**
  * Writes the API document of the service. `--check` writes nothing and compares it with the one that is there.
  *
- * @throws Error with what would break clients of the document that is there, or where there is none to compare with
+ * @throws Error with what would break clients of the document that is there, where there is none to compare with, and
+ * where another file has its place
  */
 export async function openapi(args: string[], env: Variables): Promise<void> {
   const { file, check, json } = parseArgs({ options, args }).values;
   if (check && !existsSync(file))
     throw new Error(`Expected the document at ${file}, found nothing; write it: slipway openapi.`);
+  if (!check) await keepOthers(file);
   const document = await withLoadedService(
     env,
     ({ app, settings }) => describeApi(routersOn(app), apiInfo(settings)).document,
@@ -45,4 +48,18 @@ export async function openapi(args: string[], env: Variables): Promise<void> {
   }
   const lines = changes.map(({ where, what }) => `  ${where} ${what}`);
   throw new Error(`Clients of ${file} would break:\n${lines.join('\n')}`);
+}
+
+/** @throws Error where a file is no API document, and nobody on the terminal wants it overwritten */
+async function keepOthers(file: string): Promise<void> {
+  if (!existsSync(file) || isApiDocument(readFileSync(file, 'utf8')) || (await confirm(`Overwrite ${file}?`))) return;
+  throw new Error(`Expected an API document at ${file}, found another file. Nothing is changed.`);
+}
+
+function isApiDocument(text: string): boolean {
+  try {
+    return typeof JSON.parse(text)?.openapi === 'string';
+  } catch {
+    return false;
+  }
 }
