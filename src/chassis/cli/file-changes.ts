@@ -59,8 +59,8 @@ function contents(root: string): Map<string, Buffer> {
   return new Map(files.map((file) => [file, readFileSync(join(root, file))]));
 }
 
-/** With the folders that are empty then. */
-function remove(root: string, file: string): void {
+/** Removes a file by its path below a directory, with the folders that are empty then. */
+export function remove(root: string, file: string): void {
   rmSync(join(root, file));
   for (
     let folder = dirname(file);

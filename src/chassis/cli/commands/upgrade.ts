@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { writeFiles } from '../file-changes.ts';
+import { remove, writeFiles } from '../file-changes.ts';
 import { installPackages } from '../service/install-packages.ts';
 import { ownPackage, packageDirectory } from '../service/package-file.ts';
 import { copyTarball, packageSource } from '../service/package-source.ts';
@@ -35,7 +35,8 @@ export async function upgrade(args: string[]): Promise<void> {
   const files = Object.assign({}, ...due.map((one) => one.files), {
     'package.json': upgradedPackageFile(text, source.spec),
   }) as Record<string, string>;
-  const before = new Map(Object.keys(files).map((path) => [path, read(join(root, path))]));
+  const tarball = source.tarball === undefined ? [] : [source.spec.slice('file:'.length)];
+  const before = new Map([...Object.keys(files), ...tarball].map((path) => [path, read(join(root, path))]));
   copyTarball(source, root);
   writeFiles(root, files);
   if (values.install) install(root, before);
@@ -46,21 +47,21 @@ export async function upgrade(args: string[]): Promise<void> {
   console.log(`\n${changesSince(readFileSync(join(packageDirectory, 'CHANGELOG.md'), 'utf8'), installed ?? '0.0.0')}`);
 }
 
-function read(file: string): string | undefined {
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+function read(file: string): Buffer | undefined {
+  return existsSync(file) ? readFileSync(file) : undefined;
 }
 
 function installedVersion(root: string): string | undefined {
   const text = read(join(root, 'node_modules/slipway/package.json'));
-  return text === undefined ? undefined : JSON.parse(text).version;
+  return text === undefined ? undefined : JSON.parse(text.toString()).version;
 }
 
 /** @throws Error where npm fails, after the files are as they were */
-function install(root: string, before: ReadonlyMap<string, string | undefined>): void {
+function install(root: string, before: ReadonlyMap<string, Buffer | undefined>): void {
   if (installPackages(root)) return;
-  for (const [path, text] of before) {
-    if (text === undefined) rmSync(join(root, path), { force: true });
-    else writeFileSync(join(root, path), text);
+  for (const [path, content] of before) {
+    if (content === undefined) remove(root, path);
+    else writeFileSync(join(root, path), content);
   }
   throw new Error('npm could not install the packages of the new version; the files are as they were.');
 }

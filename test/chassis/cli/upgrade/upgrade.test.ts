@@ -1,6 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { baseFiles } from '../../../../src/chassis/cli/service/base-files.ts';
 import { ownPackage } from '../../../../src/chassis/cli/service/package-file.ts';
@@ -65,5 +67,34 @@ describe('codemods', () => {
       writeFileSync(join(root, file), text);
     }
     expect(Object.assign({}, ...codemods.map(({ files }) => files(service)))).toEqual({});
+  });
+});
+
+describe('an upgrade whose packages npm cannot install', () => {
+  it.each([
+    ['of a version', {}],
+    ['of a tarball', { 'vendor/slipway-0.9.0.tgz': 'older' }],
+    ['of a tarball of the same name', { 'vendor/slipway-1.0.0.tgz': 'older' }],
+  ])('leaves a service %s as it was', (_, vendored: Record<string, string>) => {
+    const directory = mkdtempSync(join(tmpdir(), 'slipway-upgrade-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const [root, tarball] = [join(directory, 'shop'), join(directory, 'slipway-1.0.0.tgz')];
+    writeFileSync(join(directory, 'npm'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    writeFileSync(tarball, 'newer');
+    mkdirSync(root);
+    if (Object.keys(vendored).length > 0) mkdirSync(join(root, 'vendor'));
+    const given = { 'package.json': '{"name":"shop","dependencies":{"slipway":"^0.9.0"}}', ...vendored };
+    for (const [file, text] of Object.entries(given)) writeFileSync(join(root, file), text);
+    const program = join(import.meta.dirname, '../../../../src/chassis/cli/main.ts');
+    const env = { PATH: directory };
+    const { status, stderr } = spawnSync(process.execPath, [program, 'upgrade', '--package', tarball], {
+      cwd: root,
+      env,
+    });
+    expect([status, String(stderr)]).toEqual([1, expect.stringContaining('the files are as they were.')]);
+    const paths = readdirSync(root, { recursive: true }) as string[];
+    const files = paths.filter((path) => statSync(join(root, path)).isFile());
+    expect(Object.fromEntries(files.map((path) => [path, readFileSync(join(root, path), 'utf8')]))).toEqual(given);
+    expect(paths.includes('vendor')).toBe(Object.keys(vendored).length > 0);
   });
 });
