@@ -5,7 +5,7 @@ import type { AppConfig } from './config/app-config.ts';
 import { buildInfo } from './config/build-info.ts';
 import { Configuration, type Environment, type Variables } from './config/environment.ts';
 import { defaultModulesDirectory } from './config/layout.ts';
-import { memoryLimit, rowStreamsIn } from './config/settings/memory-limit.ts';
+import { memoryLimit, recordsIn, rowStreamsIn } from './config/settings/memory-limit.ts';
 import { findService, runInService, serviceClosed, serviceOpened } from './context/current-service.ts';
 import type { RequestObserver } from './context/request-observer.ts';
 import { Database } from './database/client/database.ts';
@@ -13,6 +13,7 @@ import { type Container, createContainer } from './di/container.ts';
 import { ErrorReports, faultOf } from './errors/reporters/error-reports.ts';
 import { logReporter } from './errors/reporters/log-reporter.ts';
 import type { Reporter } from './errors/reporters/reporter.ts';
+import { RecordRoom } from './http/answers/record-room.ts';
 import { StreamShares } from './http/streams/stream-shares.ts';
 import { Closers } from './lifecycle/closers.ts';
 import { Health } from './lifecycle/health.ts';
@@ -67,6 +68,8 @@ export class Service {
   readonly rateLimits: RateLimitStore;
   /** The streams of rows under way, by caller. */
   readonly streams = new StreamShares(rowStreamsIn(memoryLimit()));
+  /** Room for the records of answers that are being made. */
+  readonly recordRoom: RecordRoom;
   /** See every request; one that is added later sees those that come after. */
   readonly observers: RequestObserver[] = [];
   readonly startUpReport: StartUpReport;
@@ -107,6 +110,7 @@ export class Service {
       log: this.logger,
     });
     this.errors = new ErrorReports(this.logger, [logReporter(this.logger), this.metrics.errorReporter, ...reporters]);
+    this.recordRoom = new RecordRoom(recordsIn(memoryLimit()), this.metrics.overload);
     this.database = new Database(this.metrics.database, this.logger);
     this.rateLimits = new RateLimitStore({ logger: this.logger, metrics: this.metrics.overload });
     this.health = new Health({ logger: this.logger, failures: () => this.startUpReport.failures });

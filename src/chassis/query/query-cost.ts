@@ -173,6 +173,17 @@ function includedFilterCost(rules: PolicyRules, where: Filter, parents: number):
   return cost < units.search ? cost : cost + parents * units.relatedSearch;
 }
 
+/** How many records a selection may give at most for this many parents, those and all related ones. */
+export function recordsOf(select: Selection, parents: number): number {
+  let records = parents;
+  for (const part of Object.values(select)) {
+    if (part === true) continue;
+    const { take, select: inner } = part as IncludedPart;
+    records += recordsOf(inner, isToMany(part) ? parents * take : parents);
+  }
+  return records;
+}
+
 interface IncludedPart {
   where?: Filter;
   orderBy?: unknown[];

@@ -34,6 +34,8 @@ export interface FindQuery {
    * (query-cost.ts); absent from queries that a program wrote itself.
    */
   readonly cost?: number;
+  /** Records that the answer may hold at most, related ones among them; absent from queries that a program wrote itself. */
+  readonly records?: number;
   readonly where?: Filter;
   readonly orderBy: Order;
   /** Records to read at most. With a cursor it is one more than `pageSize`, which tells whether another page follows. */

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { chargeRequest, currentPrincipal } from '../context/request-context.ts';
 import { PreconditionFailedException } from '../errors/exceptions.ts';
 import { entityTag, namesTag, readEntityTags } from '../http/answers/entity-tags.ts';
+import { admitList } from '../http/answers/record-room.ts';
 import { sendData, sendNoContent, sendNotModified, sendPage } from '../http/answers/responses.ts';
 import { parseBody } from '../http/bodies/parse-body.ts';
 import { queryParameters } from '../http/pipeline/query-parameters.ts';
@@ -49,21 +50,23 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   /** GET /<resources>: the records that match, unpaged and bounded; `X-Result-Limit` says by how many. */
   async list(request: Request, response: Response): Promise<void> {
     const query = this.#policyFor(request).parseFind(queryParameters(request));
-    chargeRequest(query.cost ?? 0);
     response.setHeader('X-Result-Limit', query.take);
-    const { completion } = query;
-    const found = await this.service.listStored(query);
-    if (!completion) return sendData(response, 200, found);
-    sendData(response, 200, await completion.of(found instanceof StoredJson ? found.records : found));
+    await admitList(query, async () => {
+      const { completion } = query;
+      const found = await this.service.listStored(query);
+      if (!completion) return sendData(response, 200, found);
+      sendData(response, 200, await completion.of(found instanceof StoredJson ? found.records : found));
+    });
   }
 
   /** GET /<resources>/paginated: one page of the records that match. */
   async paginated(request: Request, response: Response): Promise<void> {
     const query = this.#policyFor(request).parseSearch(queryParameters(request), this.#cursors());
-    chargeRequest(query.cost ?? 0);
-    const page = await this.service.paginate(query);
-    const { completion } = query;
-    sendPage(request, response, completion ? { ...page, data: await completion.of(page.data) } : page);
+    await admitList(query, async () => {
+      const page = await this.service.paginate(query);
+      const { completion } = query;
+      sendPage(request, response, completion ? { ...page, data: await completion.of(page.data) } : page);
+    });
   }
 
   /**

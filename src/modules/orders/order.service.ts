@@ -82,8 +82,7 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
 
   /** Expires what was placed too long ago and is not paid. Done again, it finds nothing to do. */
   expireUnpaid(signal: AbortSignal): Promise<void> {
-    const placedAt = { lt: new Date(Date.now() - this.#unpaidMs) };
-    const where = { status: { in: ['placed', 'declined'] }, placedAt };
+    const where = { status: { in: ['placed', 'declined'] }, placedAt: { lt: new Date(Date.now() - this.#unpaidMs) } };
     const expire = ({ id }: { id: string }) => this.#giveUp(id, 'expired').catch(ignoreConflict);
     return unscoped('orders of all tenants expire', () =>
       eachByItself(this.repository.each({ where, signal }), expire),

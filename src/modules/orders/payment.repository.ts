@@ -3,10 +3,7 @@ import { ownOrders } from './order.repository.ts';
 
 export class PaymentRepository extends Repository<'payment'> {
   protected readonly model = 'payment';
-  protected override readonly scope = (caller: Principal) => ({
-    tenantId: caller.tenantId,
-    order: ownOrders(caller),
-  });
+  protected override readonly scope = (caller: Principal) => ({ tenantId: caller.tenantId, order: ownOrders(caller) });
   protected override readonly audit = { into: 'change' } as const;
 
   /** The payment of an order that is under way. */

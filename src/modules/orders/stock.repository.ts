@@ -22,9 +22,8 @@ export class StockRepository extends Repository<'stock'> {
   async noteShortage(tenantId: string, productIds: string[]): Promise<void> {
     const of = { tenantId, productId: { in: productIds } };
     for (const { id, available, reorderBelow, lowSince } of await this.orm.stock.findMany({ where: of })) {
-      const isLow = available < reorderBelow;
-      if (isLow === (lowSince !== null)) continue;
-      await this.orm.stock.updateMany({ where: { id }, data: { lowSince: isLow ? new Date() : null } });
+      if (available < reorderBelow === (lowSince !== null)) continue;
+      await this.orm.stock.updateMany({ where: { id }, data: { lowSince: lowSince ? null : new Date() } });
     }
   }
 }

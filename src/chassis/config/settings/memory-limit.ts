@@ -8,6 +8,8 @@ const mostBudgetBytes = 67_108_864;
 const connectionBytes = 131_072;
 const mostConnections = 5000;
 const rowStreamBytes = 2_097_152;
+/** What a record takes while an answer is made of it: as an object, with its dates, as text and as bytes. */
+const recordBytes = 2560;
 
 /** The memory that this process may take, in bytes: the smaller of its container's limit and what its heap limit implies. */
 export function memoryLimit(): number {
@@ -24,6 +26,11 @@ export function connectionsIn(memoryBytes: number): number {
 /** How many answers of rows a process may stream at once: each holds what its source has read. */
 export function rowStreamsIn(memoryBytes: number): number {
   return Math.ceil(memoryBytes / rowStreamBytes);
+}
+
+/** How many records answers may hold at once while they are made. */
+export function recordsIn(memoryBytes: number): number {
+  return Math.ceil((memoryBytes * budgetShare) / recordBytes);
 }
 
 /** How many bytes a process may hold for clients that send slowly, and the same for clients that read slowly. */

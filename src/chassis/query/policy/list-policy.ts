@@ -16,7 +16,7 @@ import {
 import { checkRelated, isToMany, parseInclude } from '../parse/parse-include.ts';
 import { parseOrder, toOrder } from '../parse/parse-order.ts';
 import { parseSearchBox, parseWhere } from '../parse/parse-where.ts';
-import { queryCost, recordCost } from '../query-cost.ts';
+import { queryCost, recordCost, recordsOf } from '../query-cost.ts';
 import type { FindQuery, GetQuery, SearchQuery, Selection } from '../query-types.ts';
 import { type QuerySchemas, type SearchOptions, sanitizeSearchOptions } from '../search-options.ts';
 import { type Completion, planRead } from './completion.ts';
@@ -115,6 +115,7 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
       orderBy: toOrder(terms),
       take,
       cost,
+      records: recordsOf(select, take),
     };
   }
 
@@ -176,6 +177,7 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
       skip,
       count,
       cost: queryCost(rules, { ...parts, take: pageSize, skip, counts: count === 'exact' }),
+      records: recordsOf(select, pageSize),
     };
   }
 

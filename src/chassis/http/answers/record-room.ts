@@ -1,0 +1,155 @@
+import { findService } from '../../context/current-service.ts';
+import { chargeRequest, clientKey, getRequestContext, stopAbandoned } from '../../context/request-context.ts';
+import { ServiceUnavailableException } from '../../errors/exceptions.ts';
+
+/** Answers of this many records, related ones among them, take no part: there are many of them, and each is small. */
+const spared = 1000;
+/** What one address may have of all room, beyond its first answer. */
+const shareOfAddress = 0.5;
+const longestWaitMs = 2000;
+const mostWaitingOfAddress = 32;
+
+/** An answer that waits for its room. */
+interface Waiting {
+  readonly records: number;
+  readonly start: () => void;
+}
+
+/** Where requests are counted that are refused. */
+interface RoomMetrics {
+  shed(reason: 'share'): void;
+}
+
+/**
+ * Charges the request under way with what its list costs, and answers it once there is room for its records.
+ *
+ * @throws TooManyRequestsException for a client that has not that much left, and what `RecordRoom` raises
+ */
+export async function admitList(
+  { cost = 0, records = 0 }: { readonly cost?: number; readonly records?: number },
+  answer: () => Promise<void>,
+): Promise<void> {
+  chargeRequest(cost);
+  const room = findService()?.recordRoom;
+  await (room ? room.run(records, answer) : answer());
+}
+
+/**
+ * Room for the records that answers hold while they are made. An answer of tens of thousands of records takes many times
+ * the memory of its text, and the time of the event loop: a few at once would end a small pod. Those of one address have
+ * half of all room, and addresses take turns, so that nobody waits for all that another has asked for. The widest answer
+ * that policies allow may have more records than there is room for; it is made alone.
+ */
+export class RecordRoom {
+  readonly #most: number;
+  readonly #metrics: RoomMetrics;
+  #held = 0;
+  readonly #heldBy = new Map<string, number>();
+  /** By address, the one that had no turn for longest first. */
+  readonly #waiting = new Map<string, Set<Waiting>>();
+
+  /** @param most records of all answers that are made at once */
+  constructor(most: number, metrics: RoomMetrics) {
+    this.#most = most;
+    this.#metrics = metrics;
+  }
+
+  /** Records of all answers that are being made. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /**
+   * Runs `work`, which makes the answer of the request under way, once there is room.
+   *
+   * @param records that the answer may hold at most
+   * @throws ServiceUnavailableException after two seconds without room, and at once for an address of which 32 wait
+   */
+  async run<T>(records: number, work: () => Promise<T>): Promise<T> {
+    if (records <= spared) return work();
+    const client = clientKey(getRequestContext()?.ipAddress);
+    if (this.#isFree(client, records)) this.#hold(client, records);
+    else await this.#wait(client, records);
+    try {
+      stopAbandoned();
+      return await work();
+    } finally {
+      this.#giveBack(client, records);
+    }
+  }
+
+  #isFree(client: string, records: number): boolean {
+    if (this.#waiting.has(client) || !this.#hasShare(client, records)) return false;
+    // Nobody overtakes an address that waits for room only.
+    for (const [other, [first]] of this.#waiting) if (first && this.#hasShare(other, first.records)) return false;
+    return this.#fits(records);
+  }
+
+  #hasShare(client: string, records: number): boolean {
+    const own = this.#heldBy.get(client) ?? 0;
+    return own === 0 || own + records <= this.#most * shareOfAddress;
+  }
+
+  #fits(records: number): boolean {
+    return this.#held === 0 || this.#held + records <= this.#most;
+  }
+
+  #hold(client: string, records: number): void {
+    this.#held += records;
+    this.#heldBy.set(client, (this.#heldBy.get(client) ?? 0) + records);
+  }
+
+  #giveBack(client: string, records: number): void {
+    this.#held -= records;
+    const left = (this.#heldBy.get(client) ?? 0) - records;
+    if (left > 0) this.#heldBy.set(client, left);
+    else this.#heldBy.delete(client);
+    this.#startNext();
+  }
+
+  #startNext(): void {
+    for (const [client, [first]] of this.#waiting) {
+      if (!first || !this.#hasShare(client, first.records)) continue;
+      if (!this.#fits(first.records)) return;
+      this.#hold(client, first.records);
+      first.start();
+    }
+  }
+
+  #wait(client: string, records: number): Promise<void> {
+    const line = this.#waiting.get(client) ?? new Set();
+    if (line.size >= mostWaitingOfAddress) throw this.#refusal();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = () => {
+      clearTimeout(timer);
+      line.delete(waiting);
+      if (line.size === 0) this.#waiting.delete(client);
+    };
+    const waiting = {
+      records,
+      start: () => {
+        leave();
+        // Its address goes to the end.
+        if (this.#waiting.delete(client)) this.#waiting.set(client, line);
+        resolve();
+      },
+    };
+    const timer = setTimeout(() => {
+      leave();
+      reject(this.#refusal());
+      this.#startNext();
+    }, longestWaitMs);
+    line.add(waiting);
+    this.#waiting.set(client, line);
+    return promise;
+  }
+
+  #refusal(): ServiceUnavailableException {
+    this.#metrics.shed('share');
+    return new ServiceUnavailableException(
+      'Requests of many records are under way; ask for fewer records, or try again in a moment',
+      undefined,
+      { headers: { 'Retry-After': '1' }, stack: false },
+    );
+  }
+}

@@ -1,0 +1,105 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { ServiceUnavailableException } from '../../../../src/chassis/errors/exceptions.ts';
+import { RecordRoom } from '../../../../src/chassis/http/answers/record-room.ts';
+
+const quiet = { shed: () => undefined };
+
+/** An answer of one address, which is being made until `finish` is called. */
+function answer(room: RecordRoom, ipAddress: string, records: number, request: object = {}) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const answer = { begun: false, finish: resolve, done: Promise.resolve() };
+  const work = () => {
+    answer.begun = true;
+    return promise;
+  };
+  answer.done = runWithRequestContext({ ipAddress, ...request } as RequestContext, () => room.run(records, work));
+  answer.done.catch(() => undefined);
+  return answer;
+}
+
+const begun = async (...answers: { begun: boolean }[]) => {
+  await turn();
+  return answers.map((answer) => answer.begun);
+};
+
+describe('room for the records of answers', () => {
+  it('takes those of all addresses up to its size, and the next as soon as there is room', async () => {
+    const room = new RecordRoom(10_000, quiet);
+    const from = (host: number) => answer(room, `192.0.2.${host}`, 4000);
+    const [first, second, third] = [from(1), from(2), from(3)] as const;
+    expect(await begun(first, second, third)).toEqual([true, true, false]);
+    first.finish();
+    expect(await begun(third)).toEqual([true]);
+  });
+
+  it('is taken by one address for a half only, so that others find some', async () => {
+    const room = new RecordRoom(10_000, quiet);
+    const own = [1, 2, 3].map(() => answer(room, '192.0.2.1', 2000));
+    const other = answer(room, '192.0.2.2', 2000);
+    expect(await begun(...own, other)).toEqual([true, true, false, true]);
+    own[0]?.finish();
+    expect(await begun(...own)).toEqual([true, true, true]);
+  });
+
+  it('is given in turns of the addresses, so that nobody waits for all that another asks for', async () => {
+    const room = new RecordRoom(10_000, quiet);
+    const own = [1, 2, 3].map(() => answer(room, '192.0.2.1', 9000));
+    const other = answer(room, '192.0.2.2', 9000);
+    own[0]?.finish();
+    await turn();
+    own[1]?.finish();
+    expect(await begun(...own, other)).toEqual([true, true, false, true]);
+  });
+
+  it('is not taken by small answers that come while a large one waits for it', async () => {
+    const room = new RecordRoom(10_000, quiet);
+    const [under, large] = [answer(room, '192.0.2.1', 6000), answer(room, '192.0.2.2', 9000)];
+    const small = answer(room, '192.0.2.3', 2000);
+    expect(await begun(under, large, small)).toEqual([true, false, false]);
+    under.finish();
+    expect(await begun(large, small)).toEqual([true, false]);
+  });
+
+  it('is had alone by an answer that is larger than all of it', async () => {
+    const room = new RecordRoom(10_000, quiet);
+    const [small, huge] = [answer(room, '192.0.2.1', 2000), answer(room, '192.0.2.2', 30_000)];
+    expect(await begun(small, huge)).toEqual([true, false]);
+    small.finish();
+    expect(await begun(huge, answer(room, '192.0.2.3', 1001))).toEqual([true, false]);
+  });
+
+  it('is no matter of ordinary answers', async () => {
+    const room = new RecordRoom(10_000, quiet);
+    answer(room, '192.0.2.1', 30_000);
+    expect(await begun(answer(room, '192.0.2.1', 1000))).toEqual([true]);
+  });
+
+  it('is refused with 503 after two seconds, and at once to an address of which many wait', async () => {
+    const shed: string[] = [];
+    const room = new RecordRoom(10_000, { shed: (reason) => shed.push(reason) });
+    vi.useFakeTimers();
+    const first = answer(room, '192.0.2.1', 9000);
+    const waiting = Array.from({ length: 32 }, () => answer(room, '192.0.2.1', 9000));
+    await expect(answer(room, '192.0.2.1', 9000).done).rejects.toBeInstanceOf(ServiceUnavailableException);
+    vi.advanceTimersByTime(2000);
+    vi.useRealTimers();
+    for (const { done } of waiting) await expect(done).rejects.toMatchObject({ headers: { 'Retry-After': '1' } });
+    expect(shed).toEqual(Array(33).fill('share'));
+    first.finish();
+    await first.done;
+    expect(room.held).toBe(0);
+    expect(await begun(answer(room, '192.0.2.1', 9000))).toEqual([true]);
+  });
+
+  it('is given back by who went away while it waited, and by what fails', async () => {
+    const room = new RecordRoom(10_000, quiet);
+    const first = answer(room, '192.0.2.1', 9000);
+    const gone = answer(room, '192.0.2.2', 9000, { abortReason: 'gone' });
+    first.finish();
+    await expect(gone.done).rejects.toThrow('gone');
+    await expect(room.run(2000, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect([gone.begun, room.held]).toEqual([false, 0]);
+  });
+});

@@ -1,0 +1,53 @@
+import express from 'express';
+import request from 'supertest';
+import { afterAll, expect, it } from 'vitest';
+import { serviceClosed, serviceOpened } from '../../../src/chassis/context/current-service.ts';
+import { RecordRoom } from '../../../src/chassis/http/answers/record-room.ts';
+import { publicAccess } from '../../../src/chassis/http/pipeline/middleware.ts';
+import { createCursorCodec } from '../../../src/chassis/query/paging/cursor.ts';
+import { ServicePolicies } from '../../../src/chassis/query/policy/service-policies.ts';
+import { ResourceController } from '../../../src/chassis/resource/resource-controller.ts';
+import { resourceRouter } from '../../../src/chassis/resource/resource-router.ts';
+import { ResourceService } from '../../../src/chassis/resource/resource-service.ts';
+import { categorySchemas } from '../../fixtures/service/modules/catalog/catalog.schema.ts';
+
+const room = new RecordRoom(1, { shed: () => undefined });
+const service = { recordRoom: room, policies: new ServicePolicies() } as never;
+serviceOpened(service);
+afterAll(() => serviceClosed(service));
+
+/** Notes how many records each answer has room for while it is made. */
+class CategoryService extends ResourceService {
+  readonly held: number[] = [];
+
+  override list() {
+    this.held.push(room.held);
+    return Promise.resolve([]);
+  }
+
+  override async paginate() {
+    return { data: await this.list(), page: 1, pageSize: 1, total: 0 };
+  }
+}
+
+class CategoryController extends ResourceController<CategoryService> {
+  readonly schemas = categorySchemas as never;
+}
+
+it('are made in room for as many records as they may hold, related ones among them', async () => {
+  const categories = new CategoryService({ repository: {} as never });
+  const cursors = createCursorCodec('a secret of the tests, 32 letters or more');
+  const controller = new CategoryController({ service: categories, cursors });
+  const app = request(express().use(resourceRouter('/categories', controller, { read: publicAccess })));
+  const include = JSON.stringify({ products: { take: 50, include: { category: true } } });
+  for (const path of ['/categories', '/categories/paginated']) {
+    await app
+      .get(path)
+      .query({ include, ...(path === '/categories' ? {} : { pageSize: 20 }) })
+      .expect(200);
+    await app.get(path).expect(200);
+  }
+  // So many parents, 50 of their products and the category of each; what has few records takes no room.
+  expect(categories.held).toEqual([100 * 101, 0, 20 * 101, 0]);
+  expect(room.held).toBe(0);
+});
