@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { remove, writeFiles } from '../file-changes.ts';
+import { orUndo, remove, writeFiles } from '../file-changes.ts';
 import { installPackages } from '../service/install-packages.ts';
 import { ownPackage, packageDirectory } from '../service/package-file.ts';
 import { copyTarball, packageSource } from '../service/package-source.ts';
@@ -14,7 +14,8 @@ const options = { package: { type: 'string' }, install: { type: 'boolean', defau
 
 /**
  * Brings the service of the working directory to the version of this program: its packages, what the version has to change
- * in its files, and tells what has changed. Where npm cannot install the packages, the files are as they were.
+ * in its files, and tells what has changed. Where npm cannot install the packages, or a signal ends the program, the files
+ * are as they were. The tarball that the service had before goes.
  *
  * @throws Error where there is no service, or one of a newer version
  */
@@ -37,9 +38,17 @@ export async function upgrade(args: string[]): Promise<void> {
   }) as Record<string, string>;
   const tarball = source.tarball === undefined ? [] : [source.spec.slice('file:'.length)];
   const before = new Map([...Object.keys(files), ...tarball].map((path) => [path, read(join(root, path))]));
-  copyTarball(source, root);
-  writeFiles(root, files);
-  if (values.install) install(root, before);
+  await orUndo(
+    async () => {
+      copyTarball(source, root);
+      writeFiles(root, files);
+      if (values.install && !installPackages(root)) {
+        throw new Error('npm could not install the packages of the new version; the files are as they were.');
+      }
+    },
+    () => putBack(root, before),
+  );
+  if (dependencies['slipway'] !== source.spec) removeTarball(root, dependencies['slipway']);
   console.log(`${name} is on slipway ${own}; it was on ${installed ?? 'a version that is not installed'}.`);
   for (const { codemod, files: changed } of due) {
     if (Object.keys(changed).length > 0) console.log(`- ${codemod.what}: ${Object.keys(changed).join(', ')}`);
@@ -56,12 +65,15 @@ function installedVersion(root: string): string | undefined {
   return text === undefined ? undefined : JSON.parse(text.toString()).version;
 }
 
-/** @throws Error where npm fails, after the files are as they were */
-function install(root: string, before: ReadonlyMap<string, Buffer | undefined>): void {
-  if (installPackages(root)) return;
+/** Where a service took the chassis from a tarball, it has a copy of its own. */
+function removeTarball(root: string, spec: string): void {
+  const path = /^file:(vendor\/slipway-[^/]+\.tgz)$/.exec(spec)?.[1];
+  if (path !== undefined && existsSync(join(root, path))) remove(root, path);
+}
+
+function putBack(root: string, before: ReadonlyMap<string, Buffer | undefined>): void {
   for (const [path, content] of before) {
-    if (content === undefined) remove(root, path);
-    else writeFileSync(join(root, path), content);
+    if (content !== undefined) writeFileSync(join(root, path), content);
+    else if (existsSync(join(root, path))) remove(root, path);
   }
-  throw new Error('npm could not install the packages of the new version; the files are as they were.');
 }

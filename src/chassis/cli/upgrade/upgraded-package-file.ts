@@ -1,4 +1,5 @@
 import { ownPackage, packageFile } from '../service/package-file.ts';
+import { isNewer } from './changes-since.ts';
 
 interface PackageFile {
   readonly name: string;
@@ -10,7 +11,7 @@ interface PackageFile {
 
 /**
  * package.json of a service with the versions that this version of the chassis is tested with, of the packages that it
- * names, and with the scripts that it lacks. All else stays.
+ * names in older ones, and with the scripts that it lacks. All else stays.
  *
  * @param text package.json as it is
  * @param slipway where npm finds the chassis
@@ -22,7 +23,7 @@ export function upgradedPackageFile(text: string, slipway: string, own = ownPack
   ) as Required<PackageFile>;
   const known = { ...fresh.devDependencies, ...fresh.dependencies };
   const upgraded = (packages: Record<string, string> = {}) =>
-    Object.fromEntries(Object.entries(packages).map(([name, version]) => [name, known[name] ?? version]));
+    Object.fromEntries(Object.entries(packages).map(([name, version]) => [name, newerOf(version, known[name])]));
   const content = {
     ...given,
     scripts: { ...fresh.scripts, ...given.scripts },
@@ -32,4 +33,10 @@ export function upgradedPackageFile(text: string, slipway: string, own = ownPack
     allowScripts: { ...(fresh['allowScripts'] as object), ...(given['allowScripts'] as object | undefined) },
   };
   return `${JSON.stringify(content, undefined, 2)}\n`;
+}
+
+/** A service that went ahead of the chassis with a package stays there. */
+function newerOf(given: string, known = given): string {
+  const [own, tested] = [given, known].map((range) => range.replace(/^[\^~>=v\s]+/, ''));
+  return isNewer(own as string, tested as string) ? given : known;
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { baseFiles } from '../../../../src/chassis/cli/service/base-files.ts';
@@ -32,17 +32,18 @@ describe('an upgraded package.json', () => {
     name: 'shop',
     version: '3.2.1',
     scripts: { start: 'node --inspect src/main.ts' },
-    dependencies: { express: '4.0.0', lodash: '^4.0.0', slipway: 'file:vendor/slipway-0.9.0.tgz' },
+    dependencies: { express: '4.0.0', lodash: '^4.0.0', slipway: 'file:vendor/slipway-0.9.0.tgz', zod: '^99.0.0' },
     devDependencies: { vitest: '1.0.0' },
     overrides: { mine: '1.0.0' },
   };
   const upgraded = JSON.parse(upgradedPackageFile(JSON.stringify(given), '^1.0.0', own));
 
-  it('names the versions that the chassis is tested with, and adds no package', () => {
+  it('names the versions that the chassis is tested with where it had older ones, and adds no package', () => {
     expect(upgraded.dependencies).toEqual({
       express: own.peerDependencies['express'],
       lodash: '^4.0.0',
       slipway: '^1.0.0',
+      zod: '^99.0.0',
     });
     expect(upgraded.devDependencies).toEqual({ vitest: own.peerDependencies['vitest'] });
   });
@@ -70,31 +71,51 @@ describe('codemods', () => {
   });
 });
 
-describe('an upgrade whose packages npm cannot install', () => {
-  it.each([
-    ['of a version', {}],
-    ['of a tarball', { 'vendor/slipway-0.9.0.tgz': 'older' }],
-    ['of a tarball of the same name', { 'vendor/slipway-1.0.0.tgz': 'older' }],
-  ])('leaves a service %s as it was', (_, vendored: Record<string, string>) => {
-    const directory = mkdtempSync(join(tmpdir(), 'slipway-upgrade-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
-    const [root, tarball] = [join(directory, 'shop'), join(directory, 'slipway-1.0.0.tgz')];
-    writeFileSync(join(directory, 'npm'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-    writeFileSync(tarball, 'newer');
-    mkdirSync(root);
-    if (Object.keys(vendored).length > 0) mkdirSync(join(root, 'vendor'));
-    const given = { 'package.json': '{"name":"shop","dependencies":{"slipway":"^0.9.0"}}', ...vendored };
-    for (const [file, text] of Object.entries(given)) writeFileSync(join(root, file), text);
-    const program = join(import.meta.dirname, '../../../../src/chassis/cli/main.ts');
-    const env = { PATH: directory };
-    const { status, stderr } = spawnSync(process.execPath, [program, 'upgrade', '--package', tarball], {
-      cwd: root,
-      env,
-    });
-    expect([status, String(stderr)]).toEqual([1, expect.stringContaining('the files are as they were.')]);
-    const paths = readdirSync(root, { recursive: true }) as string[];
-    const files = paths.filter((path) => statSync(join(root, path)).isFile());
-    expect(Object.fromEntries(files.map((path) => [path, readFileSync(join(root, path), 'utf8')]))).toEqual(given);
+/** Upgrades a service of these files by a tarball, with this as npm, and gives what came of it. */
+function upgradeBy(npm: string, given: Record<string, string>) {
+  const directory = mkdtempSync(join(tmpdir(), 'slipway-upgrade-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const [root, tarball] = [join(directory, 'shop'), join(directory, 'slipway-1.0.0.tgz')];
+  writeFileSync(join(directory, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
+  writeFileSync(tarball, 'newer');
+  mkdirSync(root);
+  for (const [file, text] of Object.entries(given)) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  }
+  const program = join(import.meta.dirname, '../../../../src/chassis/cli/main.ts');
+  const args = [program, 'upgrade', '--package', tarball];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, env: { PATH: directory } });
+  const paths = readdirSync(root, { recursive: true }) as string[];
+  const files = paths.filter((path) => statSync(join(root, path)).isFile());
+  const left = Object.fromEntries(files.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+  return { status, stderr: String(stderr), paths, left };
+}
+
+const vendors = [
+  ['of a version', '^0.9.0', {}],
+  ['of a tarball', 'file:vendor/slipway-0.9.0.tgz', { 'vendor/slipway-0.9.0.tgz': 'older' }],
+  ['of a tarball of the same name', 'file:vendor/slipway-1.0.0.tgz', { 'vendor/slipway-1.0.0.tgz': 'older' }],
+] as const;
+
+describe('an upgrade', () => {
+  it.each(
+    vendors.flatMap(([of, slipway, vendored]) =>
+      ['exit 1', 'kill -INT $PPID; exit 1'].map((npm) => ({ of, slipway, vendored, npm })),
+    ),
+  )('whose packages npm cannot install ($npm) leaves a service $of as it was', ({ slipway, vendored, npm }) => {
+    const packages = `{"name":"shop","dependencies":{"slipway":"${slipway}"}}`;
+    const { status, stderr, paths, left } = upgradeBy(npm, { 'package.json': packages, ...vendored });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('the files are as they were.')]);
+    expect(left).toEqual({ 'package.json': packages, ...vendored });
     expect(paths.includes('vendor')).toBe(Object.keys(vendored).length > 0);
+  });
+
+  it.each(vendors)('of a service %s leaves the new tarball alone in vendor/', (_, slipway, vendored) => {
+    const packages = `{"name":"shop","dependencies":{"slipway":"${slipway}"}}`;
+    const { paths, left } = upgradeBy('exit 0', { 'package.json': packages, ...vendored });
+    expect(paths.filter((path) => path.startsWith('vendor/'))).toEqual(['vendor/slipway-1.0.0.tgz']);
+    expect(left['vendor/slipway-1.0.0.tgz']).toBe('newer');
+    expect(JSON.parse(left['package.json'] ?? '').dependencies.slipway).toBe('file:vendor/slipway-1.0.0.tgz');
   });
 });
