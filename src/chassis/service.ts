@@ -5,7 +5,7 @@ import type { AppConfig } from './config/app-config.ts';
 import { buildInfo } from './config/build-info.ts';
 import { Configuration, type Environment, type Variables } from './config/environment.ts';
 import { defaultModulesDirectory } from './config/layout.ts';
-import { memoryLimit, recordsIn, rowStreamsIn } from './config/settings/memory-limit.ts';
+import { formsIn, memoryLimit, recordsIn, rowStreamsIn } from './config/settings/memory-limit.ts';
 import { findService, runInService, serviceClosed, serviceOpened } from './context/current-service.ts';
 import type { RequestObserver } from './context/request-observer.ts';
 import { Database } from './database/client/database.ts';
@@ -24,6 +24,7 @@ import { type Started, startUp } from './start.ts';
 import { createLogger, type Logger, masksOf } from './telemetry/logger.ts';
 import { Metrics } from './telemetry/metrics/metrics.ts';
 import type { LogMasks } from './telemetry/redact.ts';
+import { ComingForms } from './uploads/coming-forms.ts';
 
 /** What a service is made with, beside its configuration. */
 export interface ServiceOptions {
@@ -70,6 +71,8 @@ export class Service {
   readonly streams = new StreamShares(rowStreamsIn(memoryLimit()));
   /** Room for the records of answers that are being made. */
   readonly recordRoom: RecordRoom;
+  /** The forms with files that come in. */
+  readonly forms = new ComingForms(formsIn(memoryLimit()));
   /** See every request; one that is added later sees those that come after. */
   readonly observers: RequestObserver[] = [];
   readonly startUpReport: StartUpReport;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { toException } from '../errors/convert-error.ts';
 import {
   BadRequestException,
@@ -13,6 +13,7 @@ import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import type { FileStore } from './files/file-store.ts';
 import { localFiles } from './files/local-files.ts';
 import { type ImageType, imageExtensions } from './image-type.ts';
+import { formParser, readForm } from './read-form.ts';
 import { type HiddenFile, orStorageFailure, publishUpload, removeFile, uploadStorage } from './upload-storage.ts';
 import type { Reservation, UploadQuota } from './upload-usage.ts';
 
@@ -60,13 +61,10 @@ export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
   const { field, maxBytes, types = allTypes } = options;
   const files = storeOf(options);
   const storage = { field, types, files };
-  const limits = { fileSize: maxBytes, files: 1, fields: 20, fieldSize: 65_536, parts: 21 };
   const ownerOf = options.owner ?? uploaderOf;
   let receive: RequestHandler | undefined;
   async function open(): Promise<RequestHandler> {
-    // Most services take no uploads, and their start need not load this.
-    const { default: multer } = await import('multer');
-    return multer({ storage: uploadStorage(storage), limits }).single(field);
+    return (await formParser({ storage: uploadStorage(storage) }, maxBytes)).single(field);
   }
   return async function receiveFile(req, res, next) {
     let reservation: Reservation | undefined;
@@ -124,13 +122,6 @@ export async function removeUpload(directory: string, name: string): Promise<voi
     throw new InternalServerErrorException(`Expected the name of an uploaded file, found ${JSON.stringify(name)}`);
   }
   await removeFile(join(directory, name));
-}
-
-function readForm(receive: RequestHandler, req: Request, res: Response): Promise<void> {
-  return new Promise((done, fail) => {
-    const next: NextFunction = (error?: unknown) => (error ? fail(error) : done());
-    receive(req, res, next);
-  });
 }
 
 function missingFile(field: string): BadRequestException {

@@ -4,8 +4,8 @@ import { stripJpeg } from './metadata/strip-jpeg.ts';
 import { stripPng } from './metadata/strip-png.ts';
 import { stripWebp } from './metadata/strip-webp.ts';
 
-/** Takes an image apart and gives the pieces that show it, in order; undefined for one that is damaged. */
-type Strip = (image: Buffer) => Buffer[] | undefined;
+/** What shows an image; undefined for one that is damaged. */
+type Strip = (image: Buffer) => Buffer | undefined;
 
 const strips: Readonly<Record<ImageType, Strip>> = {
   'image/jpeg': stripJpeg,
@@ -16,10 +16,11 @@ const strips: Readonly<Record<ImageType, Strip>> = {
 
 /**
  * An image without what cameras and programs write beside the picture: place, time, device, owner, comments, previews and
- * whatever follows its end. Colours stay as they are, and so does the way up. Pixels are not touched. Time and memory are in proportion to the image.
+ * whatever follows its end. Colours stay as they are, and so does the way up. Pixels are not touched. Time is in proportion to the
+ * image, and so is memory: as much again, twice as much for a JPEG that is turned.
  *
- * @returns the pieces of the image, parts of `image` itself; undefined for one that is damaged or cut off
+ * @returns undefined for one that is damaged or cut off
  */
-export function stripMetadata(image: Buffer, type: ImageType): Buffer[] | undefined {
+export function stripMetadata(image: Buffer, type: ImageType): Buffer | undefined {
   return strips[type](image);
 }

@@ -5,11 +5,15 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { RequestHandler } from 'express';
 import request from 'supertest';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { BaseException } from '../../../src/chassis/errors/exceptions.ts';
 import { bodyParser } from '../../../src/chassis/http/bodies/body-parser.ts';
+import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
+import type { Service } from '../../../src/chassis/service.ts';
+import { ComingForms } from '../../../src/chassis/uploads/coming-forms.ts';
 import { receiveUpload, uploadedFile } from '../../../src/chassis/uploads/receive-upload.ts';
 import { images, pngChunk } from '../../support/images.ts';
 import { bareApp } from '../http/bare-app.ts';
@@ -173,6 +177,30 @@ describe('receiveUpload', () => {
     expect((await request(app).post('/').attach('avatar', png, 'a.png')).status).toBe(500);
     expect(stored[0]).toHaveLength(1);
     await expect.poll(() => readdir(directory)).toEqual([]);
+  });
+
+  it('has the oldest of too many that come in at once give way, and leaves nothing of it behind', async () => {
+    const service = { forms: new ComingForms(4) } as Service;
+    const upload = receiveUpload({ field: 'avatar', maxBytes: 100_000, directory, quota: roomy });
+    await using server = await listening(createServer(bareApp([requestPipeline({ service }), upload, answer])));
+    const atOnce = 3;
+    const begin = async () => {
+      const socket = connect(server.port, '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      socket.write(
+        'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 50000\r\n\r\n' +
+          '--x\r\nContent-Disposition: form-data; name="avatar"; filename="a.png"\r\n\r\n',
+      );
+      socket.write(png);
+      return socket;
+    };
+    const first = text(await begin());
+    await expect.poll(() => readdir(directory)).toHaveLength(1);
+    const [oldest] = await readdir(directory);
+    await Promise.all(Array.from({ length: atOnce }, begin));
+    expect(await first).toMatch(/^HTTP\/1.1 503 .*Retry-After: 1/is);
+    await expect.poll(() => readdir(directory), { timeout: 5000 }).toHaveLength(atOnce);
+    expect(await readdir(directory)).not.toContain(oldest);
   });
 
   it('leaves nothing behind when the client goes away half-way', async () => {

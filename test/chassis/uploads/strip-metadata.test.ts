@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { ImageType } from '../../../src/chassis/uploads/image-type.ts';
 import { exifOrientation, tiffOrientation } from '../../../src/chassis/uploads/metadata/exif-orientation.ts';
@@ -6,6 +8,15 @@ import { gifBlocks, images, jpegSegment, pngChunk, webpChunk } from '../../suppo
 
 const place = Buffer.from('GPS 52.5,13.4 of an owner');
 const pixels = Buffer.alloc(600, 7);
+const empty = Buffer.alloc(0);
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+function heapInUse(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
 
 /** An Exif directory with an orientation and a text; little-endian, as cameras write it. */
 function exif(orientation: number): Buffer {
@@ -15,7 +26,7 @@ function exif(orientation: number): Buffer {
   return Buffer.concat([Buffer.from('Exif\0\0'), head, turned, text, place]);
 }
 
-const stripped = (image: Buffer, type: ImageType) => Buffer.concat(stripMetadata(image, type) ?? []);
+const stripped = (image: Buffer, type: ImageType) => stripMetadata(image, type) ?? Buffer.alloc(0);
 
 const types: [ImageType, clean: Buffer, tagged: Buffer][] = [
   [
@@ -104,6 +115,28 @@ describe.each(types)('stripMetadata of %s', (type, clean, tagged) => {
       }
     }
     expect(performance.now() - started).toBeLessThan(5000);
+  });
+});
+
+describe('an image of hundreds of thousands of parts', () => {
+  const ofParts = (part: Buffer) => Buffer.alloc(part.length * Math.floor(1_500_000 / part.length), part);
+  const kept = Buffer.from('21f900', 'hex');
+  const removed = Buffer.from('21fe00', 'hex');
+
+  it.each<[string, ImageType, (parts: Buffer) => Buffer, kept: Buffer, removed: Buffer]>([
+    ['GIF', 'image/gif', (parts) => images.gif(pixels, parts), kept, removed],
+    ['PNG', 'image/png', (parts) => images.png(pixels, parts), pngChunk('IDAT', empty), pngChunk('tEXt', empty)],
+    ['JPEG', 'image/jpeg', (parts) => images.jpg(pixels, parts), jpegSegment(0xc0, empty), jpegSegment(0xfe, empty)],
+    ['WebP', 'image/webp', (parts) => images.webp(pixels, parts), webpChunk('ALPH', empty), webpChunk('EXIF', empty)],
+  ])('of the type %s takes no more memory than its bytes', (_name, type, image, shown, hidden) => {
+    const whole = image(ofParts(shown));
+    const mixed = image(ofParts(Buffer.concat([shown, hidden])));
+    const before = heapInUse();
+    const [same, left] = [whole, mixed].map((made) => stripMetadata(made, type) as Buffer);
+    expect(heapInUse() - before).toBeLessThan(5_000_000);
+    expect(same?.equals(whole)).toBe(true);
+    const count = Math.floor(1_500_000 / (shown.length + hidden.length));
+    expect(left?.length).toBe(image(Buffer.alloc(count * shown.length, shown)).length);
   });
 });
 

@@ -10,6 +10,7 @@ import { leaveRawBody } from './raw-bodies.ts';
 import { readBody } from './read-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
 import { deferBody, hasBody, mediaType, methodsWithBody, readingOf, waitsForContinue } from './request-body.ts';
+import { holdUnread } from './unread-body.ts';
 
 /** A shorter one costs next to nothing, whatever it holds; in characters. */
 const longText = 4_096;
@@ -38,7 +39,8 @@ interface BodyParserOptions {
  * @throws BadRequestException for a body that is not valid JSON or UTF-8, nests too deep or holds a key such as `__proto__`
  * @throws PayloadTooLargeException for a body beyond the limit, or of more than 50,000 values
  * @throws UnsupportedMediaTypeException for POST, PUT and PATCH with a type, character set or encoding that is not read
- * @throws ServiceUnavailableException for the oldest incoming bodies while all together hold more than the budget
+ * @throws ServiceUnavailableException for the oldest incoming bodies while all together hold more than the budget, those that
+ * no route reads yet among them
  */
 export function bodyParser(options: BodyParserOptions): RequestHandler {
   const { limitBytes, budgetBytes = 67_108_864, deferExpected = false, isRaw = () => false } = options;
@@ -57,15 +59,18 @@ export function bodyParser(options: BodyParserOptions): RequestHandler {
       req.body = reading ? parse(decodeText(body, charset)) : body;
     });
   }
-  function parseBody(req: Request, _res: Response, next: NextFunction): unknown {
+  function parseBody(req: Request, res: Response, next: NextFunction): unknown {
     if (isRaw(req)) {
       leaveRaw(req);
+      holdUnread(req, res, limits.budget);
       return next();
     }
     const type = mediaType(req);
     const reading = readingOf(type);
     if (reading === undefined) {
-      return type.startsWith('multipart/') || !methodsWithBody.has(req.method) ? next() : next(unreadable(type));
+      if (!type.startsWith('multipart/') && methodsWithBody.has(req.method)) return next(unreadable(type));
+      holdUnread(req, res, limits.budget);
+      return next();
     }
     const charset = charsetOf(req.headers['content-type'] ?? '');
     // JSON is Unicode (RFC 8259, 8.1).
@@ -73,6 +78,7 @@ export function bodyParser(options: BodyParserOptions): RequestHandler {
     const parse = reading === 'json' ? parseJson : parseUrlEncoded;
     if (!deferExpected || !waitsForContinue(req)) return void read(req, parse, charset).then(() => next(), next);
     deferBody(req, () => read(req, parse, charset));
+    holdUnread(req, res, limits.budget);
     next();
   }
   return onlyIf(hasBody, parseBody);

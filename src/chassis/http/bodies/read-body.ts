@@ -26,7 +26,7 @@ const loosePieces = 32;
 const chunkSize = 131_072;
 
 /** What a request holds of memory while its body comes in, beside the body: measured, on Node 24. */
-const requestBytes = 24_576;
+export const requestBytes = 24_576;
 
 /** How much of a body is read. */
 interface BodyLimits {
@@ -107,7 +107,8 @@ function tooLarge(limitBytes: number): PayloadTooLargeException {
   return new PayloadTooLargeException(`The request body is larger than ${limitBytes} bytes`);
 }
 
-function tooManyBodies(): ServiceUnavailableException {
+/** What a body is refused with that has to give way to others. */
+export function tooManyBodies(): ServiceUnavailableException {
   const headers = { 'Retry-After': '1', Connection: 'close' };
   return new ServiceUnavailableException('Too many request bodies are coming in; try again', undefined, { headers });
 }

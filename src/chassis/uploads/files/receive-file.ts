@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler } from 'express';
 import type { StorageEngine } from 'multer';
 import {
   BadRequestException,
@@ -16,6 +16,7 @@ import { withoutBidi } from '../../http/answers/content-disposition.ts';
 import { onRequestFailure } from '../../http/answers/request-failure.ts';
 import { requestContextOf } from '../../http/pipeline/request-context-of.ts';
 import { imageExtensions, imageHeadLength, imageType } from '../image-type.ts';
+import { formParser, readForm } from '../read-form.ts';
 import { orStorageFailure, removeFile } from '../upload-storage.ts';
 import type { Reservation } from '../upload-usage.ts';
 import { extensions, type FileStore, type StoredFile, type Visibility } from './file-store.ts';
@@ -52,12 +53,11 @@ export function receiveFile({
   types,
   visibility = 'private',
 }: ReceiveFileOptions): RequestHandler {
-  const limits = { fileSize: maxBytes, files: 1, fields: 20, fieldSize: 65_536, parts: 21 };
   let receive: RequestHandler | undefined;
   async function open(): Promise<RequestHandler> {
-    const { default: multer } = await import('multer');
+    const storage = incomingStorage({ files, field, types });
     // Browsers write file names in UTF-8.
-    return multer({ storage: incomingStorage({ files, field, types }), limits, defParamCharset: 'utf8' }).single(field);
+    return (await formParser({ storage, defParamCharset: 'utf8' }, maxBytes)).single(field);
   }
   return async function receiveAnyFile(req, res, next) {
     let reservation: Reservation | undefined;
@@ -158,13 +158,6 @@ function safeName(name: string): string {
     .replaceAll(/\p{Cc}/gu, '')
     .slice(0, 255)
     .toWellFormed();
-}
-
-function readForm(receive: RequestHandler, req: Request, res: Response): Promise<void> {
-  return new Promise((done, fail) => {
-    const next: NextFunction = (error?: unknown) => (error ? fail(error) : done());
-    receive(req, res, next);
-  });
 }
 
 function fileException(error: unknown, field: string, maxBytes: number): unknown {

@@ -1,29 +1,36 @@
 import { exifOrientation, orientationSegment } from './exif-orientation.ts';
+import { KeptBytes } from './kept-bytes.ts';
 
 const marker = { start: 0xd8, end: 0xd9, scan: 0xda, app0: 0xe0, app1: 0xe1, app2: 0xe2, app14: 0xee, comment: 0xfe };
 const colourProfile = Buffer.from('ICC_PROFILE\0');
 const upright = 1;
+const headLength = 4;
+/** Of an Exif segment that says how a picture is turned. */
+const shortestExif = 32;
 
 /**
  * A JPEG without its application segments and comments, but for those that decide about colours (JFIF, ICC, Adobe) and the
  * orientation, which is rewritten. Ends where the first picture ends, so previews and videos after it are removed.
  */
-export function stripJpeg(image: Buffer): Buffer[] | undefined {
-  const kept: Buffer[] = [image.subarray(0, 2)];
+export function stripJpeg(image: Buffer): Buffer | undefined {
+  const kept = new KeptBytes(image);
+  kept.keep(0, 2);
   let orientation = upright;
   for (let at = 2; at + 2 <= image.length; ) {
     if (image[at] !== 0xff) return undefined;
     const code = image[at + 1] ?? 0;
     if (code === 0xff) at += 1;
-    else if (code === marker.end) return withOrientation([...kept, image.subarray(at, at + 2)], orientation);
-    else {
+    else if (code === marker.end) {
+      kept.keep(at, at + 2);
+      return withOrientation(kept.bytes, orientation);
+    } else {
       const end = at + 2 + lengthAt(image, at + 2);
       if (code < 0xc0 || isBare(code) || end < at + 4 || end > image.length) return undefined;
-      const segment = image.subarray(at, end);
-      if (code === marker.app1 && orientation === upright)
-        orientation = exifOrientation(segment.subarray(4)) ?? upright;
-      at = code === marker.scan ? endOfScan(image, end) : end;
-      if (isKept(code, segment)) kept.push(image.subarray(end - segment.length, at));
+      if (code === marker.app1 && orientation === upright && end - at >= shortestExif)
+        orientation = exifOrientation(image.subarray(at + headLength, end)) ?? upright;
+      const next = code === marker.scan ? endOfScan(image, end) : end;
+      if (isKept(code, image, at + headLength, end)) kept.keep(at, next);
+      at = next;
     }
   }
   return undefined;
@@ -38,25 +45,29 @@ function isBare(code: number): boolean {
   return (code >= 0xd0 && code <= 0xd8) || code === 0xff;
 }
 
-function isKept(code: number, segment: Buffer): boolean {
-  if (code === marker.app2) return segment.subarray(4, 4 + colourProfile.length).equals(colourProfile);
+function isKept(code: number, image: Buffer, from: number, end: number): boolean {
+  if (code === marker.app2) return end - from >= colourProfile.length && isColourProfile(image, from);
   const isApplication = code >= marker.app0 && code <= 0xef;
   return code === marker.app0 || code === marker.app14 || !(isApplication || code === marker.comment);
 }
 
+function isColourProfile(image: Buffer, from: number): boolean {
+  return image.subarray(from, from + colourProfile.length).equals(colourProfile);
+}
+
 /** Behind the data of a scan, in which 0xff is followed by 0 or by a restart marker. */
 function endOfScan(image: Buffer, from: number): number {
-  for (let at = image.indexOf(0xff, from); at !== -1; at = image.indexOf(0xff, at + 1)) {
-    const next = image[at + 1];
-    if (next === undefined) break;
+  for (let at = from; at + 1 < image.length; at += 1) {
+    if (image[at] !== 0xff) continue;
+    const next = image[at + 1] as number;
     if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at;
   }
   return image.length;
 }
 
 /** Behind JFIF, which has to be the first. */
-function withOrientation(kept: Buffer[], orientation: number): Buffer[] {
+function withOrientation(kept: Buffer, orientation: number): Buffer {
   if (orientation === upright) return kept;
-  const behind = kept[1]?.[1] === marker.app0 ? 2 : 1;
-  return kept.toSpliced(behind, 0, orientationSegment(orientation));
+  const behind = kept[3] === marker.app0 ? 4 + lengthAt(kept, 4) : 2;
+  return Buffer.concat([kept.subarray(0, behind), orientationSegment(orientation), kept.subarray(behind)]);
 }

@@ -10,6 +10,7 @@ import type { Request } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BodyBudget } from '../../../../src/chassis/http/bodies/body-budget.ts';
 import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
+import { requestContextOf } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp } from '../bare-app.ts';
 import { listening } from '../listening.ts';
@@ -78,6 +79,40 @@ describe('bodies that come in at once', () => {
       body: '{"fine":true}',
     });
     expect(quick.status).toBe(200);
+  });
+
+  it('give way while no route reads them, as an upload whose caller is looked up, with what is read of them ahead', async () => {
+    const waiting = Promise.withResolvers<void>();
+    const abandoned: (string | undefined)[] = [];
+    const app = bareApp([
+      requestPipeline(),
+      bodyParser({ limitBytes, budgetBytes: 400_000 }),
+      async (req, res) => {
+        await waiting.promise;
+        abandoned.push(requestContextOf(req).abortReason);
+        req.resume().once('end', () => res.headersSent || res.end('read'));
+      },
+    ]);
+    await using service = await listening(createServer(app));
+    const part = Buffer.alloc(200_000, 'a');
+    const send = async () => {
+      const socket = connect(service.port, '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      await once(socket, 'connect');
+      socket.write(
+        'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: multipart/form-data; boundary=x\r\n',
+      );
+      socket.write(`Content-Length: ${part.length}\r\n\r\n`);
+      socket.write(part);
+      return text(socket).catch(() => 'cut off');
+    };
+    const answers = [send(), send(), send()];
+    expect(await answers[0]).toMatch(/^HTTP\/1.1 503 .*Retry-After: 1/is);
+    waiting.resolve();
+    for (const answer of answers.slice(1)) expect(await answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(abandoned).toEqual([expect.stringContaining('Too many request bodies'), undefined, undefined]);
+    // What was read counts no more.
+    expect(await send()).toMatch(/^HTTP\/1.1 200 /);
   });
 
   it('count with what their requests hold, so that many of one byte give way too', async () => {

@@ -1,0 +1,33 @@
+import type { Request, Response } from 'express';
+import { sendFailure } from '../answers/send-failure.ts';
+import { requestContextOf } from '../pipeline/request-context-of.ts';
+import { onClose } from '../pipeline/request-pipeline.ts';
+import type { BodyBudget, HeldBody } from './body-budget.ts';
+import { requestBytes, tooManyBodies } from './read-body.ts';
+
+/** Node reads so much of a body ahead of who takes it: one read that fills its buffer nearly, and the next. */
+const readAheadBytes = 131_072;
+
+/**
+ * Counts a body that is left to the route while nobody reads it, such as that of an upload whose caller the guards look up:
+ * what the connection has read of it is held all the same. One that has to give way is answered 503.
+ */
+export function holdUnread(req: Request, res: Response, budget: BodyBudget): void {
+  const body: HeldBody = { bytes: 0, refuse: () => refuse(req, res) };
+  const read = req._read;
+  req._read = function readOn(size) {
+    req._read = read;
+    budget.release(body);
+    read.call(req, size);
+  };
+  onClose(res, () => budget.release(body));
+  const length = Number(req.headers['content-length'] ?? readAheadBytes);
+  budget.hold(body, requestBytes + Math.min(length, readAheadBytes));
+}
+
+function refuse(req: Request, res: Response): void {
+  if (res.headersSent) return;
+  const refusal = tooManyBodies();
+  requestContextOf(req).abort(refusal.message);
+  sendFailure(res, refusal, true);
+}
