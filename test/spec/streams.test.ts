@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { bootTestApp } from '../support/boot-test-app.ts';
 
 const modulesDirectory = join(import.meta.dirname, '../fixtures/modules-streaming');
-const boot = () =>
+const boot = (env: Record<string, string> = {}) =>
   bootTestApp({
     modulesDirectory,
+    env,
     configure: (config) => ({ ...config, modules: [{ name: 'export', enabled: true }] }),
   });
 const app = await boot();
@@ -39,6 +40,15 @@ describe('a stream of rows', () => {
       .map((line) => JSON.parse(line));
     expect(lines.map(({ sku }) => sku)).toEqual(records.map(({ sku }) => sku));
     expect(records.length).toBeGreaterThan(7);
+  });
+
+  it('is charged to its client as it goes, and not cut when that has nothing left', async () => {
+    const limited = await boot({ RATE_LIMIT_REQUESTS: '10' });
+    const { headers } = await limited.get('/state');
+    expect(headers['ratelimit']).toMatch(/^"client";r=9;/);
+    const rows = await (await fetch(`${limited.url}/rows.ndjson?count=50000`)).text();
+    expect(rows.split('\n')).toHaveLength(50_001);
+    await limited.get('/state').expectError(429, /Too many requests/);
   });
 
   it('answers what its source raises before the first row, and is cut after it', async () => {

@@ -84,6 +84,8 @@ function chargeClients(
   const charge = (cost: number, context: RequestContext) => {
     const now = performance.now();
     shares.charge(clientKey(context.ipAddress), cost, now);
+    // A stream under way is charged as it goes, and not cut.
+    if (context.isStreaming) return;
     if ((database?.heldBackMs(callerKey(context), now) ?? 0) <= targetMs) return;
     metrics.shed('share');
     throw new ServiceUnavailableException(

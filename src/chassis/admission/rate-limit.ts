@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { currentService } from '../context/current-service.ts';
-import { callerKey, clientKey } from '../context/request-context.ts';
+import { callerKey, clientKey, type RequestContext } from '../context/request-context.ts';
 import { TooManyRequestsException } from '../errors/exceptions.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
@@ -118,23 +118,25 @@ class LimitedRequests {
   }
 
   /** Takes the rest of what a request costs, and raises the refusal where there is less left. */
-  #bill(res: Response, key: string, first: Left): (cost: number) => void {
+  #bill(res: Response, key: string, first: Left): (cost: number, context: RequestContext) => void {
     const { points } = this.#quota;
     let cost = 0;
     let taken = 1;
     let told = first;
-    return (more) => {
+    return (more, { isStreaming }) => {
       cost += more;
       const missing = Math.min(Math.ceil(cost / costOfPoint), points) - taken;
       if (missing <= 0) return;
       const left = this.#counter.known(key, told);
-      if (left.used + missing > points) throw this.#refusal(left);
+      if (left.used + missing > points && !isStreaming) throw this.#refusal(left);
       const after = this.#counter.consume(key, missing);
       // The answer of Redis comes too late for this response; the next request asks again.
       if (after instanceof Promise) after.catch(() => undefined);
       taken += missing;
       const now = { used: left.used + missing, resetMs: left.resetMs };
-      res.setHeader('RateLimit', String(res.getHeader('RateLimit')).replace(this.#state(told), this.#state(now)));
+      // That of a stream has gone.
+      if (!res.headersSent)
+        res.setHeader('RateLimit', String(res.getHeader('RateLimit')).replace(this.#state(told), this.#state(now)));
       told = now;
     };
   }

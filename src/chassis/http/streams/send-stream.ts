@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { currentService } from '../../context/current-service.ts';
-import { getRequestContext, recheckCaller } from '../../context/request-context.ts';
+import { chargeRequest, getRequestContext, recheckCaller } from '../../context/request-context.ts';
 import { contentDisposition } from '../answers/content-disposition.ts';
 import { type Columns, CsvLines } from './csv-lines.ts';
 
@@ -21,6 +21,9 @@ export interface StreamOptions<Row> {
 
 /** How much text is handed to the connection at once, in characters. */
 const pieceLength = 32_768;
+
+/** What a row costs, in units of `chargeRequest`. At overload clients with long streams are then known to be heavy. */
+const costOfRow = 1 / 20;
 
 const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
 
@@ -91,12 +94,16 @@ async function* linesOf<Row extends object>(
 
 async function* piecesOf(lines: AsyncIterable<string>, recheckMs: number): AsyncGenerator<string, void, undefined> {
   let piece = '';
+  let rows = 0;
   let checkedAt = performance.now();
   for await (const line of lines) {
     piece += line;
+    rows += 1;
     if (piece.length < pieceLength) continue;
+    chargeRequest(rows * costOfRow);
     yield piece;
     piece = '';
+    rows = 0;
     if (performance.now() - checkedAt < recheckMs) continue;
     await recheckCaller();
     checkedAt = performance.now();
