@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { uninterrupted } from '../context/request-context.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
 import { ConflictException, UnprocessableContentException } from '../errors/exceptions.ts';
+import { KeyTurns } from './key-turns.ts';
 
 /** A row of the model `IdempotencyKey`. */
 interface KeyRecord {
@@ -41,10 +42,16 @@ export interface KeyedRequest {
   caller: string;
 }
 
-/** A key that this request has taken: it alone runs. */
-export interface TakenKey {
+/** A key of a request, as it is stored. */
+interface OwnedKey {
   id: string;
   owner: string;
+}
+
+/** A key that this request has taken: it alone runs. */
+export interface TakenKey extends OwnedKey {
+  /** Lets the next request of this process with the key go on; to be called when this one has ended. */
+  leave(): void;
 }
 
 const firstPauseMs = 20;
@@ -57,12 +64,14 @@ const mostRemoved = 1_000;
 export class IdempotencyKeys {
   readonly #client: () => OrmClient;
   readonly #times: KeyTimes;
+  readonly #turns: KeyTurns;
   #taken = 0;
 
   /** @param client of the unit of work under way, or the service's own */
   constructor(client: () => OrmClient, times: KeyTimes) {
     this.#client = client;
     this.#times = times;
+    this.#turns = new KeyTurns(times.lockMs);
   }
 
   /**
@@ -72,8 +81,23 @@ export class IdempotencyKeys {
    * @throws ConflictException when the other request is still under way after the time to wait
    */
   async take(request: KeyedRequest): Promise<TakenKey | string> {
+    const { id, fingerprint } = request;
+    const { waitMs } = this.#times;
+    const until = performance.now() + waitMs;
+    if ((this.#turns.holder(id) ?? fingerprint) !== fingerprint) throw otherRequest();
+    const leave = await this.#turns.enter(id, fingerprint, waitMs);
+    if (!leave) throw inProgress();
+    let taken: OwnedKey | string | undefined;
+    try {
+      taken = await this.#takeInTurn(request, until);
+      return typeof taken === 'string' ? taken : { ...taken, leave };
+    } finally {
+      if (typeof taken !== 'object') leave();
+    }
+  }
+
+  async #takeInTurn(request: KeyedRequest, until: number): Promise<OwnedKey | string> {
     const key = { id: request.id, owner: randomUUID() };
-    const until = performance.now() + this.#times.waitMs;
     if (await this.#insert(key, request)) return key;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       const record = await this.#keys.findUnique({ where: { id: key.id } });
@@ -97,13 +121,13 @@ export class IdempotencyKeys {
    *
    * @throws ConflictException when another request has taken over the key meanwhile
    */
-  async complete({ id, owner }: TakenKey, answer: string): Promise<void> {
+  async complete({ id, owner }: OwnedKey, answer: string): Promise<void> {
     const { count } = await this.#keys.updateMany({ where: { id, owner, answer: null }, data: { answer } });
     if (count === 0) throw inProgress();
   }
 
   /** Gives a key up, so that the next request with it runs. */
-  async release({ id, owner }: TakenKey): Promise<void> {
+  async release({ id, owner }: OwnedKey): Promise<void> {
     await uninterrupted(async () => await this.#keys.deleteMany({ where: { id, owner, answer: null } }));
   }
 
@@ -133,7 +157,7 @@ export class IdempotencyKeys {
     return (this.#client() as unknown as { idempotencyKey: KeyDelegate }).idempotencyKey;
   }
 
-  #insert({ id, owner }: TakenKey, { fingerprint }: KeyedRequest): Promise<boolean> {
+  #insert({ id, owner }: OwnedKey, { fingerprint }: KeyedRequest): Promise<boolean> {
     return this.#create({ id, owner, fingerprint, ...this.#until() });
   }
 
@@ -148,7 +172,7 @@ export class IdempotencyKeys {
   }
 
   /** Takes a key that has expired, or whose request is taken for dead; of several that try one succeeds. */
-  async #takeOver({ id, owner }: TakenKey, { fingerprint }: KeyedRequest, before: KeyRecord): Promise<boolean> {
+  async #takeOver({ id, owner }: OwnedKey, { fingerprint }: KeyedRequest, before: KeyRecord): Promise<boolean> {
     const now = Date.now();
     const isExpired = before.expiresAt.getTime() <= now;
     if (!isExpired && before.lockedUntil.getTime() > now) return false;

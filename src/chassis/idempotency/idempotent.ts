@@ -68,10 +68,12 @@ export function idempotent(options: IdempotencyOptions = {}): RequestHandler {
       res.setHeader('Idempotent-Replayed', 'true');
       return sendCaptured(res, JSON.parse(taken));
     }
-    const answer = await answerOnce(taken, request.caller, req, res).catch(async (error: unknown) => {
+    const releaseFailed = async (error: unknown): Promise<never> => {
       await keys.release(taken).catch((failure: unknown) => warn('releasing an idempotency key failed', failure));
       throw error;
-    });
+    };
+    const answering = answerOnce(taken, request.caller, req, res).catch(releaseFailed);
+    const answer = await answering.finally(() => taken.leave());
     if (answer) sendCaptured(res, answer);
     // Behind this step there is nothing left but what has run.
     else next('route');

@@ -45,6 +45,45 @@ describe.each(databaseProviders)('an idempotency key on %s', (provider) => {
     expect(looks).toBe(2);
   });
 
+  it('is asked for by one request of a process at a time, however many wait for it', async () => {
+    const request = { id: randomUUID(), fingerprint: 'one', caller: 'ann' };
+    let [asking, most] = [0, 0];
+    const { idempotencyKey } = open.client as unknown as {
+      idempotencyKey: { create(query: object): Promise<unknown> };
+    };
+    const create = async (query: object) => {
+      most = Math.max(most, ++asking);
+      return idempotencyKey.create(query).finally(() => {
+        asking -= 1;
+      });
+    };
+    const counted = new Proxy(idempotencyKey, {
+      get: (target, name) => (name === 'create' ? create : Reflect.get(target, name)),
+    });
+    const client = { idempotencyKey: counted } as unknown as OrmClient;
+    const keys = new IdempotencyKeys(() => client, { keepMs: 60_000, lockMs: 60_000, waitMs: 10_000 });
+    const first = await keys.take(request);
+    if (typeof first === 'string') throw new Error('expected the key, found an answer');
+    const waiting = Array.from({ length: 30 }, () => keys.take(request));
+    await expect(keys.take({ ...request, fingerprint: 'another' })).rejects.toThrow('used for another request');
+    await keys.release(first);
+    first.leave();
+    const second = await waiting[0];
+    if (typeof second !== 'object') throw new Error('expected the key, found an answer');
+    await keys.complete(second, 'the answer');
+    second.leave();
+    second.leave();
+    expect(await Promise.all(waiting.slice(1))).toEqual(Array(29).fill('the answer'));
+    expect(most).toBe(1);
+  });
+
+  it('is given to the next request where one holds it for longer than its lock', async () => {
+    const request = { id: randomUUID(), fingerprint: 'one', caller: 'ann' };
+    const keys = new IdempotencyKeys(() => open.client, { keepMs: 60_000, lockMs: 50, waitMs: 10_000 });
+    await keys.take(request);
+    expect(await keys.take(request)).toMatchObject({ id: request.id });
+  });
+
   it('that was reserved can be reserved again once it has expired, by one of many', async () => {
     const keys = new IdempotencyKeys(() => open.client, times);
     const id = randomUUID();
