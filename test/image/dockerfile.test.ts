@@ -56,7 +56,8 @@ describe('Dockerfile', () => {
 
   it('keeps memory below the limit of its container: the heap has three quarters, the C library two arenas', () => {
     const env = all('ENV', instructions.slice(instructions.indexOf(`FROM ${runtime} AS service`))).join(' ');
-    for (const setting of ['NODE_OPTIONS=--max-old-space-size-percentage=75', 'MALLOC_ARENA_MAX=2'])
+    const thresholds = ['MALLOC_MMAP_THRESHOLD_=131072', 'MALLOC_TRIM_THRESHOLD_=131072'];
+    for (const setting of ['NODE_OPTIONS=--max-old-space-size-percentage=75', 'MALLOC_ARENA_MAX=2', ...thresholds])
       expect(env).toContain(setting);
   });
 
