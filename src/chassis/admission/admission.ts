@@ -150,7 +150,7 @@ export class AdmissionGate {
     const reason = this.#reasonToRefuse(req, client, now);
     if (reason !== undefined) {
       metrics.shed(reason);
-      this.#remind(reason, now);
+      if (reason !== 'expired') this.#remind(reason, now);
       this.#refusal.send(res);
       return false;
     }
@@ -164,7 +164,11 @@ export class AdmissionGate {
     const { maximum, shares, waits } = this.#options;
     waits.look(now);
     const deadline = readDeadline(req.headers['x-request-deadline']);
-    if (deadline !== undefined && Date.now() + waits.standingMs >= deadline) return 'deadline';
+    if (deadline !== undefined) {
+      const leftMs = deadline - Date.now();
+      if (leftMs <= 0) return 'expired';
+      if (leftMs <= waits.standingMs) return 'deadline';
+    }
     if (this.#atWork >= maximum) return 'concurrency';
     if (!waits.overloaded || waits.currentMs <= waits.targetMs * heavyFrom) return undefined;
     const standing = shares.of(client, now);

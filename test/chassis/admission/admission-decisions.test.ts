@@ -16,14 +16,18 @@ describe('the decision of AdmissionGate', () => {
   });
 
   it.each([
-    ['now', 0, 0],
-    ['before its turn comes', 200, 150],
-  ])('refuses what must be answered %s, and lets in what has time', async (_when, standingMs, inMs) => {
-    await using server = await oneAtATime({ standingMs });
-    const answered = (ms: number) => server.status({ 'x-request-deadline': String(Date.now() + ms) });
-    expect([await answered(inMs), server.shed]).toEqual([503, ['deadline']]);
-    expect([await answered(60_000), server.shed.length]).toEqual([200, 1]);
-  });
+    ['by now', 0, 0, 'expired'],
+    ['by a moment long ago', 200, -60_000, 'expired'],
+    ['before its turn comes', 200, 150, 'deadline'],
+  ] as const)(
+    'refuses what must be answered %s, and lets in what has time',
+    async (_when, standingMs, inMs, reason) => {
+      await using server = await oneAtATime({ standingMs });
+      const answered = (ms: number) => server.status({ 'x-request-deadline': String(Date.now() + ms) });
+      expect([await answered(inMs), server.shed]).toEqual([503, [reason]]);
+      expect([await answered(60_000), server.shed.length]).toEqual([200, 1]);
+    },
+  );
 
   it.each([
     ['heavy', 250, 'share'],

@@ -2,15 +2,15 @@ import { type MetricFamily, type SeriesLimit, SeriesMap } from './metric-family.
 
 const limited = 'http_requests_rate_limited_total';
 const shed = 'http_requests_shed_total';
-const shedReasons = ['wait', 'share', 'deadline', 'concurrency'] as const;
+const shedReasons = ['wait', 'share', 'deadline', 'concurrency', 'expired'] as const;
 
-/** Why a request is refused with 503 before it begins. */
+/** Why a request is refused with 503 before it begins; `expired`, whose deadline had passed when it came, says nothing of the service. */
 export type ShedReason = (typeof shedReasons)[number];
 
 /** What the service refused in order to live. */
 export class OverloadMetrics {
   readonly #limited: SeriesMap<{ value: number }>;
-  readonly #shed: Record<ShedReason, number> = { wait: 0, share: 0, deadline: 0, concurrency: 0 };
+  readonly #shed: Record<ShedReason, number> = { wait: 0, share: 0, deadline: 0, concurrency: 0, expired: 0 };
   #waitMs: (() => number) | undefined;
 
   constructor(limit: SeriesLimit) {
@@ -37,7 +37,7 @@ export class OverloadMetrics {
     return [
       {
         name: shed,
-        help: 'Requests refused with 503 before they began, by reason: wait, share, deadline, concurrency.',
+        help: 'Requests refused with 503 before they began, by reason: wait, share, deadline, concurrency, expired.',
         type: 'counter',
         samples: () => shedReasons.map((reason) => ({ labels: `reason="${reason}"`, value: this.#shed[reason] })),
       },
