@@ -1,4 +1,4 @@
-import { get, type IncomingMessage } from 'node:http';
+import { get, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bootTestApp } from '../support/boot-test-app.ts';
@@ -128,6 +128,22 @@ describe('a stream of events', () => {
     streams[1]?.destroy();
     await app.post('/next');
     await expect.poll(async () => (await state()).ended).toBeGreaterThanOrEqual(ended + 2);
+  });
+
+  it('keeps no body that its GET came with, so that none counts for as long as it lasts', async () => {
+    const body = JSON.stringify(Array.from({ length: 49_000 }, (_, index) => String(index).padStart(18, 'x')));
+    const headers = { 'content-type': 'application/json', 'content-length': body.length };
+    const follow = () =>
+      new Promise<IncomingMessage>((resolve, reject) => {
+        request(`${app.url}/events`, { agent: false, headers }, (res) => resolve(res.pause()))
+          .on('error', reject)
+          .end(body);
+      });
+    const streams: IncomingMessage[] = [];
+    for (let index = 0; index < 12; index += 1) streams.push(await follow());
+    expect(streams.map(({ statusCode }) => statusCode)).toEqual(streams.map(() => 200));
+    for (const stream of streams) stream.destroy();
+    await app.post('/next');
   });
 
   it('ends when the service begins to drain, which does not wait for its deadline', async () => {

@@ -6,6 +6,7 @@ import { parseUrlEncoded } from '../pipeline/query-parameters.ts';
 import { BodyBudget } from './body-budget.ts';
 import { countJsonValues } from './count-json-values.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
+import { KeptBodies } from './kept-bodies.ts';
 import { leaveRawBody } from './raw-bodies.ts';
 import { readBody } from './read-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
@@ -14,6 +15,10 @@ import { holdUnread } from './unread-body.ts';
 
 /** A shorter one costs next to nothing, whatever it holds; in characters. */
 const longText = 4_096;
+/** A shorter one takes less memory than its connection does. */
+const countedText = 512;
+/** Of a form, as many as one may have. */
+const mostParameters = 1_000;
 const valuesOfUnit = 1_000;
 const charactersOfUnit = 100_000;
 
@@ -21,7 +26,7 @@ const charactersOfUnit = 100_000;
 interface BodyParserOptions {
   /** In bytes, before and after decompression. */
   limitBytes: number;
-  /** All bodies together that are still coming in, in bytes. Default 64 MB. */
+  /** All bodies together that are still coming in, and what those hold that have been parsed, in bytes. Default 64 MB. */
   budgetBytes?: number;
   /**
    * Leaves the body of a client that waits for `100 Continue` to the handlers of `readBodyFirst`, behind the guards. Default
@@ -40,23 +45,32 @@ interface BodyParserOptions {
  * @throws PayloadTooLargeException for a body beyond the limit, or of more than 50,000 values
  * @throws UnsupportedMediaTypeException for POST, PUT and PATCH with a type, character set or encoding that is not read
  * @throws ServiceUnavailableException for the oldest incoming bodies while all together hold more than the budget, those that
- * no route reads yet among them
+ * no route reads yet among them, and for an address whose requests under way hold too much of parsed bodies
  */
 export function bodyParser(options: BodyParserOptions): RequestHandler {
   const { limitBytes, budgetBytes = 67_108_864, deferExpected = false, isRaw = () => false } = options;
   const limits = { limitBytes, budget: new BodyBudget(budgetBytes) };
-  async function read(req: Request, parse: (text: string) => unknown, charset: string): Promise<void> {
-    const bytes = await readBody(req, limits);
-    req.body = parse(decodeText(bytes, charset));
+  const kept = new KeptBodies(budgetBytes);
+  function parseKept(req: Request, reading: 'json' | 'form', bytes: Buffer, charset: string): void {
+    const text = decodeText(bytes, charset);
+    if (text.length > countedText) {
+      const values = reading === 'json' ? countJsonValues(text) : mostParameters;
+      if (text.length > longText && reading === 'json') chargeForJson(text, values);
+      kept.keep(req, { text, length: bytes.length, values });
+    }
+    req.body = reading === 'json' ? parseJson(text) : parseUrlEncoded(text);
+  }
+  async function read(req: Request, reading: 'json' | 'form', charset: string): Promise<void> {
+    parseKept(req, reading, await readBody(req, limits), charset);
   }
   function leaveRaw(req: Request): void {
     const bytes = leaveRawBody(req, () => readBody(req, limits));
     const reading = readingOf(mediaType(req));
-    const parse = reading === 'json' ? parseJson : parseUrlEncoded;
     const charset = charsetOf(req.headers['content-type'] ?? '');
     deferBody(req, async () => {
       const body = await bytes();
-      req.body = reading ? parse(decodeText(body, charset)) : body;
+      if (reading) parseKept(req, reading, body, charset);
+      else req.body = body;
     });
   }
   function parseBody(req: Request, res: Response, next: NextFunction): unknown {
@@ -75,9 +89,8 @@ export function bodyParser(options: BodyParserOptions): RequestHandler {
     const charset = charsetOf(req.headers['content-type'] ?? '');
     // JSON is Unicode (RFC 8259, 8.1).
     if (reading === 'json' && !charset.startsWith('utf')) return next(unsupportedCharset(charset));
-    const parse = reading === 'json' ? parseJson : parseUrlEncoded;
-    if (!deferExpected || !waitsForContinue(req)) return void read(req, parse, charset).then(() => next(), next);
-    deferBody(req, () => read(req, parse, charset));
+    if (!deferExpected || !waitsForContinue(req)) return void read(req, reading, charset).then(() => next(), next);
+    deferBody(req, () => read(req, reading, charset));
     holdUnread(req, res, limits.budget);
     next();
   }
@@ -85,14 +98,13 @@ export function bodyParser(options: BodyParserOptions): RequestHandler {
 }
 
 /** What a long body costs beside being received, in units of `chargeRequest`: so its client pays for it at overload. */
-function chargeForJson(text: string): void {
-  chargeRequest(countJsonValues(text) / valuesOfUnit + text.length / charactersOfUnit);
+function chargeForJson(text: string, values: number): void {
+  chargeRequest(values / valuesOfUnit + text.length / charactersOfUnit);
 }
 
 function parseJson(text: string): unknown {
   // Clients that send no body in chunks mean none.
   if (text === '') return {};
-  if (text.length > longText) chargeForJson(text);
   const value = parseText(text);
   refuseUnsafeJson(value);
   return value;

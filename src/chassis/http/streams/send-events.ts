@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import { currentService } from '../../context/current-service.ts';
 import { callerKey, getRequestContext, recheckCaller } from '../../context/request-context.ts';
+import { dropBody } from '../bodies/kept-bodies.ts';
 import { eventText, type ServerEvent } from './event-text.ts';
 
 /** How a stream of events is kept open. */
@@ -38,6 +39,7 @@ export async function sendEvents(
   const context = getRequestContext();
   const leave = currentService().streams.enter(`events of ${callerKey(context)}`, perCaller);
   if (context) context.isStreaming = true;
+  dropBody(res.req);
   try {
     await sendUntilEnd(res, events, { heartbeatMs, retryMs });
   } finally {

@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import { currentService } from '../../context/current-service.ts';
 import { chargeRequest, getRequestContext, recheckCaller } from '../../context/request-context.ts';
 import { contentDisposition } from '../answers/content-disposition.ts';
+import { dropBody } from '../bodies/kept-bodies.ts';
 import { type Columns, CsvLines } from './csv-lines.ts';
 
 /** How rows are sent. */
@@ -47,6 +48,7 @@ export async function sendStream<Row extends object>(
   const context = getRequestContext();
   const leave = currentService().streams.enterRows(context, perCaller);
   if (context) context.isStreaming = true;
+  dropBody(res.req);
   try {
     await sendRows(res, rows, { format, columns, filename, recheckMs });
   } finally {
