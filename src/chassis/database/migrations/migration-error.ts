@@ -27,7 +27,7 @@ async function messageFor(error: unknown, target: DatabaseTarget): Promise<strin
     return `The database at ${description} has tables, but no record of migrations. Where it already has what some of them make, run "npm run db:migrate -- --applied <name>" for each of those; else give DATABASE_URL an empty database.`;
   }
   // A note about a migration that does not fit the record says all by itself.
-  if (['P3008', 'P3011', 'P3012'].includes(String(codeOf(error)))) return reasonOf(text).replace(/\.+$/, '.');
+  if (['P3008', 'P3011', 'P3012'].includes(String(codeOf(error)))) return reasonOf(text).replace(/\.\.$/, '.');
   const earlier = /The `([^`]+)` migration started at (.+) failed/.exec(text);
   if (earlier)
     return `Migration ${earlier[1]} failed at ${earlier[2]}, and no other is applied before that is dealt with. ${remedy(target, earlier[1])}`;

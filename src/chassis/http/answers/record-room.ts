@@ -1,9 +1,9 @@
 import { findService } from '../../context/current-service.ts';
-import { chargeRequest, clientKey, getRequestContext, stopAbandoned } from '../../context/request-context.ts';
+import { clientKey, getRequestContext, stopAbandoned } from '../../context/request-context.ts';
 import { ServiceUnavailableException } from '../../errors/exceptions.ts';
 
 /** Answers of this many records, related ones among them, take no part: there are many of them, and each is small. */
-const spared = 1000;
+export const ordinaryRecords = 1000;
 /** What one address may have of all room, beyond its first answer. */
 const shareOfAddress = 0.5;
 const longestWaitMs = 2000;
@@ -20,18 +20,9 @@ interface RoomMetrics {
   shed(reason: 'share'): void;
 }
 
-/**
- * Charges the request under way with what its list costs, and answers it once there is room for its records.
- *
- * @throws TooManyRequestsException for a client that has not that much left, and what `RecordRoom` raises
- */
-export async function admitList(
-  { cost = 0, records = 0 }: { readonly cost?: number; readonly records?: number },
-  answer: () => Promise<void>,
-): Promise<void> {
-  chargeRequest(cost);
-  const room = findService()?.recordRoom;
-  await (room ? room.run(records, answer) : answer());
+/** Runs `answer` once the service has room for its records. @throws what `RecordRoom` raises */
+export function inRoom(records: number, answer: () => Promise<void>): Promise<void> {
+  return findService()?.recordRoom.run(records, answer) ?? answer();
 }
 
 /**
@@ -66,7 +57,7 @@ export class RecordRoom {
    * @throws ServiceUnavailableException after two seconds without room, and at once for an address of which 32 wait
    */
   async run<T>(records: number, work: () => Promise<T>): Promise<T> {
-    if (records <= spared) return work();
+    if (records <= ordinaryRecords) return work();
     const client = clientKey(getRequestContext()?.ipAddress);
     if (this.#isFree(client, records)) this.#hold(client, records);
     else await this.#wait(client, records);
