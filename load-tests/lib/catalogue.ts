@@ -56,7 +56,7 @@ export const catalogue = {
   },
   'place-order': {
     says: 'an order drafted, changed, placed once, paid once, found and exported',
-    weight: 0.4,
+    weight: 0.2,
     perList: false,
     reads: [],
     writes: true,

@@ -107,7 +107,8 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
     const created = await this.service.create(input, this.#withVersion(policy.select));
     const record = readable(await policy.complete(created), policy);
     this.#tag(response, created);
-    if (record.id !== undefined) response.setHeader('Location', `${pathOf(request)}/${record.id}`);
+    const [path = ''] = request.originalUrl.split('?', 1);
+    if (record.id !== undefined) response.setHeader('Location', `${path.replace(/\/$/, '')}/${record.id}`);
     sendData(response, 201, record);
   }
 
@@ -238,7 +239,11 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   #ifMatch<T>(request: Request, change: () => Promise<T>): Promise<T> {
     const tags = readEntityTags(request.headers['if-match']);
     if (tags === undefined || tags === '*') return change();
-    if (this.service.versionColumn === undefined) throw noVersions();
+    if (this.service.versionColumn === undefined) {
+      throw new PreconditionFailedException(
+        'Expected no If-Match, because these records have no versions; leave it out',
+      );
+    }
     return this.service.ifVersion(this.idOf(request), tags, change);
   }
 
@@ -287,14 +292,6 @@ function withVariants(policy: AnyListPolicy): AnyListPolicy[] {
 function charged({ cost = 0, records = 0 }: FindQuery, answer: () => Promise<void>): Promise<void> {
   chargeRequest(cost);
   return records > ordinaryRecords ? inRoom(records, answer) : answer();
-}
-
-function noVersions(): PreconditionFailedException {
-  return new PreconditionFailedException('Expected no If-Match, because these records have no versions; leave it out');
-}
-
-function pathOf(request: Request): string {
-  return (request.originalUrl.split('?', 1)[0] as string).replace(/\/$/, '');
 }
 
 /** Keeps what the policy lets out, also when a service answers with more. */
