@@ -158,7 +158,9 @@ describe.each(forms)('a scope on $provider, read as $reads', ({ provider, reads 
     const { own } = shop.orders;
     const counts = async () => {
       const { own: client } = shop.orders;
-      const many = await client.order.findMany({ include: { _count: { select: { tags: true } }, customer: true } });
+      const include = { _count: { select: { tags: true } }, customer: true };
+      // PostgreSQL gives rows in any order, which the update below changes.
+      const many = await client.order.findMany({ include, orderBy: { id: 'asc' } });
       const { _count: total } = await client.order.aggregate({ _count: true });
       const groups = await client.order.groupBy({ by: ['tenantId'] });
       const { count } = await client.order.updateMany({ data: { secret: 'seen' } });
@@ -170,7 +172,8 @@ describe.each(forms)('a scope on $provider, read as $reads', ({ provider, reads 
     expect(await runAs(a, counts)).toEqual(expected);
     expect(await runAs(a, () => shop.orders.unitOfWork(counts))).toEqual(expected);
     // biome-ignore lint/suspicious/noExplicitAny: a client of other models than the service's
-    const inside = (transaction: any) => transaction.order.findMany({ include: { customer: true } });
+    const inside = (transaction: any) =>
+      transaction.order.findMany({ include: { customer: true }, orderBy: { id: 'asc' } });
     const rows = (await runAs(a, () => own.$transaction(inside))) as { customer: object | null }[];
     expect(rows.map(({ customer }) => customer === null)).toEqual([false, false, false, true]);
     const { count } = await runAs(a, () =>
