@@ -50,8 +50,8 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   /** GET /<resources>: the records that match, unpaged and bounded; `X-Result-Limit` says by how many. */
   async list(request: Request, response: Response): Promise<void> {
     const query = this.#policyFor(request).parseFind(queryParameters(request));
-    response.setHeader('X-Result-Limit', query.take);
     await charged(query, async () => {
+      response.setHeader('X-Result-Limit', query.take);
       const { completion } = query;
       const found = await this.service.listStored(query);
       if (!completion) return sendData(response, 200, found);
