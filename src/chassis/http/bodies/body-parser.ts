@@ -2,7 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { chargeRequest } from '../../context/request-context.ts';
 import { BadRequestException, UnsupportedMediaTypeException } from '../../errors/exceptions.ts';
 import { onlyIf } from '../pipeline/middleware.ts';
-import { parseUrlEncoded } from '../pipeline/query-parameters.ts';
+import { maximumPairs, parseUrlEncoded } from '../pipeline/query-parameters.ts';
 import { BodyBudget } from './body-budget.ts';
 import { countJsonValues } from './count-json-values.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
@@ -10,15 +10,21 @@ import { KeptBodies } from './kept-bodies.ts';
 import { leaveRawBody } from './raw-bodies.ts';
 import { readBody } from './read-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
-import { deferBody, hasBody, mediaType, methodsWithBody, readingOf, waitsForContinue } from './request-body.ts';
+import {
+  deferBody,
+  hasBody,
+  mediaType,
+  methodsWithBody,
+  type Reading,
+  readingOf,
+  waitsForContinue,
+} from './request-body.ts';
 import { holdUnread } from './unread-body.ts';
 
 /** A shorter one costs next to nothing, whatever it holds; in characters. */
 const longText = 4_096;
 /** A shorter one takes less memory than its connection does. */
 const countedText = 512;
-/** Of a form, as many as one may have. */
-const mostParameters = 1_000;
 const valuesOfUnit = 1_000;
 const charactersOfUnit = 100_000;
 
@@ -51,16 +57,17 @@ export function bodyParser(options: BodyParserOptions): RequestHandler {
   const { limitBytes, budgetBytes = 67_108_864, deferExpected = false, isRaw = () => false } = options;
   const limits = { limitBytes, budget: new BodyBudget(budgetBytes) };
   const kept = new KeptBodies(budgetBytes);
-  function parseKept(req: Request, reading: 'json' | 'form', bytes: Buffer, charset: string): void {
+  function parseKept(req: Request, reading: Reading, bytes: Buffer, charset: string): void {
     const text = decodeText(bytes, charset);
+    const isJson = reading === 'json';
     if (text.length > countedText) {
-      const values = reading === 'json' ? countJsonValues(text) : mostParameters;
-      if (text.length > longText && reading === 'json') chargeForJson(text, values);
+      const values = isJson ? countJsonValues(text) : maximumPairs;
+      if (isJson && text.length > longText) chargeForJson(text, values);
       kept.keep(req, { text, length: bytes.length, values });
     }
-    req.body = reading === 'json' ? parseJson(text) : parseUrlEncoded(text);
+    req.body = isJson ? parseJson(text) : parseUrlEncoded(text);
   }
-  async function read(req: Request, reading: 'json' | 'form', charset: string): Promise<void> {
+  async function read(req: Request, reading: Reading, charset: string): Promise<void> {
     parseKept(req, reading, await readBody(req, limits), charset);
   }
   function leaveRaw(req: Request): void {

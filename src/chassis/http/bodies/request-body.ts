@@ -17,8 +17,11 @@ export function mediaType({ headers }: IncomingMessage): string {
   return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
+/** How the text of a body is read. */
+export type Reading = 'json' | 'form';
+
 /** How the service reads bodies of a type, whatever the method; undefined for a type that it leaves to the routes. */
-export function readingOf(type: string): 'json' | 'form' | undefined {
+export function readingOf(type: string): Reading | undefined {
   if (type === 'application/json' || (type.startsWith('application/') && type.endsWith('+json'))) return 'json';
   return type === 'application/x-www-form-urlencoded' ? 'form' : undefined;
 }

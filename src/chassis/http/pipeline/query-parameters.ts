@@ -27,7 +27,8 @@ function withoutFragment(query: string): string {
   return fragment === -1 ? query : query.slice(0, fragment);
 }
 
-const maximumPairs = 1_000;
+/** Names with their values that a query or a form may have. */
+export const maximumPairs = 1_000;
 
 /**
  * The names and values of a query string or an URL-encoded body, without a prototype. `node:querystring` takes as long
