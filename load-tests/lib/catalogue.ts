@@ -75,3 +75,6 @@ export const catalogue = {
 
 /** Name of a scenario. */
 export type ScenarioName = keyof typeof catalogue;
+
+/** The names of all scenarios. */
+export const scenarioNames = Object.keys(catalogue) as ScenarioName[];

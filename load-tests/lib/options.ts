@@ -1,5 +1,6 @@
 import type { Options, Threshold } from 'k6/options';
 import { catalogue, type ScenarioName } from './catalogue.ts';
+import { durationWords, secondsOf } from './duration.ts';
 import { type Profile, type ProfileName, profiles } from './profiles.ts';
 
 /** Name of the profile that PROFILE chose. Default: smoke. */
@@ -18,11 +19,9 @@ export const retries: number =
  */
 export function optionsOf(scenario: ScenarioName, limits: Record<string, [p95: number, p99: number]>): Options {
   const profile = chosenProfile();
-  const { weight } = catalogue[scenario];
-  const rate = profile.model === 'closed' ? profile.rate : Math.max(1, Math.round(weight * profile.rate));
-  const duration = __ENV['DURATION'] ?? profile.duration;
+  const { rate, seconds } = heightOf(scenario);
   return {
-    scenarios: { [scenario]: profile.scenario(rateOf(rate), duration) },
+    scenarios: { [scenario]: profile.scenario(rate, seconds) },
     thresholds: { ...common(profile), ...counted(scenario), ...latencies(profile, scenario, limits) },
     summaryTrendStats: ['med', 'p(95)', 'p(99)', 'max', 'min', 'count'],
     userAgent: `k6 ${scenario}`,
@@ -30,6 +29,23 @@ export function optionsOf(scenario: ScenarioName, limits: Record<string, [p95: n
     setupTimeout: '60s',
     systemTags: ['status', 'method', 'name', 'check', 'error_code', 'scenario', 'expected_response', 'group'],
   };
+}
+
+/**
+ * The height of a run: what its profile says, or RATE and DURATION.
+ *
+ * @returns iterations per second, by the weight of the scenario, or users of a closed model, and for how many seconds
+ * @throws Error where RATE or DURATION is none
+ */
+export function heightOf(scenario: ScenarioName): { rate: number; seconds: number } {
+  const { model, ...profile } = chosenProfile();
+  const [rate, duration] = [Number(__ENV['RATE'] ?? profile.rate), __ENV['DURATION'] ?? profile.duration];
+  if (!Number.isInteger(rate) || rate < 1)
+    throw new Error(`Expected RATE to be a whole number from 1; got "${__ENV['RATE']}".`);
+  const seconds = secondsOf(duration);
+  if (seconds === undefined) throw new Error(`Expected DURATION to be ${durationWords}; got "${duration}".`);
+  const weighted = Math.max(1, Math.round(catalogue[scenario].weight * rate));
+  return { rate: model === 'closed' ? rate : weighted, seconds };
 }
 
 function chosenProfile(): Profile {
@@ -68,12 +84,4 @@ function latencies({ kind, timed }: Profile, scenario: string, limits: Record<st
     isJudged ? [`p(95)<${p95}`, `p(99)<${p99}`] : ['p(99)>=0'],
   ]);
   return Object.fromEntries(entries) as Record<string, string[]>;
-}
-
-function rateOf(standard: number): number {
-  const given = __ENV['RATE'];
-  const number = given === undefined ? standard : Number(given);
-  if (!Number.isInteger(number) || number < 1)
-    throw new Error(`Expected RATE to be a whole number from 1; got "${given}".`);
-  return number;
 }

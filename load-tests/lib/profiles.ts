@@ -19,51 +19,34 @@ export interface Profile {
   readonly rate: number;
   /** How long the height lasts. */
   readonly duration: string;
-  readonly scenario: (rate: number, duration: string) => Scenario;
+  /** What k6 does, of a rate and the seconds of the height. */
+  readonly scenario: (rate: number, seconds: number) => Scenario;
 }
 
 /** Every profile. RATE and DURATION replace the numbers. */
 export const profiles = {
   smoke: { ...open('does it work at all?', 5, '5s', constant), timed: false },
-  load: open('how fast is it at a steady load?', 20, '40s', (rate, duration) =>
-    ramping(1, rate, [
-      { target: rate, duration: '10s' },
-      { target: rate, duration },
-      { target: 0, duration: '5s' },
-    ]),
+  // With its ramps 1,055 iterations: enough for p99.
+  load: open('how fast is it at a steady load?', 20, '45s', (rate, seconds) =>
+    ramping(1, rate, [ramp(rate, 10, seconds), stage(rate, seconds), ramp(0, 5, seconds)]),
   ),
   stress: {
-    ...open('what happens at twice, four and eight times the load, and after it?', 20, '30s', (rate, duration) =>
-      ramping(rate, 8 * rate, [
-        ...[1, 2, 4, 8].flatMap((factor) => [
-          { target: factor * rate, duration: '2s' },
-          { target: factor * rate, duration },
-        ]),
-        { target: rate, duration: '2s' },
-        { target: rate, duration },
-      ]),
+    ...open('what happens at twice, four and eight times the load, and after it?', 20, '30s', (rate, seconds) =>
+      steps([1, 2, 4, 8, 1], rate, seconds),
     ),
     kind: 'shedding',
     timed: false,
   },
   spike: {
-    ...open('does it recover from ten times the load within two seconds?', 20, '15s', (rate, duration) =>
-      ramping(rate, 10 * rate, [
-        { target: rate, duration },
-        { target: 10 * rate, duration: '2s' },
-        { target: 10 * rate, duration },
-        { target: rate, duration: '2s' },
-        { target: rate, duration },
-      ]),
+    ...open('does it recover from ten times the load within two seconds?', 20, '15s', (rate, seconds) =>
+      steps([1, 10, 1], rate, seconds),
     ),
     kind: 'shedding',
     timed: false,
   },
   soak: open('does it stay as fast and as small?', 20, '30m', constant),
   breakpoint: {
-    ...open('at which rate does it break?', 2_000, '5m', (rate, duration) =>
-      ramping(1, rate, [{ target: rate, duration }]),
-    ),
+    ...open('at which rate does it break?', 2_000, '5m', (rate, seconds) => ramping(1, rate, [stage(rate, seconds)])),
     kind: 'breaking',
     timed: false,
   },
@@ -91,15 +74,40 @@ function closed(users: number): Profile {
     model: 'closed',
     rate: users,
     duration: '20s',
-    scenario: (vus, duration) => ({ executor: 'constant-vus', vus, duration }),
+    scenario: (vus, seconds) => ({ executor: 'constant-vus', vus, duration: text(seconds) }),
   };
 }
 
-function constant(rate: number, duration: string): Scenario {
-  return { executor: 'constant-arrival-rate', rate, duration, ...usersFor(rate) };
+function constant(rate: number, seconds: number): Scenario {
+  return { executor: 'constant-arrival-rate', rate, duration: text(seconds), ...usersFor(rate) };
 }
 
-function ramping(startRate: number, highest: number, stages: { target: number; duration: string }[]): Scenario {
+interface Stage {
+  target: number;
+  duration: string;
+}
+
+/** To a rate within some seconds, evenly; at the rate of the stage before it that is a steady one. */
+function stage(target: number, seconds: number): Stage {
+  return { target, duration: text(seconds) };
+}
+
+/** A stage before or behind a height, within a quarter of it at most: of a short run too most is steady. */
+function ramp(target: number, most: number, height: number): Stage {
+  return stage(target, Math.min(most, height / 4));
+}
+
+/** Heights of some times the rate, one after the other. */
+function steps(factors: readonly number[], rate: number, seconds: number): Scenario {
+  const stages = factors.flatMap((factor) => [ramp(factor * rate, 2, seconds), stage(factor * rate, seconds)]);
+  return ramping(rate, Math.max(...factors) * rate, stages);
+}
+
+function text(seconds: number): string {
+  return `${Math.round(1000 * seconds)}ms`;
+}
+
+function ramping(startRate: number, highest: number, stages: Stage[]): Scenario {
   return { executor: 'ramping-arrival-rate', startRate, stages, ...usersFor(highest) };
 }
 

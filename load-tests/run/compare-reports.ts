@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { baseFile } from './arguments.ts';
 import { readReport } from './base.ts';
 import { compareRuns } from './compare-runs.ts';
 import { differenceTable } from './difference-table.ts';
 import { isSameMachine } from './machine.ts';
 
 const runsFolder = join(import.meta.dirname, '../../.cache/load/runs');
-const baseFile = join(import.meta.dirname, '../../.cache/load/base.json');
 
 /**
  * Prints two runs side by side.

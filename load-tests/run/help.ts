@@ -33,8 +33,11 @@ ${rows([
   ],
   ['--size small', 'its sample data: 100,000 products (full, the default) or 1,000 (small)'],
   ['--bundle', 'the service is what `npm run build` made, as in the image (default: its sources)'],
-  ['--rate 50', 'iterations per second at the height of the profile, or users of a closed one'],
-  ['--duration 2m', 'how long that lasts'],
+  [
+    '--rate 50',
+    'iterations per second at the height of the profile, of which heavy scenarios take a part; users of a closed one',
+  ],
+  ['--duration 2m', 'how long the height lasts; ramps take a quarter of it at most'],
   ['--save-base', 'keeps this run as the base of this machine, which later runs may not fall behind'],
   ['--base FILE', 'where the base is kept (default: .cache/load/base.json)'],
   ['--tolerance 1.3', 'how many times as slow a run may be as its base'],

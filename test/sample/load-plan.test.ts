@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scenarioNames } from '../../load-tests/run/arguments.ts';
+import { scenarioNames } from '../../load-tests/lib/catalogue.ts';
 import { planRuns } from '../../load-tests/run/plan.ts';
 import { bootTestApp } from '../modules/support/boot-test-app.ts';
 import { ordersEnv } from '../modules/support/order-shop.ts';

@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { catalogue } from '../../load-tests/lib/catalogue.ts';
-import { scenarioNames } from '../../load-tests/run/arguments.ts';
+import { catalogue, scenarioNames } from '../../load-tests/lib/catalogue.ts';
 import { root, skipped } from '../chart/chart.ts';
 import { type PlantedFault, startProxy } from '../load-tests/load-proxy.ts';
 import { admin, failedChecks, type Measured, measureScenario, runScenario } from '../load-tests/run-scenario.ts';
@@ -82,7 +81,7 @@ describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
 
     it('is ordered from, by place-order: all is placed and paid once, found and exported', async () => {
       const { app: written, provider } = shop as NonNullable<typeof shop>;
-      const run = await measureScenario('place-order', written.url, admin);
+      const run = await measureScenario('place-order', written.url, { ...admin, RATE: '25', DURATION: '2s' });
       expect(run.failed, run.said).toBe(0);
       expect(failedChecks(run), run.said).toEqual([]);
       const placed = run.checks.find(({ name }) => name === 'an order that is placed says so')?.passes ?? 0;

@@ -117,7 +117,13 @@ describe.skipIf(skipped('k6'))(`a manifest of a load test${skipped('k6')}`, () =
       manifest: { scenario: 'day', profile: 'load', target: 'http://slipway', kind: 'job' },
     });
     expect(() => readArguments(['manifest', 'all', '--kind', 'pod'], {})).toThrow(
-      /one scenario behind manifest; got "all".*\n.*--target.*\n.*testrun or job; got "pod"/,
+      /one scenario behind manifest.*got "all".*\n.*testrun or job; got "pod".*\n.*--target/,
     );
+    for (const resource of ['products,users', 'all']) {
+      expect(() => readArguments([...args, '--resource', resource], {})).toThrow(
+        `a manifest is of one; got "${resource}"`,
+      );
+    }
+    expect(() => readArguments([...args, '--duration', '5'], {})).toThrow('Expected --duration');
   });
 });
