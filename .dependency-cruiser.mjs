@@ -21,7 +21,7 @@ const chassis = {
   webhooks: { from: ['errors', 'context', 'http', 'idempotency', 'openapi'], types: ['database'] },
   outbound: { from: ['errors', 'context', 'config', 'telemetry'] },
   identity: { from: ['errors', 'context', 'config', 'telemetry', 'outbound', 'openapi'] },
-  uploads: { from: ['errors', 'context', 'http', 'outbound'], types: ['config', 'telemetry'] },
+  uploads: { from: ['errors', 'context', 'http', 'admission', 'outbound'], types: ['config', 'telemetry'] },
   events: { from: ['errors', 'context', 'config', 'telemetry', 'database', 'jobs'] },
   jobs: { from: ['errors', 'context', 'config', 'telemetry', 'database'] },
   resource: { from: ['errors', 'context', 'query', 'http', 'di'], types: ['database'] },

@@ -1,6 +1,7 @@
 /** The door: all that a module may use of the chassis. Importing it has no side effect. */
 
 export { z } from 'zod';
+export { FewAtOnce } from './admission/few-at-once.ts';
 export { addressOf, type RateLimitPolicy, rateLimit } from './admission/rate-limit.ts';
 export { type AppConfig, type ModuleConfig, type ServerConfig, serverConfig } from './config/app-config.ts';
 export { ConfigurationError, type Environment, readEnvironment, type Variables } from './config/environment.ts';

@@ -1,4 +1,5 @@
-import { ServiceUnavailableException, ValidationException } from 'slipway';
+import { availableParallelism } from 'node:os';
+import { chargeRequest, FewAtOnce, ValidationException } from 'slipway';
 import { hashPassword, verifyPassword } from './password.hash.ts';
 import { PasswordStrength } from './password.strength.ts';
 
@@ -10,20 +11,20 @@ export interface NewPassword {
   field?: string;
 }
 
+/** What a computation costs, in the unit of `chargeRequest`: 30 to 50 ms of a core. */
+const cost = 40;
+
 /**
  * Hashes and checks passwords, a bounded number at a time: each computation holds 19 MiB and a thread of the pool that
- * files and DNS share. What finds no place in the queue is answered 503 at once, with Retry-After.
+ * files and DNS share, and together they leave a core to the event loop. What finds no place in the queue is answered 503
+ * at once, with Retry-After.
  */
 export class PasswordService {
-  readonly #atOnce: number;
-  readonly #queueLength: number;
-  readonly #queue: (() => void)[] = [];
+  readonly #turns: FewAtOnce;
   readonly #strength = new PasswordStrength();
-  #running = 0;
 
-  constructor(_cradle?: unknown, { atOnce = 2, queueLength = 64 } = {}) {
-    this.#atOnce = atOnce;
-    this.#queueLength = queueLength;
+  constructor(_cradle?: unknown, { cores = availableParallelism(), queueLength = 64 } = {}) {
+    this.#turns = new FewAtOnce(Math.max(1, Math.min(2, cores - 1)), queueLength);
   }
 
   /**
@@ -44,17 +45,10 @@ export class PasswordService {
     return this.#inTurn(() => verifyPassword(password, hash));
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running < this.#atOnce) this.#running += 1;
-    else if (this.#queue.length < this.#queueLength) await new Promise<void>((go) => this.#queue.push(go));
-    else throw new ServiceUnavailableException(undefined, undefined, { headers: { 'Retry-After': '1' } });
-    try {
-      return await work();
-    } finally {
-      // The place goes to the next in line, or becomes free.
-      const next = this.#queue.shift();
-      if (next) next();
-      else this.#running -= 1;
-    }
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(() => {
+      chargeRequest(cost);
+      return work();
+    });
   }
 }
