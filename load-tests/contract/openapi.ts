@@ -40,6 +40,7 @@ export interface Operation {
 
 /** An OpenAPI 3 document, as far as load tests read it. */
 export interface ApiDocument {
+  readonly info?: { readonly version?: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly security?: readonly object[];
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };

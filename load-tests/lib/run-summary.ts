@@ -1,3 +1,5 @@
+import type { Origin } from './origin.ts';
+
 /** What is kept of a run: one row of the table. k6 writes it, and the command and end-to-end tests read it. */
 export interface RunSummary {
   scenario: string;
@@ -6,6 +8,11 @@ export interface RunSummary {
   /** Records of the list when the run began. */
   records: number;
   profile: string;
+  /** Iterations per second at the height of the profile, or users of a closed one, and for how many seconds. */
+  height: { rate: number; seconds: number };
+  /** When it began, ISO 8601. */
+  started: string;
+  origin: Origin;
   seconds: number;
   requests: number;
   failed: number;
@@ -44,11 +51,14 @@ export interface SummaryData {
   state: { testRunDurationMs: number };
   metrics: Record<string, Metric>;
   root_group?: { checks?: { name: string; passes: number; fails: number }[] };
-  setup_data?: { resource?: { path: string }; total?: number };
+  setup_data?: { resource?: { path: string }; total?: number; version?: string };
 }
 
-/** Sums up what k6 counted. */
-export function summarize(scenario: string, profile: string, data: SummaryData): RunSummary {
+/** Which run it was that is summed up. */
+type Known = Pick<RunSummary, 'scenario' | 'profile' | 'height' | 'origin'>;
+
+/** Sums up what k6 counted, when the run ends. */
+export function summarize({ scenario, profile, height, origin }: Known, data: SummaryData): RunSummary {
   const { state, metrics, setup_data: world } = data;
   // What the setup asked for is no part of the journey.
   const value = (metric: string, name: string) =>
@@ -60,7 +70,9 @@ export function summarize(scenario: string, profile: string, data: SummaryData):
     scenario,
     resource: world?.resource?.path ?? '',
     records: world?.total ?? 0,
-    profile,
+    ...{ profile, height },
+    started: new Date(Date.now() - state.testRunDurationMs).toISOString(),
+    origin: { ...origin, version: world?.version ?? 'unknown' },
     seconds: round(seconds),
     requests,
     // A rate counts what it is the rate of as passes.

@@ -14,6 +14,8 @@ import { readDocument, refuse, target } from './target.ts';
 /** What the users of a scenario know: the list that it is of, and records of it. */
 export interface World {
   readonly resource: Resource;
+  /** Version of the service, of its document. */
+  readonly version: string;
   readonly session?: Session;
   /** Records of the list when the run began. */
   readonly total: number;
@@ -47,8 +49,8 @@ export function setupOf(scenario: ScenarioName): () => World {
     const seen = { resource, session, total };
     const samples = sampleRows(seen);
     const world = {
-      ...{ resource, total, steady: !writes && __ENV['STEADY'] !== 'false' },
-      ...{ ids: samples.map(idOf), example: samples[0] ?? {} },
+      ...{ resource, total, version: document.info?.version ?? 'unknown' },
+      ...{ steady: !writes && __ENV['STEADY'] !== 'false', ids: samples.map(idOf), example: samples[0] ?? {} },
       ...(session && { session }),
       ...(uploads[0] && { upload: uploads[0] }),
       wide: reads.includes('wide') ? counted(seen, wideFilters(resource, samples)) : [],

@@ -21,7 +21,7 @@ export function chart(title: string, unit: string, lines: readonly Line[]): stri
   });
   const seconds = [0, 0.5, 1].map(
     (share) =>
-      `<text x="${x(share * last)}" y="${height - 6}" text-anchor="middle">${Math.round(share * last)} s</text>`,
+      `<text x="${x(share * last)}" y="${height - 6}" text-anchor="${share === 1 ? 'end' : 'middle'}">${Math.round(share * last)} s</text>`,
   );
   const drawn = lines.map(
     ({ name, colour, points }) =>

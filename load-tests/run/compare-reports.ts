@@ -1,30 +1,69 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RunSummary } from '../lib/run-summary.ts';
 import { baseFile } from './arguments.ts';
-import { readReport } from './base.ts';
-import { compareRuns } from './compare-runs.ts';
+import { compareRuns, type Difference } from './compare-runs.ts';
 import { differenceTable } from './difference-table.ts';
-import { isSameMachine } from './machine.ts';
+import { originLines } from './origin-of-run.ts';
+import { nameOf, pairOf } from './pair-runs.ts';
+import { type LoadReport, readReport } from './report.ts';
 
 const runsFolder = join(import.meta.dirname, '../../.cache/load/runs');
+
+/** Two reports side by side. */
+export interface Comparison {
+  readonly compared: readonly (RunSummary & { readonly differences: readonly Difference[] })[];
+  /** What stands in one only, or cannot be compared, and why. */
+  readonly notes: readonly string[];
+  /** Whether the second has all that the first has, like it and no worse. */
+  readonly passed: boolean;
+}
 
 /**
  * Prints two runs side by side.
  *
- * @returns whether the second is no regression of the first
+ * @returns whether the second has all that the first has, and nothing is worse or cannot be compared
  * @throws Error when there is no such run, or the two have no scenario in common
  */
 export function compareReports(asked: { before: string; after: string; tolerance: number }): boolean {
   const [before, after] = [readReport(reportFile(asked.before)), readReport(reportFile(asked.after))];
-  const differences = compareRuns(before.runs, after.runs, asked.tolerance);
-  if (differences.length === 0) {
-    throw new Error('Expected two runs with a scenario, list and profile in common; these have none.');
+  // A base is of more than one run.
+  const isWanted = (run: RunSummary) =>
+    asked.before !== 'base' || after.runs.some((one) => nameOf(one) === nameOf(run));
+  const runs = before.runs.filter(isWanted);
+  const { compared, notes, passed } = comparisonOf({ ...before, runs }, after, asked.tolerance);
+  if (compared.length === 0) {
+    throw new Error(`Expected two runs with a scenario, list and profile in common.\n${notes.join('\n')}`);
   }
-  if (!isSameMachine(before.machine, after.machine)) {
-    console.error(`These runs are of two machines: ${before.machine.processor}, ${after.machine.processor}.`);
-  }
-  console.log(differenceTable(differences));
-  return differences.every(({ verdict }) => verdict !== 'regression');
+  for (const line of originLines(runs)) console.error(`before: ${line}`);
+  for (const line of originLines(after.runs)) console.error(`after:  ${line}`);
+  console.log(differenceTable(compared));
+  for (const note of notes) console.error(note);
+  return passed;
+}
+
+/** Puts each run of a report beside the one of another that it can be compared with, or that comes closest. */
+export function comparisonOf(before: LoadReport, after: LoadReport, tolerance: number): Comparison {
+  const pairs = after.runs.map((run) => pairOf(before.runs, run));
+  const gone = before.runs.filter((former) => after.runs.every((run) => nameOf(run) !== nameOf(former)));
+  const compared = pairs.flatMap(({ run, former, unlike }) => {
+    if (!former) return [];
+    const differences = compareRuns(former, run, tolerance);
+    return [{ ...run, differences: unlike.length === 0 ? differences : differences.map(unlikely) }];
+  });
+  const notes = [
+    ...pairs.flatMap(({ run, unlike }) =>
+      unlike.length > 0 ? [`not comparable: ${nameOf(run)}: ${unlike.join('; ')}`] : [],
+    ),
+    ...gone.map((run) => `missing in the second: ${nameOf(run)}`),
+    ...pairs.flatMap(({ run, former }) => (former ? [] : [`missing in the first: ${nameOf(run)}`])),
+  ];
+  const isFine = ({ verdict }: Difference) => verdict !== 'regression' && verdict !== 'unlike';
+  return { compared, notes, passed: gone.length === 0 && compared.every((run) => run.differences.every(isFine)) };
+}
+
+function unlikely(difference: Difference): Difference {
+  return { ...difference, verdict: 'unlike' };
 }
 
 /** The file that a name means: a file, a folder with one, `last`, `previous` or `base`. */

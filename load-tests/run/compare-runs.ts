@@ -1,14 +1,12 @@
 import type { RunSummary } from '../lib/run-summary.ts';
 
-/** One measure of a scenario in two runs. */
+/** One measure of two runs. */
 export interface Difference {
-  readonly scenario: string;
-  readonly resource: string;
-  readonly profile: string;
   readonly measure: string;
   readonly before: number;
   readonly after: number;
-  readonly verdict: 'same' | 'better' | 'regression';
+  /** `too few`: of too few requests to tell; `unlike`: of runs whose times say nothing of each other. */
+  readonly verdict: 'same' | 'better' | 'regression' | 'too few' | 'unlike';
 }
 
 interface Measure {
@@ -28,7 +26,7 @@ const measures: readonly Measure[] = [
   { name: 'median ms', of: ({ median }) => median, worse: 'more', factor: (tolerance) => tolerance, noise: 1 },
   // The tail is less steady than the middle: the same tolerance on its logarithm, twice.
   { name: 'p95 ms', of: ({ p95 }) => p95, worse: 'more', factor: (tolerance) => tolerance ** 2, noise: 5 },
-  // Below so many requests it is the time of a few.
+  // Ten requests are slower than it then; below, it is the time of a few, and p95 has to do.
   {
     name: 'p99 ms',
     of: ({ p99 }) => p99,
@@ -55,37 +53,22 @@ function rateMeasure(name: string): Omit<Measure, 'of'> {
 }
 
 /**
- * Compares the runs of two reports, scenario by scenario.
+ * Compares two runs of one scenario, list and profile. One that made no request is no better than another.
  *
  * @param tolerance how many times as slow is still the same; above 1
  */
-export function compareRuns(
-  before: readonly RunSummary[],
-  after: readonly RunSummary[],
-  tolerance: number,
-): Difference[] {
-  return after.flatMap((run) => {
-    const former = before.find((other) => keyOf(other) === keyOf(run));
-    if (!former) return [];
-    const { scenario, resource, profile } = run;
-    return measuresOf(former, run).map((measure) => {
-      const [one, other] = [measure.of(former), measure.of(run)];
-      return {
-        scenario,
-        resource,
-        profile,
-        measure: measure.name,
-        before: one,
-        after: other,
-        verdict: judge(measure, one, other, tolerance),
-      };
-    });
+export function compareRuns(before: RunSummary, after: RunSummary, tolerance: number): Difference[] {
+  if (before.requests === 0 || after.requests === 0) {
+    const verdict = after.requests === 0 ? 'regression' : 'better';
+    return [{ measure: 'requests', before: before.requests, after: after.requests, verdict }];
+  }
+  const requests = Math.min(before.requests, after.requests);
+  return measuresOf(before, after).map((measure) => {
+    const [one, other] = [measure.of(before), measure.of(after)];
+    const isOfFew = requests < (measure.requests ?? 0);
+    const verdict = isOfFew ? 'too few' : judge(measure, one, other, tolerance);
+    return { measure: measure.name, before: one, after: other, verdict };
   });
-}
-
-/** What two runs have to have in common to be compared. */
-export function keyOf({ scenario, resource, profile }: Pick<RunSummary, 'scenario' | 'resource' | 'profile'>): string {
-  return `${scenario} ${resource} ${profile}`;
 }
 
 function measuresOf(before: RunSummary, after: RunSummary): Measure[] {
@@ -95,8 +78,7 @@ function measuresOf(before: RunSummary, after: RunSummary): Measure[] {
   });
   // How late and how many failed where it broke says how far it was pushed.
   if (after.profile === 'breakpoint') return [held, ...measures.filter(({ name }) => name === 'checks failed')];
-  const counted = measures.filter(({ requests = 0 }) => Math.min(before.requests, after.requests) >= requests);
-  return [...counted, ...(after.profile.startsWith('closed') ? [rate] : []), ...parts];
+  return [...measures, ...(after.profile.startsWith('closed') ? [rate] : []), ...parts];
 }
 
 function judge(

@@ -1,9 +1,19 @@
 import { listName, textTable } from '../lib/summary-table.ts';
 import type { Difference } from './compare-runs.ts';
 
-/** The differences of two runs side by side, and the number of regressions. */
-export function differenceTable(differences: readonly Difference[]): string {
-  const table = textTable<Difference>(
+/** A run with what it differs by from the one before it. */
+interface Compared {
+  readonly scenario: string;
+  readonly resource: string;
+  readonly differences?: readonly Difference[];
+}
+
+/** The differences of runs from those before them side by side, and the number of regressions. */
+export function differenceTable(runs: readonly Compared[]): string {
+  const rows = runs.flatMap(({ differences = [], ...run }) =>
+    differences.map((difference) => ({ ...run, ...difference })),
+  );
+  const table = textTable<(typeof rows)[number]>(
     [
       ['scenario', ({ scenario }) => scenario],
       ['list', listName],
@@ -13,10 +23,10 @@ export function differenceTable(differences: readonly Difference[]): string {
       ['change', changeOf],
       ['verdict', ({ verdict }) => (verdict === 'regression' ? 'REGRESSION' : verdict)],
     ],
-    differences,
+    rows,
     3,
   );
-  const count = differences.filter(({ verdict }) => verdict === 'regression').length;
+  const count = rows.filter(({ verdict }) => verdict === 'regression').length;
   return `${table}${count === 0 ? 'no regression' : `${count} ${count === 1 ? 'regression' : 'regressions'}`}\n`;
 }
 

@@ -38,7 +38,7 @@ ${rows([
     'iterations per second at the height of the profile, of which heavy scenarios take a part; users of a closed one',
   ],
   ['--duration 2m', 'how long the height lasts; ramps take a quarter of it at most'],
-  ['--save-base', 'keeps this run as the base of this machine, which later runs may not fall behind'],
+  ['--save-base', 'keeps this run, if all of it passes, as the base that later runs like it may not fall behind'],
   ['--base FILE', 'where the base is kept (default: .cache/load/base.json)'],
   ['--tolerance 1.3', 'how many times as slow a run may be as its base'],
   ['--out FOLDER', 'where report.json, report.html and junit.xml go (default: .cache/load/runs/<time>)'],

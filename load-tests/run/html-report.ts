@@ -3,8 +3,10 @@ import { chart, type Line } from './chart.ts';
 import type { Difference } from './compare-runs.ts';
 import { changeOf } from './difference-table.ts';
 import type { MeasuredRun } from './k6.ts';
+import { originLines } from './origin-of-run.ts';
 import type { LoadReport } from './report.ts';
 import type { Second } from './series.ts';
+import { hasPassed } from './verdict.ts';
 
 const style = `:root{color-scheme:light dark;font:15px/1.45 system-ui,sans-serif}body{max-width:1320px;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;width:100%;margin:.6rem 0}th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid #8884}
@@ -15,23 +17,21 @@ figcaption span{margin-left:.8rem}figcaption i{display:inline-block;width:.8em;h
 
 /** A report for a browser: one file, without scripts and without anything to fetch. */
 export function htmlReport(report: LoadReport): string {
-  const { machine, target, started, database = 'a service that ran already', skipped } = report;
-  const place = `${machine.cores} cores of ${machine.processor}, ${machine.memoryGiB} GiB, Node ${machine.node}`;
+  const { started, skipped } = report;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Load tests, ${text(started)}</title><style>${style}</style></head><body>
 <h1>Load tests</h1>
-<p>${text(started)}, against ${text(target)} on ${text(database)}; ${text(place)}</p>
+<p>${[started, ...originLines(report.runs)].map(text).join('<br>')}</p>
 ${overview(report.runs)}
 ${skipped.length > 0 ? `<h2>Left out</h2><ul>${skipped.map((line) => `<li>${text(line)}</li>`).join('')}</ul>` : ''}
-${report.runs.map((run) => section(run, report.differences ?? [])).join('\n')}
+${report.runs.map(section).join('\n')}
 </body></html>
 `;
 }
 
 function overview(runs: readonly MeasuredRun[]): string {
   const rows = runs.map((run) => {
-    const bad = run.crossed.length > 0 && run.profile !== 'breakpoint';
     const numbers = [
       run.requests,
       Math.round(run.requests / Math.max(0.1, run.seconds)),
@@ -42,7 +42,7 @@ function overview(runs: readonly MeasuredRun[]): string {
     const times = [run.checksFailed, run.median, run.p95, run.p99, run.max];
     const cells = [...numbers, ...times].map((cell) => `<td>${cell}</td>`).join('');
     const name = `<a href="#${anchor(run)}">${text(run.scenario)}</a>`;
-    return `<tr><td>${name}</td><td class="text">${text(run.resource)}</td><td class="text">${text(run.profile)}</td>${cells}<td class="text ${bad ? 'bad' : 'good'}">${text(resultOf(run))}</td></tr>`;
+    return `<tr><td>${name}</td><td class="text">${text(run.resource)}</td><td class="text">${text(run.profile)}</td>${cells}<td class="text ${hasPassed(run) ? 'good' : 'bad'}">${text(resultOf(run))}</td></tr>`;
   });
   const titles = [
     'requests',
@@ -59,11 +59,12 @@ function overview(runs: readonly MeasuredRun[]): string {
   return `<table><tr><th>scenario</th><th class="text">list</th><th class="text">profile</th>${titles.map((title) => `<th>${title}</th>`).join('')}<th class="text">result</th></tr>${rows.join('')}</table>`;
 }
 
-function section(run: MeasuredRun, differences: readonly Difference[]): string {
-  const own = differences.filter(({ scenario, resource }) => scenario === run.scenario && resource === run.resource);
-  return `<section id="${anchor(run)}"><h2>${text(run.scenario)} <small>${text(run.resource)}, ${run.records} records, ${text(run.profile)}</small></h2>
+function section(run: MeasuredRun): string {
+  const { rate, seconds } = run.height;
+  const height = `${text(run.profile)} of ${rate}${run.profile.startsWith('closed') ? ' users' : '/s'} for ${seconds} s`;
+  return `<section id="${anchor(run)}"><h2>${text(run.scenario)} <small>${text(run.resource)}, ${run.records} records, ${height}</small></h2>
 <div class="charts">${charts(run.series)}</div>
-${usage(run)}${partTable(run)}${checkTable(run)}${differenceRows(own)}</section>`;
+${usage(run)}${partTable(run)}${checkTable(run)}${beside(run)}</section>`;
 }
 
 function charts(series: readonly Second[]): string {
@@ -93,8 +94,9 @@ function charts(series: readonly Second[]): string {
 
 function usage({ used }: MeasuredRun): string {
   if (!used) return '';
+  const database = used.database > 0 ? `, and ${used.database} ms of PostgreSQL` : '';
   const core = used.service > 0 ? `, so one core takes ${Math.round(1000 / used.service)} of them a second` : '';
-  return `<p>A request took ${used.service} ms of CPU of the service${core}, and ${used.database} ms of PostgreSQL; the service had ${used.memory} MiB after the run.</p>`;
+  return `<p>A request took ${used.service} ms of CPU of the service${core}${database}; the service had ${used.memory} MiB after the run.</p>`;
 }
 
 function partTable({ parts }: MeasuredRun): string {
@@ -118,8 +120,13 @@ function row(name: string, held: string, failed: string): string {
   return `<tr><td>${text(name)}</td><td>${held}</td><td class="bad">${failed}</td></tr>`;
 }
 
+/** How a run stands beside the base, or why it does not. */
+function beside({ differences, note }: MeasuredRun): string {
+  if (differences) return differenceRows(differences);
+  return note ? `<p>Judged by limits of its own: ${text(note)}.</p>` : '';
+}
+
 function differenceRows(differences: readonly Difference[]): string {
-  if (differences.length === 0) return '';
   const lines = differences.map((difference) => {
     const { measure, before, after, verdict } = difference;
     const kind = verdict === 'regression' ? 'bad' : verdict === 'better' ? 'good' : '';

@@ -1,12 +1,17 @@
+import { resultOf } from '../lib/summary-table.ts';
 import type { Difference } from './compare-runs.ts';
+import type { MeasuredRun } from './k6.ts';
 import type { LoadReport } from './report.ts';
+import { hasPassed } from './verdict.ts';
 
 interface Case {
   name: string;
   /** What went wrong; none where it holds. */
   failure?: string;
-  /** Why it was not run. */
+  /** Why it was not run, or says nothing. */
   skipped?: string;
+  /** What there is to know of one that holds. */
+  says?: string;
 }
 
 interface Suite {
@@ -20,13 +25,11 @@ interface Suite {
  * what was left out.
  */
 export function junitReport(report: LoadReport): string {
-  const { differences = [], skipped } = report;
+  const { skipped } = report;
   const ran = report.runs.map((run): Suite => {
-    const own = differences.filter(({ scenario, resource }) => scenario === run.scenario && resource === run.resource);
     const cases = [
-      ...run.checks.map(({ name, passes, fails }) => check(name, passes, fails)),
-      ...run.thresholds.map(({ name, ok }): Case => (ok ? { name } : { name, failure: 'threshold crossed' })),
-      ...own.map(compared),
+      ...(run.profile === 'breakpoint' ? [held(run)] : judged(run)),
+      ...(run.differences ?? []).map(compared),
     ];
     return { name: `${run.scenario} ${run.profile} ${run.resource}`.trim(), seconds: run.seconds, cases };
   });
@@ -36,6 +39,18 @@ export function junitReport(report: LoadReport): string {
   const head = `name="load tests" ${totals} timestamp="${report.started}"`;
   const texts = suites.map((suite) => suiteText(suite, report.started)).join('');
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${head}>\n${texts}</testsuites>\n`;
+}
+
+function judged({ checks, thresholds }: MeasuredRun): Case[] {
+  return [
+    ...checks.map(({ name, passes, fails }) => check(name, passes, fails)),
+    ...thresholds.map(({ name, ok }): Case => (ok ? { name } : { name, failure: 'threshold crossed' })),
+  ];
+}
+
+/** A run that looks for the breaking point ends where checks and thresholds fail: its case is what it held until then. */
+function held({ differences: _, ...run }: MeasuredRun): Case {
+  return { name: 'a rate is held', [hasPassed(run) ? 'says' : 'failure']: resultOf(run) };
 }
 
 function suiteText({ name, seconds, cases }: Suite, started: string): string {
@@ -61,13 +76,15 @@ function check(name: string, passes: number, fails: number): Case {
 
 function compared({ measure, before, after, verdict }: Difference): Case {
   const name = `${measure} beside the base`;
+  if (verdict === 'too few') return { name, skipped: 'too few requests to tell' };
   return verdict === 'regression' ? { name, failure: `was ${before}, is ${after}` } : { name };
 }
 
-function testCase(suite: string, { name, failure, skipped }: Case): string {
+function testCase(suite: string, { name, failure, skipped, says }: Case): string {
   const head = `    <testcase classname="${text(suite)}" name="${text(name)}"`;
   if (failure) return `${head}><failure message="${text(failure)}"/></testcase>\n`;
-  return skipped ? `${head}><skipped message="${text(skipped)}"/></testcase>\n` : `${head}/>\n`;
+  if (skipped) return `${head}><skipped message="${text(skipped)}"/></testcase>\n`;
+  return says ? `${head}><system-out>${text(says)}</system-out></testcase>\n` : `${head}/>\n`;
 }
 
 function text(raw: string): string {

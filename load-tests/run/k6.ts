@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import type { RunSummary } from '../lib/run-summary.ts';
 import { setupEnd } from '../lib/summary-mark.ts';
+import type { Difference } from './compare-runs.ts';
 import { highestHeld } from './highest-held.ts';
 import { quiet, type ScenarioRun, variablesOf } from './scenario-run.ts';
 import { readSeries, type Second } from './series.ts';
@@ -26,6 +27,10 @@ export interface MeasuredRun extends RunSummary {
   series: Second[];
   /** What a service that was started for the run used; on Linux. */
   used?: Usage;
+  /** How it differs from the base, where that has one like it. */
+  differences?: readonly Difference[];
+  /** Why it does not stand beside the base. */
+  note?: string;
 }
 
 /** CPU of one request in milliseconds, of the service and of its database, and the memory of the service in MiB. */
@@ -115,6 +120,8 @@ async function spawnK6(
   let said = '';
   createInterface(child.stderr).on('line', (line) => {
     if (line.includes(setupEnd)) return begun();
+    // The table says it; beside a base the times of a scenario do not count.
+    if (line.includes('thresholds on metrics')) return;
     console.error(line);
     said = `${said}${line}\n`.slice(-10_000);
   });

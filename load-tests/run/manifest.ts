@@ -84,11 +84,15 @@ function job(name: string, asked: ManifestArguments): object {
   return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name, labels }, spec };
 }
 
-function variables(asked: ManifestArguments): { name: string; value: string }[] {
-  return Object.entries({ ...variablesOf(asked), ...quiet, SUMMARY_LOG: 'true' }).map(([name, value]) => ({
-    name,
-    value,
-  }));
+function variables(asked: ManifestArguments): object[] {
+  const { image = k6Image } = asked;
+  // Kubernetes puts in the node, by a variable that stands before.
+  const origin = { machine: 'node $(NODE_NAME)', k6: image };
+  const all = { ...variablesOf(asked), ...quiet, SUMMARY_LOG: 'true', LOAD_ORIGIN: JSON.stringify(origin) };
+  return [
+    { name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+    ...Object.entries(all).map(([name, value]) => ({ name, value })),
+  ];
 }
 
 /** A scenario and what it imports as k6 packs it. It keeps the options, so it is made with the profile that it runs. */

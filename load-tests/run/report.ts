@@ -1,19 +1,48 @@
-import type { Difference } from './compare-runs.ts';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { htmlReport } from './html-report.ts';
+import { junitReport } from './junit.ts';
 import type { MeasuredRun } from './k6.ts';
-import type { Machine } from './machine.ts';
+
+const version = 2;
 
 /** All that a call of `npm run load` measured; `report.json` holds it. */
 export interface LoadReport {
-  readonly version: 1;
+  readonly version: typeof version;
   /** When it began, ISO 8601. */
   readonly started: string;
-  readonly target: string;
-  /** The database of a service that was started for it. */
-  readonly database?: string;
-  readonly machine: Machine;
   readonly runs: readonly MeasuredRun[];
   /** What was left out, and why. */
   readonly skipped: readonly string[];
-  /** How the runs differ from the base of this machine; none where there is no base. */
-  readonly differences?: readonly Difference[];
+}
+
+/** The report of runs. */
+export function reportOf(runs: readonly MeasuredRun[], skipped: readonly string[] = []): LoadReport {
+  const [started = ''] = runs.map((run) => run.started).toSorted();
+  return { version, started, runs, skipped };
+}
+
+/** Writes `report.json`, `report.html` and `junit.xml`. */
+export function writeReports(report: LoadReport, folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'report.json'), JSON.stringify(report, undefined, 1));
+  writeFileSync(join(folder, 'report.html'), htmlReport(report));
+  writeFileSync(join(folder, 'junit.xml'), junitReport(report));
+}
+
+/**
+ * Reads a report.
+ *
+ * @throws Error when the file is none, or one of another version
+ */
+export function readReport(file: string): LoadReport {
+  const refusal = `Expected ${file} to be a report.json of this version of \`npm run load\``;
+  let report: Partial<LoadReport>;
+  try {
+    report = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new Error(`${refusal}; it is no JSON.`, { cause });
+  }
+  if (report.version === version && Array.isArray(report.runs)) return report as LoadReport;
+  throw new Error(`${refusal}; its version is ${report.version}. Remove it, and run anew.`);
 }

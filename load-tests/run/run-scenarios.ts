@@ -3,16 +3,17 @@ import { join, relative } from 'node:path';
 import process from 'node:process';
 import { summaryTable } from '../lib/summary-table.ts';
 import type { RunArguments } from './arguments.ts';
-import { compareWithBase, hasBase, saveBase } from './base.ts';
+import { judgeByBase, readBase, saveBase, withoutTimeLimits } from './base.ts';
 import { type CpuTime, readCpuTime } from './cpu-time.ts';
 import { differenceTable } from './difference-table.ts';
 import { findK6, type MeasuredRun, NothingToDo, refuseUnfitRun, runK6, type Usage } from './k6.ts';
-import { thisMachine } from './machine.ts';
+import { originOfRun } from './origin-of-run.ts';
+import { nameOf } from './pair-runs.ts';
 import { type Plan, planRuns } from './plan.ts';
-import type { LoadReport } from './report.ts';
-import { writeReports } from './report-of-logs.ts';
+import { type LoadReport, reportOf, writeReports } from './report.ts';
 import { startService } from './service.ts';
 import { usageTable } from './usage-table.ts';
+import { hasPassed } from './verdict.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -29,48 +30,56 @@ export async function runScenarios(
   running: (child: ChildProcess) => void,
 ): Promise<boolean> {
   const k6 = findK6();
+  const base = readBase(asked.base);
   const [first] = asked.scenarios;
   if (first) await refuseUnfitRun(k6, first, asked.profile);
   const started = new Date();
   await using opened = new AsyncDisposableStack();
   const service = asked.target ? undefined : await startService(opened, asked);
   const target = (asked.target ?? service?.url ?? '').replace(/\/$/, '');
-  const variables = { ...service?.account };
+  const variables = { ...service?.account, LOAD_ORIGIN: JSON.stringify(originOfRun(k6, asked)) };
   const hasCredentials = service?.account !== undefined || !!(process.env.TOKEN || process.env.LOAD_EMAIL);
   const plan = await planRuns(target, asked, hasCredentials);
   for (const line of plan.skipped) console.error(`left out: ${line}`);
-  const database = service && databaseOf(asked);
   const { runs, skipped } = await runAll(plan, stopped, async (scenario, resource) => {
     console.error(`${scenario}, ${asked.profile}${resource ? `, ${resource}` : ''}, against ${target}`);
     let before = service && readCpuTime(service.pid);
     const begun = () => {
       before = service && readCpuTime(service.pid);
     };
-    const isJudged = asked.saveBase || hasBase(asked.base, { ...asked, scenario, resource, database });
-    const own = isJudged ? { ...variables, JUDGED_BY_BASE: 'true' } : variables;
-    const run = await runK6(k6, { ...asked, scenario, resource, target, variables: own }, running, begun);
+    const run = await runK6(k6, { ...asked, scenario, resource, target, variables }, running, begun);
     const after = service && readCpuTime(service.pid);
-    return before && after ? { ...run, used: usageOf(before, after, run.requests) } : run;
+    const measured = before && after ? { ...run, used: usageOf(before, after, run.requests) } : run;
+    // What becomes the base is not compared with the one before it.
+    return asked.saveBase ? withoutTimeLimits(measured) : judgeByBase(base, measured, asked.tolerance);
   });
-  const measured: LoadReport = {
-    ...{ version: 1, started: started.toISOString(), target, machine: thisMachine(), runs, skipped },
-    ...(database !== undefined && { database }),
-  };
-  console.log(`${summaryTable(runs)}${usageTable(runs)}`);
-  const report = judge(measured, asked);
+  const report = reportOf(runs, skipped);
   const folder = asked.out ?? newFolder(started);
   writeReports(report, folder);
+  tell(report);
   console.error(`report: ${relative(process.cwd(), join(folder, 'report.html'))}`);
-  return (
-    !stopped.aborted &&
-    runs.length > 0 &&
-    runs.every(({ crossed, profile }) => crossed.length === 0 || profile === 'breakpoint') &&
-    (report.differences ?? []).every(({ verdict }) => verdict !== 'regression')
-  );
+  const passed = !stopped.aborted && runs.length > 0 && runs.every(hasPassed);
+  if (asked.saveBase) keep(asked.base, report, passed);
+  return passed;
 }
 
-function databaseOf({ database, size }: RunArguments): string {
-  return process.env.DATABASE_URL ? 'the database of DATABASE_URL' : `${database}, ${size}`;
+/** Prints what was measured, how it stands beside the base, and what does not and why. */
+function tell({ runs }: LoadReport): void {
+  console.log(`${summaryTable(runs)}${usageTable(runs)}`);
+  if (runs.some(({ differences }) => differences)) console.log(differenceTable(runs));
+  const alone = Object.groupBy(
+    runs.filter(({ note }) => note),
+    ({ note = '' }) => note,
+  );
+  for (const [note, some = []] of Object.entries(alone)) {
+    console.error(`judged by limits of their own (${note}): ${some.map(nameOf).join('; ')}`);
+  }
+}
+
+/** Keeps a report as the base: what failed, or was interrupted, would let pass what is as bad. */
+function keep(file: string, report: LoadReport, passed: boolean): void {
+  if (passed) saveBase(file, report);
+  console.error(passed ? `kept as the base: ${file}` : 'not kept as the base, because not all of it passed');
 }
 
 function usageOf(before: CpuTime, after: CpuTime, requests: number): Usage {
@@ -100,20 +109,6 @@ async function runAll(
     }
   }
   return { runs: measured, skipped: leftOut };
-}
-
-/** Beside the base of this machine; or as the new base, which is not compared with the one before it. */
-function judge(report: LoadReport, { base, saveBase: saves, tolerance }: RunArguments): LoadReport {
-  if (saves) {
-    saveBase(base, report);
-    console.error(`kept as the base of this machine: ${base}`);
-    return report;
-  }
-  const { differences, note } = compareWithBase(base, report, tolerance);
-  if (note) console.error(note);
-  if (!differences || differences.length === 0) return report;
-  console.log(differenceTable(differences));
-  return { ...report, differences };
 }
 
 /** Where the reports of a run go, by the time as a name that sorts: `2026-01-31T09-05-00`. */

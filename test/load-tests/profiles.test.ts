@@ -11,11 +11,15 @@ interface Plan {
   vus?: number;
 }
 
-async function planned(scenario: string, variables: Record<string, string>): Promise<Plan> {
+async function inspected(scenario: string, variables: Record<string, string>) {
   const settings = Object.entries(variables).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
   const file = join(root, `load-tests/scenarios/${scenario}.ts`);
   const { stdout } = await promisify(execFile)(tool('k6') ?? '', ['inspect', ...settings, file]);
-  return JSON.parse(stdout).scenarios[scenario];
+  return JSON.parse(stdout) as { scenarios: Record<string, Plan>; thresholds: Record<string, object[]> };
+}
+
+async function planned(scenario: string, variables: Record<string, string>): Promise<Plan> {
+  return (await inspected(scenario, variables)).scenarios[scenario] ?? {};
 }
 
 describe.skipIf(skipped('k6'))(`the plan of a run${skipped('k6')}`, () => {
@@ -32,6 +36,11 @@ describe.skipIf(skipped('k6'))(`the plan of a run${skipped('k6')}`, () => {
   it('has the users of a closed profile, whatever the scenario weighs', async () => {
     expect((await planned('export', { PROFILE: 'closed-32' })).vus).toBe(32);
     expect((await planned('export', { PROFILE: 'closed-32', RATE: '8' })).vus).toBe(8);
+  });
+
+  it('fails without a single request, whose times would be the best of all', async () => {
+    const { thresholds } = await inspected('read-one', {});
+    expect(JSON.stringify(thresholds['http_reqs{scenario:read-one}'])).toContain('count>0');
   });
 
   it('is refused where RATE or DURATION is none', async () => {

@@ -29,7 +29,7 @@ describe.skipIf(skipped('k6'))(`a load test of 100,000 products on PostgreSQL${s
   }
 
   const regressions = (before: RunSummary, after: RunSummary) =>
-    compareRuns([before], [after], 2).flatMap(({ measure, verdict }) => (verdict === 'regression' ? [measure] : []));
+    compareRuns(before, after, 2).flatMap(({ measure, verdict }) => (verdict === 'regression' ? [measure] : []));
 
   it('finds 20 ms of sleep and a page of double size, and nothing where nothing changed', async () => {
     // The first run finds code that was never run.

@@ -1,27 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../../load-tests/lib/run-summary.ts';
-import { compareWithBase, hasBase, saveBase } from '../../../load-tests/run/base.ts';
 import { compareRuns, type Difference } from '../../../load-tests/run/compare-runs.ts';
 import { differenceTable } from '../../../load-tests/run/difference-table.ts';
-import { thisMachine } from '../../../load-tests/run/machine.ts';
-import type { LoadReport } from '../../../load-tests/run/report.ts';
 import { skipped } from '../../chart/chart.ts';
 import { bootTestApp, type TestApp } from '../../support/boot-test-app.ts';
 import { type PlantedFault, startProxy } from '../load-proxy.ts';
 import { measureScenario } from '../run-scenario.ts';
-
-const run: RunSummary = {
-  ...{ scenario: 'list-shallow', resource: '/api/v1/products', records: 1_000, profile: 'load' },
-  ...{ seconds: 10, requests: 400, failed: 0, refused: 0, outage: 0, dropped: 0, checksFailed: 0 },
-  ...{ median: 4, p95: 10, p99: 20, max: 30, bytes: 4_000, rate: 20, crossed: [], checks: [], thresholds: [] },
-  parts: [{ name: 'shallow page', requests: 400, median: 4, p95: 10, p99: 20 }],
-};
+import { measuredRun as run } from './measured-run.ts';
 
 function regressions(before: RunSummary, after: RunSummary): string[] {
-  return worse(compareRuns([before], [after], 1.3));
+  return worse(compareRuns(before, after, 1.3));
 }
 
 function worse(differences: readonly Difference[]): string[] {
@@ -62,68 +50,34 @@ describe('compareRuns', () => {
     expect(regressions({ ...run, profile: 'closed-32' }, { ...slow, profile: 'closed-32' })).toEqual(['iterations/s']);
   });
 
-  it('compares the same scenario of the same list under the same profile', () => {
-    expect(compareRuns([run], [{ ...run, resource: '/api/v1/users' }], 1.3)).toEqual([]);
-    expect(differenceTable(compareRuns([run], [{ ...run, median: 8 }], 1.3))).toMatch(
-      /median ms +4 +8 +\+100 % +REGRESSION[\s\S]*1 regression/,
-    );
+  it('says of p99 that it is of too few requests, where p95 has to do', () => {
+    const verdict = (requests: number) =>
+      compareRuns({ ...run, requests }, { ...run, requests, p95: 30, p99: 40 }, 1.3).flatMap(({ measure, verdict }) =>
+        /^p9/.test(measure) ? [verdict] : [],
+      );
+    expect(verdict(999)).toEqual(['regression', 'too few']);
+    expect(verdict(1_000)).toEqual(['regression', 'regression']);
+  });
+
+  it('finds a run without a request worse than any other, whose times it has none of', () => {
+    const none = { ...run, requests: 0, median: 0, p95: 0, p99: 0, bytes: 0 };
+    expect(compareRuns(run, none, 1.3)).toEqual([
+      { measure: 'requests', before: 400, after: 0, verdict: 'regression' },
+    ]);
   });
 });
 
 describe('differenceTable', () => {
+  it('has a line for each measure, with its change', () => {
+    expect(differenceTable([{ ...run, differences: compareRuns(run, { ...run, median: 8 }, 1.3) }])).toMatch(
+      /median ms +4 +8 +\+100 % +REGRESSION[\s\S]*1 regression/,
+    );
+  });
+
   it('names two lists by their paths that end alike', () => {
     const both = ['/api/v1/products', '/api/v2/products'].map((resource) => ({ ...run, resource }));
-    const table = differenceTable(compareRuns(both, both, 1.3));
+    const table = differenceTable(both.map((one) => ({ ...one, differences: compareRuns(one, one, 1.3) })));
     for (const { resource } of both) expect(table).toContain(`list-shallow  ${resource}  median ms`);
-  });
-});
-
-describe('the base', () => {
-  const report: LoadReport = {
-    version: 1,
-    started: '2026-01-01T00:00:00Z',
-    target: 'http://127.0.0.1',
-    machine: thisMachine(),
-    runs: [{ ...run, series: [] }],
-    skipped: [],
-  };
-
-  function baseFile(): string {
-    const folder = mkdtempSync(join(tmpdir(), 'slipway-base-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    return join(folder, 'made/base.json');
-  }
-
-  it('is kept beside that of other scenarios, and later runs are compared with it', () => {
-    const file = baseFile();
-    saveBase(file, report);
-    saveBase(file, { ...report, runs: [{ ...run, scenario: 'read-one', series: [] }] });
-    const { differences = [] } = compareWithBase(file, { ...report, runs: [{ ...run, median: 40, series: [] }] }, 1.3);
-    expect(worse(differences)).toEqual(['median ms']);
-  });
-
-  it('judges times where it has the scenario, of this machine, database and list', () => {
-    const file = baseFile();
-    const asked = { ...run, database: undefined };
-    expect(hasBase(file, asked)).toBe(false);
-    saveBase(file, report);
-    expect(hasBase(file, asked)).toBe(true);
-    expect(hasBase(file, { ...asked, resource: undefined })).toBe(true);
-    const others = [{ resource: '/users' }, { profile: 'soak' }, { scenario: 'day' }, { database: 'sqlite, full' }];
-    for (const other of others) expect(hasBase(file, { ...asked, ...other })).toBe(false);
-    saveBase(file, { ...report, machine: { ...report.machine, cores: 64 } });
-    expect(hasBase(file, asked)).toBe(false);
-  });
-
-  it('says why nothing is compared: no base, another machine, another database, a list of other length', () => {
-    const file = baseFile();
-    expect(compareWithBase(file, report, 1.3).note).toContain('--save-base keeps a run as one');
-    saveBase(file, report);
-    const other = { ...report, machine: { ...report.machine, cores: 64 } };
-    expect(compareWithBase(file, other, 1.3).note).toContain('of another machine');
-    expect(compareWithBase(file, { ...report, database: 'sqlite, full' }, 1.3).note).toContain('of a given service');
-    const longer = { ...report, runs: [{ ...run, records: 100_000, series: [] }] };
-    expect(compareWithBase(file, longer, 1.3)).toEqual({ differences: [] });
   });
 });
 

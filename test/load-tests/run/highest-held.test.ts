@@ -3,6 +3,7 @@ import { resultOf } from '../../../load-tests/lib/summary-table.ts';
 import { compareRuns } from '../../../load-tests/run/compare-runs.ts';
 import { highestHeld } from '../../../load-tests/run/highest-held.ts';
 import type { Second } from '../../../load-tests/run/series.ts';
+import { measuredRun } from './measured-run.ts';
 
 const second = (requests: number, more: Partial<Second> = {}): Second => ({
   ...{ at: requests, requests, failed: 0, dropped: 0, users: 5, median: 4, p95: 10 },
@@ -10,12 +11,7 @@ const second = (requests: number, more: Partial<Second> = {}): Second => ({
 });
 const rising = [10, 20, 30, 40, 50].map((requests) => second(requests));
 
-const run = {
-  ...{ scenario: 'list-shallow', resource: '/products', records: 1_000, profile: 'breakpoint', seconds: 5 },
-  ...{ requests: 150, failed: 1, refused: 0, outage: 0, dropped: 9, checksFailed: 0, bytes: 100, rate: 30 },
-  ...{ median: 4, p95: 10, p99: 20, max: 30, crossed: ['dropped_iterations count==0'] },
-  ...{ checks: [], thresholds: [], parts: [] },
-};
+const run = { ...measuredRun, profile: 'breakpoint', dropped: 9, crossed: ['dropped_iterations count==0'] };
 
 it.each([
   ['failed', { failed: 1 }],
@@ -34,7 +30,7 @@ it('stands in the result of a run that looked for it, and is what two such runs 
   expect(resultOf({ ...run, held: 40 })).toBe('held 40 requests/s; broke: dropped_iterations count==0');
   expect(resultOf({ ...run, crossed: [] })).toBe('broke: not within the run');
   const verdicts = (after: number) =>
-    compareRuns([{ ...run, held: 400 }], [{ ...run, held: after, median: 90, dropped: 99 }], 1.3)
+    compareRuns({ ...run, held: 400 }, { ...run, held: after, median: 90, dropped: 99 }, 1.3)
       .filter(({ verdict }) => verdict !== 'same')
       .map(({ measure, verdict }) => `${measure}: ${verdict}`);
   expect(verdicts(350)).toEqual([]);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readArguments } from '../../../load-tests/run/arguments.ts';
 import { type ManifestArguments, manifest } from '../../../load-tests/run/manifest.ts';
+import type { LoadReport } from '../../../load-tests/run/report.ts';
 import { reportOfLogs } from '../../../load-tests/run/report-of-logs.ts';
 import { freePort } from '../../../src/chassis/testing/fake-peer.ts';
 import { type Manifest, root, skipped, tool } from '../../chart/chart.ts';
@@ -34,7 +35,9 @@ function mounted({ binaryData }: Manifest): { folder: string; file: string } {
 }
 
 function variables({ env }: Manifest): Record<string, string> {
-  return Object.fromEntries(env.map(({ name, value }: Manifest) => [name, value]));
+  // As Kubernetes does for the node that a pod runs on.
+  const node = (value: string) => value.replace('$(NODE_NAME)', 'worker-1');
+  return Object.fromEntries(env.map(({ name, value = '' }: Manifest) => [name, node(value)]));
 }
 
 function k6(cwd: string, args: string[], env: Record<string, string>) {
@@ -51,6 +54,12 @@ describe.skipIf(skipped('k6'))(`a manifest of a load test${skipped('k6')}`, () =
     const { stdout } = await k6(folder, args, variables(container));
     expect(stdout).toMatch(/^list-shallow +products +smoke +\d+.* ok$/m);
     expect(await reportOfLogs(Readable.from([stdout]), folder)).toBe(true);
+    const { runs } = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as LoadReport;
+    expect(runs[0]).toMatchObject({
+      height: { rate: 5, seconds: 1 },
+      origin: { machine: 'node worker-1', service: url, k6: 'docker.io/grafana/k6:2.2.0' },
+    });
+    expect(Date.now() - Date.parse(runs[0]?.started ?? '')).toBeLessThan(60_000);
   });
 
   it('runs as the k6 operator has a TestRun run: packed anew, inspected, started in a pause and resumed', async () => {
@@ -109,6 +118,8 @@ describe.skipIf(skipped('k6'))(`a manifest of a load test${skipped('k6')}`, () =
     expect(spec.script.configMap).toEqual({ name: config.metadata.name, file: 'archive.tar' });
     expect(spec.runner.env).toEqual(objects()[1].spec.template.spec.containers[0].env);
     expect(spec.runner.env).toContainEqual({ name: 'RESOURCE', value: 'products' });
+    // A variable is put into those behind it.
+    expect(spec.runner.env[0]).toEqual({ name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } });
   });
 
   it('is asked for with a scenario and the address of the service', () => {

@@ -10,16 +10,15 @@ import { readCpuTime } from '../../../load-tests/run/cpu-time.ts';
 import { htmlReport } from '../../../load-tests/run/html-report.ts';
 import { junitReport } from '../../../load-tests/run/junit.ts';
 import type { MeasuredRun } from '../../../load-tests/run/k6.ts';
-import { thisMachine } from '../../../load-tests/run/machine.ts';
-import type { LoadReport } from '../../../load-tests/run/report.ts';
+import { type LoadReport, reportOf } from '../../../load-tests/run/report.ts';
 import { reportOfLogs } from '../../../load-tests/run/report-of-logs.ts';
 import { readSeries } from '../../../load-tests/run/series.ts';
 import { usageTable } from '../../../load-tests/run/usage-table.ts';
+import { measuredRun } from './measured-run.ts';
 
 const run: MeasuredRun = {
-  ...{ scenario: 'list-shallow', resource: '/api/v1/products', records: 1_000, profile: 'load' },
-  ...{ seconds: 3, requests: 30, failed: 1, refused: 1, outage: 0, dropped: 0, checksFailed: 2, bytes: 100, rate: 10 },
-  ...{ median: 4, p95: 10, p99: 20, max: 30, crossed: ['checks rate==1'] },
+  ...{ ...measuredRun, seconds: 3, requests: 30, failed: 1, refused: 1, checksFailed: 2, rate: 10 },
+  crossed: ['checks rate==1'],
   checks: [
     { name: 'records are in <order>', passes: 8, fails: 2 },
     { name: 'status is 200', passes: 10, fails: 0 },
@@ -37,14 +36,10 @@ const run: MeasuredRun = {
     p95: 2 * at,
     p99: 3 * at,
   })),
+  differences: [{ measure: 'median ms', before: 2, after: 4, verdict: 'regression' }],
 };
 
-const report: LoadReport = {
-  ...{ version: 1, started: '2026-01-01T00:00:00.000Z', target: 'http://127.0.0.1:3000', machine: thisMachine() },
-  runs: [run],
-  skipped: ['export: /api/v1/products has no route that streams'],
-  differences: [{ ...run, measure: 'median ms', before: 2, after: 4, verdict: 'regression' }],
-};
+const report = reportOf([run], ['export: /api/v1/products has no route that streams']);
 
 const executablePath = '/usr/bin/chromium';
 const reason = existsSync(executablePath)
@@ -68,17 +63,37 @@ describe('the report as JUnit', () => {
     expect(xml).toContain('name="median ms beside the base"><failure message="was 2, is 4"/>');
     expect(xml).toContain('name="export"><skipped message="/api/v1/products has no route that streams"/>');
   });
+
+  it('has what was held for a run that looked for the breaking point, and not that it broke', () => {
+    const broke: MeasuredRun = { ...run, profile: 'breakpoint', held: 40, differences: [] };
+    const xml = junitReport(reportOf([broke]));
+    expect(xml).toContain('tests="1" failures="0"');
+    expect(xml).toContain('name="a rate is held"><system-out>held 40 requests/s; broke: checks rate==1</system-out>');
+    const { held: _, ...none } = broke;
+    expect(junitReport(reportOf([none]))).toContain('<failure message="broke: checks rate==1"/>');
+  });
+
+  it('skips what too few requests say nothing of', () => {
+    const xml = junitReport(
+      reportOf([{ ...run, differences: [{ measure: 'p99 ms', before: 2, after: 4, verdict: 'too few' }] }]),
+    );
+    expect(xml).toContain('name="p99 ms beside the base"><skipped message="too few requests to tell"/>');
+  });
 });
 
 describe('the log of a Job', () => {
   it('becomes the same reports, of all runs in it', async () => {
     const out = folder();
-    const { series: _series, used: _used, ...row } = run;
+    const { series: _series, used: _used, differences: _differences, ...row } = run;
     const logs = ['some table', `${summaryMark}${JSON.stringify({ ...row, crossed: [] })}`, 'more', ''].join('\n');
     expect(await reportOfLogs(Readable.from([logs, logs]), out)).toBe(true);
     const written = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as LoadReport;
     expect(written.runs).toMatchObject([{ scenario: 'list-shallow' }, { requests: 30 }]);
-    expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain('list-shallow');
+    const html = readFileSync(join(out, 'report.html'), 'utf8');
+    expect(html).toContain('list-shallow');
+    // Of the load, not of the machine that writes the report.
+    expect(html).toContain('k6 v2.2.0 on 2 cores of a processor, 8 GiB</p>');
+    expect(html).toContain('2026-01-01T00:00:00.000Z');
     expect(readFileSync(join(out, 'junit.xml'), 'utf8')).toContain('testsuite');
     const crossed = `${summaryMark}${JSON.stringify(row)}`;
     expect(await reportOfLogs(Readable.from([crossed]), out)).toBe(false);
@@ -160,8 +175,34 @@ describe.skipIf(reason)(`the report in a browser${reason}`, () => {
       'shallow page',
     ])
       expect(text).toContain(shown);
+    expect(text).toContain(
+      '0.5 ms of CPU of the service, so one core takes 2000 of them a second, and 1.5 ms of PostgreSQL',
+    );
+    // No label is cut off by the edge of its chart.
+    for (const label of await page.locator('svg text').all()) {
+      const [box, picture] = [await label.boundingBox(), await label.locator('xpath=..').boundingBox()];
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((picture?.x ?? 0) + (picture?.width ?? 0));
+    }
     // Nothing is wider than the window.
     expect((await page.locator('table').first().boundingBox())?.width).toBeLessThan(1_280);
+  });
+});
+
+describe('the report as HTML', () => {
+  it('says nothing of PostgreSQL where there is none', () => {
+    const html = htmlReport(reportOf([{ ...run, used: { service: 0.5, database: 0, memory: 180 } }]));
+    expect(html).toContain('takes 2000 of them a second; the service had 180 MiB');
+    expect(html).not.toContain('ms of PostgreSQL');
+  });
+
+  it('says what was under load, on what, by which rate, and why the base does not judge it', () => {
+    const { differences: _, ...alone } = run;
+    const html = htmlReport(reportOf([{ ...alone, note: 'the base differs: records 1 → 1000' }]));
+    expect(html).toContain(
+      'the sources (version 1.1.0, 6aa037d, Node v24.21.0) on postgresql, full; k6 v2.2.0 on 2 cores',
+    );
+    expect(html).toContain('1000 records, load of 20/s for 45 s');
+    expect(html).toContain('Judged by limits of its own: the base differs: records 1 → 1000.');
   });
 });
 

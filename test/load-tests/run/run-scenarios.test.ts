@@ -1,0 +1,72 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type RunArguments, readArguments } from '../../../load-tests/run/arguments.ts';
+import { readBase } from '../../../load-tests/run/base.ts';
+import type { LoadReport } from '../../../load-tests/run/report.ts';
+import { runScenarios } from '../../../load-tests/run/run-scenarios.ts';
+import { skipped } from '../../chart/chart.ts';
+import { bootTestApp, type TestApp } from '../../support/boot-test-app.ts';
+import { type LoadProxy, type PlantedFault, startProxy } from '../load-proxy.ts';
+
+const app = (skipped('k6') ? undefined : await bootTestApp({ env: { RATE_LIMIT_ENABLED: 'false' } })) as TestApp;
+
+/** A run of a second, in a folder of its own, through a proxy whose faults may change from run to run. */
+async function loadTest() {
+  const fault: PlantedFault = {};
+  const proxy: LoadProxy = await startProxy(app.url, fault);
+  onTestFinished(() => proxy[Symbol.asyncDispose]());
+  const folder = mkdtempSync(join(tmpdir(), 'slipway-run-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const base = join(folder, 'base.json');
+  const run = async (args: string, stopped = new AbortController().signal) => {
+    const asked = readArguments([...args.split(' '), '--target', proxy.url, '--base', base, '--out', folder], {});
+    const passed = await runScenarios((asked as { run: RunArguments }).run, stopped, () => undefined);
+    return { passed, report: JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as LoadReport };
+  };
+  return { fault, base, run };
+}
+
+describe.skipIf(skipped('k6'))(`npm run load${skipped('k6')}`, () => {
+  it('keeps a run as the base where all of it passed, and only then', async () => {
+    const { fault, base, run } = await loadTest();
+    const save = 'read-one smoke --duration 1s --save-base';
+    expect((await run(save, AbortSignal.abort())).passed).toBe(false);
+    fault.refuse = ({ pathname }) => /[0-9a-f-]{36}$/.test(pathname);
+    expect((await run(save)).passed).toBe(false);
+    expect(existsSync(base)).toBe(false);
+    delete fault.refuse;
+    expect((await run(save)).passed).toBe(true);
+    expect(readBase(base)).toMatchObject([
+      {
+        ...{ scenario: 'read-one', records: 1_000, height: { rate: 5, seconds: 1 }, series: [] },
+        origin: { k6: expect.stringMatching(/^v2\./), machine: expect.stringContaining('GiB'), version: '1.0.0' },
+      },
+    ]);
+  });
+
+  it('judges times by the base where that fits, and otherwise by the limits of the scenario', async () => {
+    const { fault, base, run } = await loadTest();
+    const load = 'read-one load --duration 1s';
+    const limits = expect.arrayContaining(['http_req_duration p(95)<50', 'http_req_duration p(99)<150']);
+    fault.wait = ({ pathname }) => (/[0-9a-f-]{36}$/.test(pathname) ? 300 : 0);
+    const alone = await run(load);
+    expect(alone.passed).toBe(false);
+    expect(alone.report.runs[0]).toMatchObject({
+      crossed: limits,
+    });
+    expect((await run(`${load} --save-base`)).passed).toBe(true);
+    const fitting = await run(`${load} --tolerance 3`);
+    expect(fitting.report.runs[0]?.note).toBeUndefined();
+    expect(fitting).toMatchObject({ passed: true, report: { runs: [{ crossed: [] }] } });
+    const kept = readBase(base).map((one) => ({ ...one, records: 10 * one.records }));
+    writeFileSync(base, JSON.stringify({ ...fitting.report, runs: kept }));
+    const longer = await run(load);
+    expect(longer.passed).toBe(false);
+    expect(longer.report.runs[0]).toMatchObject({
+      note: 'the base differs: records 10000 → 1000',
+      crossed: limits,
+    });
+  });
+});
