@@ -1,17 +1,20 @@
 /**
- * Builds what `npm pack` puts into the package, into lib/: the chassis as JavaScript with its types, and the reference service as one file. Runs before `npm pack`;
+ * Builds what `npm pack` puts into the package, into lib/: the chassis as JavaScript with its types, the load tests, and the reference service as one file. Runs before `npm pack`;
  * `--undo` after it leads lib/ to the sources again.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { gzipSync } from 'node:zlib';
+import typescript from 'typescript';
 import { linkPackage } from './link-package.ts';
 import { sampleFiles } from './sample-files.ts';
 
 const root = join(import.meta.dirname, '..');
 const lib = join(root, 'lib');
+/** What `slipway load` runs; the rest measures this repository. */
+const loadTests = ['load-tests/{contract,lib,run,scenarios}/*.ts', 'load-tests/servers/payment-provider.ts'];
 
 function buildPackage(): void {
   rmSync(lib, { recursive: true, force: true });
@@ -25,9 +28,26 @@ function buildPackage(): void {
     writeFileSync(join(lib, file), text.replace(/((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]+)\.ts(['"])/g, '$1.js$2'));
   }
   chmodSync(join(lib, 'chassis/cli/main.js'), 0o755);
+  for (const file of globSync(loadTests, { cwd: root })) writeLoadTest(file);
   // What `slipway new --sample` writes; data, so that nothing of it can be imported.
   writeFileSync(join(lib, 'sample.json.gz'), gzipSync(JSON.stringify(sampleFiles()), { level: 9 }));
   writeFileSync(join(lib, 'tsconfig.json'), JSON.stringify({ compilerOptions: serviceOptions() }, undefined, 2));
+}
+
+/** Writes a file of the load tests, whose types nobody imports, as k6 and Node take it from a package. */
+function writeLoadTest(file: string): void {
+  const text = readFileSync(join(root, file), 'utf8').replaceAll("'../../src/chassis/", "'../../chassis/");
+  const { outputText } = typescript.transpileModule(text, {
+    compilerOptions: {
+      target: typescript.ScriptTarget.ES2024,
+      module: typescript.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+      rewriteRelativeImportExtensions: true,
+    },
+  });
+  const written = join(lib, file.replace(/ts$/, 'js'));
+  mkdirSync(dirname(written), { recursive: true });
+  writeFileSync(written, outputText);
 }
 
 /** The options of the compiler that a service extends: those of this repository. */

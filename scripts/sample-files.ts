@@ -3,11 +3,8 @@ import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 
-/** What a repository of the reference service holds of this one: the service, its models and data, its tests and load tests. */
-const own = [
-  ...['src/main.ts', 'src/app.config.ts', 'src/modules/**/*', 'prisma/**/*', 'test/modules/**/*'],
-  'load-tests/{contract,lib,scenarios}/**/*',
-];
+/** What a repository of the reference service holds of this one: the service, its models and data, and its tests. */
+const own = ['src/main.ts', 'src/app.config.ts', 'src/modules/**/*', 'prisma/**/*', 'test/modules/**/*'];
 
 /**
  * The reference service: its files by their paths, as `slipway new --sample` writes them. Of test/support come the files that

@@ -59,14 +59,14 @@ export function passes(row: Row, conditions: readonly Condition[]): boolean {
 export function wideFilters(resource: Resource, samples: readonly Row[]): Omit<Question, 'total'>[] {
   const ranged = Object.entries(resource.filters).flatMap(([path, words]) => {
     const kind = resource.fields[path] ?? 'other';
-    return words.includes('gte') && words.includes('lte') && plainlyOrdered.includes(kind) ? [{ path, kind }] : [];
+    const isRanged = words.includes('gte') && words.includes('lte') && plainlyOrdered.includes(kind);
+    return isRanged && valuesOf(samples, path).length > 0 ? [{ path, kind }] : [];
   });
   // What is sorted by the field that it is filtered by shows whether an index serves both.
   const best = ranged.find(({ path }) => path in resource.sorts) ?? ranged[0];
   const related = relatedCondition(resource, samples);
   if (!best) return lettersOf(resource, samples);
-  const values = samples.map((row) => valueAt(row, best.path)).filter((value) => value !== null && value !== undefined);
-  values.sort((one, other) => compareValues(best.kind, one, other) ?? 0);
+  const values = valuesOf(samples, best.path).sort((one, other) => compareValues(best.kind, one, other) ?? 0);
   const at = (share: number) => values[Math.floor(share * (values.length - 1))];
   const order: Order = best.path in resource.sorts ? { key: best.path, kind: best.kind } : idOrder(resource);
   return [
@@ -81,13 +81,16 @@ export function wideFilters(resource: Resource, samples: readonly Row[]): Omit<Q
   });
 }
 
+/** The values that sampled records have of a field. */
+function valuesOf(samples: readonly Row[], path: string): unknown[] {
+  return samples.map((row) => valueAt(row, path)).filter((value) => value !== null && value !== undefined);
+}
+
 /** Filters that few records pass, made of sampled records. Empty where the list has no such filter. */
 export function narrowFilters(resource: Resource, samples: readonly Row[]): Omit<Question, 'total'>[] {
   const fields = Object.entries(resource.filters).flatMap(([path, words]) => {
     const kind = resource.fields[path] ?? 'other';
-    const values = [
-      ...new Set(samples.map((row) => valueAt(row, path)).filter((value) => value !== null && value !== undefined)),
-    ];
+    const values = [...new Set(valuesOf(samples, path))];
     const comparable = kind !== 'other' && kind !== 'decimal' && (words.includes('in') || words.includes('equals'));
     return comparable && values.length > 0 ? [{ path, kind, words, values }] : [];
   });
@@ -159,8 +162,7 @@ function relatedCondition({ relations }: Resource, samples: readonly Row[]) {
       ...new Set(samples.map((row) => valueAt(row, `${name}.${field}`)).filter((value) => typeof value === 'string')),
     ];
     if (field === undefined || values.length < 2) continue;
-    // A long query leaves no room for links in the header.
-    const some = values.slice(0, Math.min(5, Math.ceil(values.length / 2)));
+    const some = shortest(values, Math.min(5, Math.ceil(values.length / 2)));
     return {
       name,
       condition: { path: `${name}.${field}`, kind: 'text', operator: 'in', values: some } satisfies Condition,
@@ -168,6 +170,17 @@ function relatedCondition({ relations }: Resource, samples: readonly Row[]) {
   }
   return undefined;
 }
+
+/** A long query leaves no room for links in the header, so that fewer of long texts are taken: at least one. */
+function shortest(values: readonly string[], count: number): string[] {
+  let length = 0;
+  return values.slice(0, count).filter((value, index) => {
+    length += encodeURIComponent(value).length;
+    return index === 0 || length <= longestTexts;
+  });
+}
+
+const longestTexts = 150;
 
 function chunks<T>(values: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(values.length / size) }, (_, index) =>

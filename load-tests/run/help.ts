@@ -1,7 +1,7 @@
 import { catalogue } from '../lib/catalogue.ts';
 import { profiles } from '../lib/profiles.ts';
 
-/** What `npm run load -- --help` prints. */
+/** What `npm run load -- help` prints. */
 export function helpText(): string {
   return `Puts a service under load with k6 and says what came of it.
 

@@ -9,10 +9,9 @@ import type { RunSummary } from '../lib/run-summary.ts';
 import { setupEnd } from '../lib/summary-mark.ts';
 import type { Difference } from './compare-runs.ts';
 import { highestHeld } from './highest-held.ts';
+import { scenarioFile, serviceDirectory } from './places.ts';
 import { quiet, type ScenarioRun, variablesOf } from './scenario-run.ts';
 import { readSeries, type Second } from './series.ts';
-
-const root = join(import.meta.dirname, '../..');
 
 /** One run of k6, as it is started. */
 export interface K6Run extends ScenarioRun {
@@ -43,11 +42,15 @@ export interface Usage {
 /** Finds k6: on PATH, where scripts/tools.sh puts it, or beside a local cluster. Raises an error that says how to get it. */
 export function findK6(): string {
   const cluster = process.env.KUBE_CACHE ?? join(homedir(), '.cache/local-kube');
-  const folders = [...(process.env.PATH ?? '').split(delimiter), join(root, '.cache/tools/bin'), join(cluster, 'bin')];
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    join(serviceDirectory, '.cache/tools/bin'),
+    join(cluster, 'bin'),
+  ];
   const found = folders.map((folder) => join(folder, 'k6')).find(isExecutable);
   if (found) return found;
   throw new Error(
-    'Expected k6 2 on PATH or in .cache/tools/bin, found none. `scripts/tools.sh k6` brings it, with Go; or see https://grafana.com/docs/k6/latest/set-up/install-k6/.',
+    'Expected k6 2 on PATH or in .cache/tools/bin, found none. See https://grafana.com/docs/k6/latest/set-up/install-k6/; in the repository of Slipway `scripts/tools.sh k6` brings it, with Go.',
   );
 }
 
@@ -100,7 +103,7 @@ async function spawnK6(
     [
       ...['run', '--quiet', '--tag', `testid=${scenario}-${profile}`],
       ...(prometheus ? ['-o', 'experimental-prometheus-rw'] : []),
-      join(root, `load-tests/scenarios/${scenario}.ts`),
+      scenarioFile(scenario),
     ],
     {
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -139,8 +142,7 @@ function remoteWrite(url: string) {
 
 /** Has k6 read a scenario under a profile, before anything is started for it. Raises an error with what k6 says. */
 export async function refuseUnfitRun(k6: string, scenario: string, profile: string): Promise<void> {
-  const file = join(root, `load-tests/scenarios/${scenario}.ts`);
-  await promisify(execFile)(k6, ['inspect', '-e', `PROFILE=${profile}`, file], {
+  await promisify(execFile)(k6, ['inspect', '-e', `PROFILE=${profile}`, scenarioFile(scenario)], {
     env: { ...process.env, ...quiet },
   }).catch((cause) => {
     const [, reason] = /msg="Error: (.*?)\\n/.exec(cause.stderr) ?? [];

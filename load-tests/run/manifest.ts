@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { findK6 } from './k6.ts';
+import { scenarioFile } from './places.ts';
 import { quiet, type ScenarioRun, variablesOf } from './scenario-run.ts';
 
 /** A scenario as it is to run in a cluster, where its target is the address of the service inside. */
@@ -101,8 +102,7 @@ function archive(asked: ManifestArguments): Buffer {
   try {
     const file = join(folder, 'archive.tar');
     const env = Object.entries(variablesOf(asked)).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-    const scenario = join(import.meta.dirname, `../scenarios/${asked.scenario}.ts`);
-    execFileSync(findK6(), ['archive', '-O', file, ...env, scenario], {
+    execFileSync(findK6(), ['archive', '-O', file, ...env, scenarioFile(asked.scenario)], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, ...quiet },
     });

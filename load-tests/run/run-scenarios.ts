@@ -9,13 +9,12 @@ import { differenceTable } from './difference-table.ts';
 import { findK6, type MeasuredRun, NothingToDo, refuseUnfitRun, runK6, type Usage } from './k6.ts';
 import { originOfRun } from './origin-of-run.ts';
 import { nameOf } from './pair-runs.ts';
+import { serviceDirectory } from './places.ts';
 import { type Plan, planRuns } from './plan.ts';
 import { type LoadReport, reportOf, writeReports } from './report.ts';
 import { startService } from './service.ts';
 import { usageTable } from './usage-table.ts';
 import { hasPassed } from './verdict.ts';
-
-const root = join(import.meta.dirname, '../..');
 
 /**
  * Runs scenarios one after the other, prints a table and writes the reports.
@@ -113,5 +112,5 @@ async function runAll(
 
 /** Where the reports of a run go, by the time as a name that sorts: `2026-01-31T09-05-00`. */
 export function newFolder(started: Date): string {
-  return join(root, '.cache/load/runs', started.toISOString().slice(0, 19).replaceAll(':', '-'));
+  return join(serviceDirectory, '.cache/load/runs', started.toISOString().slice(0, 19).replaceAll(':', '-'));
 }

@@ -6,20 +6,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { withEnvFile } from '../../src/chassis/config/environment.ts';
+import { fillDatabase } from '../../src/chassis/testing/fill-database.ts';
 import { startPostgres } from '../../src/chassis/testing/postgres.ts';
 import { startPaymentProvider } from '../servers/payment-provider.ts';
+import { serviceDirectory } from './places.ts';
 
-const root = join(import.meta.dirname, '../..');
-const logFile = join(root, '.cache/load/service.log');
+const logFile = join(serviceDirectory, '.cache/load/service.log');
 const sourceFile = 'src/main.ts';
 const bundleFile = 'dist/main.js';
+const seedFile = join(serviceDirectory, 'prisma/seed.ts');
+/** Records of each model, of a service without sample data. */
+const recordCounts = { small: 1_000, full: 100_000 };
+
+/** Credentials, as k6 takes them. */
+type Account = Readonly<Record<string, string>>;
 
 /** A service that was started for a run. */
 export interface StartedService {
   readonly url: string;
   readonly pid: number;
   /** A login with every right, of a database that was made for the run. */
-  readonly account: { readonly LOAD_EMAIL: string; readonly LOAD_PASSWORD: string } | undefined;
+  readonly account: Account | undefined;
 }
 
 /**
@@ -35,15 +44,19 @@ export async function startService(
   const url =
     given ?? (database === 'sqlite' ? `file:${join(temporaryFolder(opened), 'load.db')}` : await ownDatabase(opened));
   await fill(url, size, given === undefined);
-  return { ...(await serve(opened, { DATABASE_URL: url }, file)), account: given ? undefined : demoAccount };
+  return { ...(await serve(opened, { DATABASE_URL: url }, file)), account: given ? undefined : await account() };
 }
 
-/** Migrates a database and stores sample data in it; outside production only there are accounts whose password everyone knows. */
+/**
+ * Migrates a database and stores sample data in it: that of prisma/seed.ts, of which accounts whose password everyone knows
+ * are there outside production only, or where there is none records of every model.
+ */
 export async function fill(url: string, size: 'small' | 'full', accounts: boolean): Promise<void> {
   mkdirSync(join(logFile, '..'), { recursive: true });
   const env = { ...process.env, NODE_ENV: accounts ? 'development' : 'production', DATABASE_URL: url, ...secrets() };
   await command(env, 'migrate');
-  await command(env, 'seed', '--size', size);
+  if (existsSync(seedFile)) await command(env, 'seed', '--size', size);
+  else await fillDatabase(url, recordCounts[size]);
 }
 
 function secrets() {
@@ -56,7 +69,7 @@ function secret(): string {
 
 /** @throws Error where nothing was built */
 function builtFile(): string {
-  if (existsSync(join(root, bundleFile))) return bundleFile;
+  if (existsSync(join(serviceDirectory, bundleFile))) return bundleFile;
   throw new Error(`Expected ${bundleFile}, which \`npm run build\` makes; found none.`);
 }
 
@@ -91,7 +104,14 @@ export async function serve(
   return { url: `http://127.0.0.1:${port}`, pid: service.pid ?? 0 };
 }
 
-const demoAccount = { LOAD_EMAIL: 'admin@example.com', LOAD_PASSWORD: 'slipway-demo-password' };
+/** Who may do everything: the account of the sample data, else the holder of the service's own token. */
+async function account(): Promise<Account | undefined> {
+  const { demoAccount } = existsSync(seedFile) ? await import(pathToFileURL(seedFile).href) : {};
+  const [LOAD_EMAIL, LOAD_PASSWORD] = String(demoAccount ?? '').split(', ');
+  if (LOAD_EMAIL && LOAD_PASSWORD) return { LOAD_EMAIL, LOAD_PASSWORD };
+  const [TOKEN] = (withEnvFile(process.env)['AUTH_TOKEN'] ?? '').split(',');
+  return TOKEN ? { TOKEN } : undefined;
+}
 
 function temporaryFolder(opened: AsyncDisposableStack): string {
   const folder = mkdtempSync(join(tmpdir(), 'slipway-load-'));
@@ -107,7 +127,7 @@ async function ownDatabase(opened: AsyncDisposableStack): Promise<string> {
 
 function main(env: NodeJS.ProcessEnv, file: string, ...args: string[]): ChildProcess {
   const log = openSync(logFile, args.length === 0 ? 'w' : 'a');
-  return spawn(process.execPath, [file, ...args], { cwd: root, env, stdio: ['ignore', log, log] });
+  return spawn(process.execPath, [file, ...args], { cwd: serviceDirectory, env, stdio: ['ignore', log, log] });
 }
 
 async function command(env: NodeJS.ProcessEnv, ...args: string[]): Promise<void> {

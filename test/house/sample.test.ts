@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { sampleFiles } from '../../scripts/sample-files.ts';
 import { hasSample, read, repositoryFiles } from './repository.ts';
 
-const ownFolders = /^(src\/modules|prisma|test\/modules|load-tests\/(contract|lib|scenarios))\//;
+const ownFolders = /^(src\/modules|prisma|test\/modules)\//;
 
 it.skipIf(!hasSample)(
   'the reference service is whole without this repository: it and its tests import the chassis by its door',

@@ -8,6 +8,7 @@ const standing: Readonly<Record<string, string>> = {
   'src/chassis/testing/global-setup.ts': 'vitest loads it by its path, in a process of its own',
   'src/chassis/testing/setup-file.ts': 'vitest runs it anew in each test file, where the hooks of a module run once',
   'src/chassis/cli/commands/generate.ts': 'each command is a file of commands/, loaded when it is called',
+  'src/chassis/cli/commands/load.ts': 'the same',
 };
 
 /** Files of the service: those of modules have one role each, which the loaders find by the name, and one names the modules. */

@@ -1,7 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
+import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { skipped, tool } from '../chart/chart.ts';
 import { repositoryFiles, root } from '../house/repository.ts';
 import { type Packed, pack, run } from './pack.ts';
 import { withService } from './with-service.ts';
@@ -17,9 +19,9 @@ beforeAll(async () => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('the package', () => {
-  it('holds the chassis with its types, its program and the chart, and nothing else', () => {
+  it('holds the chassis with its types, its program, the load tests and the chart, and nothing else', () => {
     const own =
-      /^(lib\/chassis\/.*\.(js|d\.ts)|lib\/tsconfig\.json|lib\/sample\.json\.gz|helm\/slipway\/.*|Dockerfile|\.dockerignore|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+      /^(lib\/chassis\/.*\.(js|d\.ts)|lib\/load-tests\/.*\.js|load-tests\/README\.md|lib\/tsconfig\.json|lib\/sample\.json\.gz|helm\/slipway\/.*|Dockerfile|\.dockerignore|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
     expect(packed.files.filter((file) => !own.test(file))).toEqual([]);
     expect(packed.files).toEqual(
       expect.arrayContaining([
@@ -27,6 +29,7 @@ describe('the package', () => {
         'lib/chassis/index.d.ts',
         'lib/chassis/cli/main.js',
         'lib/chassis/testing/index.js',
+        'lib/load-tests/scenarios/list-shallow.js',
         'helm/slipway/Chart.yaml',
         'Dockerfile',
       ]),
@@ -78,7 +81,7 @@ describe('a service that is made of the package alone', () => {
     expect(Math.min(...door) / Math.min(...base)).toBeLessThan(4);
   }, 120_000);
 
-  it('gets a module by one command, which is in its models, migrations, configuration, tests and load tests', async () => {
+  it('gets a module by one command, which is in its models, migrations, configuration and tests', async () => {
     await slipway('module', 'product', 'name:string', 'price:int', 'category:ref');
     expect(read('prisma/models.prisma')).toMatch(/model Product \{[^}]*categoryId +String +@db\.Uuid/);
     expect(read('src/app.config.ts')).toContain("{ name: 'product', enabled: true, routesPrefix: '/api/v1' }");
@@ -165,15 +168,39 @@ describe('a service that is made of the package alone', () => {
   }, 60_000);
 });
 
+describe.skipIf(skipped('k6'))(`the load tests of a service that is made of the package${skipped('k6')}`, () => {
+  /** With k6 on the PATH, as a service finds it. */
+  const load = (...args: string[]) => {
+    const path = [dirname(tool('k6') ?? ''), process.env['PATH']].join(delimiter);
+    return run('env', [`PATH=${path}`, 'npm', 'run', 'load', '--', ...args], shop);
+  };
+
+  it('have every scenario of each list, without a line for it, with records, a login and writes', async () => {
+    const short = ['--size', 'small', '--rate', '5', '--duration', '1s', '--database', 'sqlite', '--out', 'report'];
+    const scenarios = 'list-shallow,list-filtered-wide,list-include,read-one,write-mix,day';
+    await load(scenarios, 'smoke', '--resource', 'all', ...short);
+    const { runs, skipped } = JSON.parse(read('report/report.json')) as LoadReport;
+    const lists = runs.filter(({ scenario }) => scenario === 'list-shallow').map(({ resource }) => resource);
+    expect(lists).toEqual(['/api/v1/categories', '/api/v1/products', '/api/v1/orders']);
+    expect(skipped).toEqual(['list-include: /api/v1/categories has no relation to include']);
+    for (const { scenario, records, failed, crossed } of runs) {
+      expect({ scenario, records, failed, crossed }).toEqual({ scenario, records: 1_000, failed: 0, crossed: [] });
+    }
+  }, 300_000);
+
+  it('go to a cluster as a manifest that has the scenario within', async () => {
+    const { stdout } = await load('manifest', 'day', 'load', '--target', 'http://shop', '--kind', 'job');
+    expect(stdout).toContain('"kind": "Job"');
+  }, 60_000);
+});
+
 describe('the reference service', () => {
   const reference = join(directory, 'reference');
 
-  it('is what `slipway new --sample` gives: sources, models, data, tests and load tests are those of this repository', async () => {
+  it('is what `slipway new --sample` gives: sources, models, data and tests are those of this repository', async () => {
     const spec = `--package=${packed.tarball}`;
     await run('npx', ['--yes', spec, 'slipway', 'new', 'reference', '--sample', '--yes', '--no-install'], directory);
-    const own = repositoryFiles(
-      /^(src\/(main|app\.config)\.ts$|src\/modules\/|prisma\/|test\/modules\/|load-tests\/(contract|lib|scenarios)\/)/,
-    );
+    const own = repositoryFiles(/^(src\/(main|app\.config)\.ts$|src\/modules\/|prisma\/|test\/modules\/)/);
     const made = filesOf(reference).filter(([file]) => /^(src|prisma|test\/modules|load-tests)\//.test(file));
     expect(made.map(([file]) => file).toSorted()).toEqual(own.toSorted());
     for (const [file, text] of made) expect(text, file).toBe(readFileSync(join(root, file), 'utf8'));
@@ -185,6 +212,17 @@ describe('the reference service', () => {
     expect(stdout).toMatch(/Test Files +\d+ passed(?: \| \d+ skipped)? \(\d+\)/);
   }, 400_000);
 });
+
+interface LoadReport {
+  readonly runs: readonly {
+    readonly scenario: string;
+    readonly resource: string;
+    readonly records: number;
+    readonly failed: number;
+    readonly crossed: readonly string[];
+  }[];
+  readonly skipped: readonly string[];
+}
 
 /** Every file of a service with its content, without packages and what is made of the rest. */
 function filesOf(service: string): [string, string][] {

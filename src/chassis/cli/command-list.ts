@@ -43,7 +43,7 @@ Examples:
   {
     name: 'module',
     parameters: '<name> <field:type>…',
-    summary: 'add a module: model, migration, list policy, routes, tests, load test',
+    summary: 'add a module: model, migration, list policy, routes, tests',
     help: `Types: string, text, int, bigint, decimal, float, boolean, datetime, uuid, json, and
   ref          a relation to the model of the same name: category:ref
   ref(Model)   a relation to another model: owner:ref(User)
@@ -120,6 +120,21 @@ Examples:
     load: async () => {
       const { seed } = await import('./commands/seed.ts');
       return seed;
+    },
+  },
+  {
+    name: 'load',
+    parameters: '<scenario> <profile>',
+    summary: 'put the service under load with k6: every list, without a line of its own',
+    ofService: true,
+    help: `"slipway load help" tells scenarios, profiles and options; node_modules/slipway/load-tests/README.md tells the rest.
+
+Examples:
+  slipway load all smoke --resource all
+  slipway load list-filtered-wide load --resource orders`,
+    load: async () => {
+      const { load } = await import('./commands/load.ts');
+      return load;
     },
   },
   {

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 
 /** What a generation may change of a service: small files of text. */
-const watched = ['prisma', 'src', 'test', 'load-tests'];
+const watched = ['prisma', 'src', 'test'];
 
 /** What ends a command from outside; a process that is killed has no say. */
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -21,7 +21,15 @@ describe('slipway', () => {
     expect(help.stdout).toContain('slipway module product name:string price:int category:ref');
   });
 
+  it('puts the lists of a service under load, and says what it knows', async () => {
+    const { stdout, code } = await slipway(['load', 'help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('list-filtered-wide');
+    expect(stdout).toContain('--resource products');
+  });
+
   it.each([
+    [['load', 'list-narrow'], 1, 'Expected a scenario, one of all, list-shallow'],
     [['modul'], 2, 'Did you mean module?'],
     [['routes', '--jsn'], 2, "Unknown option '--jsn'"],
     [['module'], 2, 'Expected the name of the module'],

@@ -44,6 +44,23 @@ describe('wideFilters', () => {
     });
   });
 
+  it('are of a field that the sampled records have a value of', () => {
+    const weighed: Resource = {
+      ...lamps,
+      fields: { weight: 'number', ...lamps.fields },
+      filters: { weight: ['gte', 'lte'], ...lamps.filters },
+      sorts: { weight: 'number', ...lamps.sorts },
+    };
+    const rows = samples.map((row) => ({ ...row, weight: null }));
+    expect(wideFilters(weighed, rows).map(({ order }) => order.key)).toEqual(Array(4).fill('price'));
+  });
+
+  it('name fewer related records where their texts are long, because a long query gets no links', () => {
+    const named = samples.map((row, index) => ({ ...row, room: { name: `${index % 10}`.padEnd(40, ' lantern') } }));
+    const [, second] = wideFilters(lamps, named);
+    expect(second?.conditions[1]?.values).toEqual(['0', '1', '2'].map((number) => number.padEnd(40, ' lantern')));
+  });
+
   it('are common letters where there is no range', () => {
     const [first] = wideFilters({ ...lamps, filters: { name: ['contains'] }, relations: [] }, samples);
     expect(first && passes(samples[0] ?? {}, first.conditions)).toBe(true);

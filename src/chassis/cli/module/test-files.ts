@@ -1,13 +1,9 @@
 import type { Field } from './fields.ts';
 import type { ModulePlan } from './source-files.ts';
 
-/** The tests and the load test of a module, by their paths in the service. */
+/** The tests of a module, by their paths in the service. */
 export function testFiles(plan: ModulePlan, prefix: string): Record<string, string> {
-  const { kebab } = plan.names;
-  return {
-    [`test/modules/${kebab}.test.ts`]: moduleTest(plan, prefix),
-    [`load-tests/${kebab}.ts`]: loadTest(plan, prefix),
-  };
+  return { [`test/modules/${plan.names.kebab}.test.ts`]: moduleTest(plan, prefix) };
 }
 
 function moduleTest({ names, fields, access, scoped }: ModulePlan, prefix: string): string {
@@ -97,34 +93,4 @@ function referenceSample({ name, relation }: Field): string {
   if (!relation) return '';
   const { model } = relation;
   return `  const { id: ${name} } = await service.make('${model.charAt(0).toLowerCase()}${model.slice(1)}');\n`;
-}
-
-function loadTest({ names: { plural, kebab } }: ModulePlan, prefix: string): string {
-  return `/** Somebody turns the pages of ${plural}: \`k6 run load-tests/${kebab}.ts\`, with BASE_URL for another target. */
-import { check } from 'k6';
-import http from 'k6/http';
-
-const target = __ENV['BASE_URL'] ?? 'http://localhost:3000';
-
-export const options = {
-  vus: Number(__ENV['VUS'] ?? 10),
-  duration: __ENV['DURATION'] ?? '30s',
-  thresholds: { http_req_failed: ['rate<0.001'], http_req_duration: ['p(95)<100', 'p(99)<250'] },
-};
-
-/** Refuses a target that does not answer, before any load is sent. */
-export function setup(): void {
-  const { status } = http.get(\`\${target}/livez\`);
-  if (status !== 200) throw new Error(\`Expected 200 from \${target}/livez, got \${status}; start the service, or set BASE_URL.\`);
-}
-
-export default function turnPages(): void {
-  const page = 1 + Math.floor(5 * Math.random());
-  const answer = http.get(\`\${target}${prefix}/${plural}/paginated?page=\${page}&pageSize=20\`, {
-    headers: __ENV['TOKEN'] === undefined ? {} : { Authorization: \`Bearer \${__ENV['TOKEN']}\` },
-    tags: { name: '${plural}' },
-  });
-  check(answer, { 'is a page': ({ status, body }) => status === 200 && String(body).includes('"total"') });
-}
-`;
 }

@@ -36,7 +36,7 @@ function titles({ name }: ServicePlan): Record<string, string> {
 
 const tsconfigFile = `{
   "extends": "slipway/tsconfig.json",
-  "include": ["src", "test", "load-tests", "*.ts"]
+  "include": ["src", "test", "*.ts"]
 }
 `;
 
@@ -160,6 +160,7 @@ Then <http://localhost:3000/api-docs> is its API page.${credentials[auth]}
 | \`npm start\`, \`npm run dev\` | starts it, on SQLite unless \`DATABASE_URL\` says otherwise; \`dev\` again after each change |
 | \`npm test\` | runs the tests on each database; PostgreSQL comes along |
 | \`npm run check\` | types and tests, as CI does |
+| \`npm run load -- all smoke --resource all\` | puts every list under load with [k6](node_modules/slipway/load-tests/README.md) |
 | \`npx slipway module order number:string! note:text?\` | adds a module |
 | \`npm run db:migrate -- --create <name>\` | writes a migration for changed models |
 | \`docker build --tag registry.example.com/${name}:0.1.0 .\` | builds the image |

