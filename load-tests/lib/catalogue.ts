@@ -65,7 +65,7 @@ export const catalogue = {
   upload: { says: 'a picture uploaded and fetched', weight: 0.4, perList: false, reads: [] },
   export: { says: 'all records as one stream', weight: 0.2, perList: true, reads: [] },
   day: {
-    says: 'all of these, mixed as from the night to the evening',
+    says: 'all of these, of all lists, mixed as from the night to the evening',
     weight: 1,
     perList: false,
     reads: ['wide', 'narrow', 'words', 'include'],

@@ -39,29 +39,77 @@ export interface World {
  * it. Ends the run, with what to do, where the service has nothing for the scenario.
  */
 export function setupOf(scenario: ScenarioName): () => World {
-  const { reads, writes = false }: ScenarioEntry = catalogue[scenario];
   return () => {
     const document = readDocument();
     const uploads = uploadsOf(document);
     const session = openSession(document);
     const { resource, total } = chooseResource(document, session, (one) => !missingFor(scenario, one, uploads));
     requireAll(scenario, { resource, uploads, session });
-    const seen = { resource, session, total };
-    const samples = sampleRows(seen);
-    const world = {
-      ...{ resource, total, version: document.info?.version ?? 'unknown' },
-      ...{ steady: !writes && __ENV['STEADY'] !== 'false', ids: samples.map(idOf), example: samples[0] ?? {} },
-      ...(session && { session }),
-      ...(uploads[0] && { upload: uploads[0] }),
-      wide: reads.includes('wide') ? counted(seen, wideFilters(resource, samples)) : [],
-      narrow: reads.includes('narrow') ? counted(seen, narrowFilters(resource, samples)) : [],
-      words: reads.includes('words') && resource.searchBox ? foundWords(seen, samples) : [],
-      ...(reads.includes('include') && largestInclude(seen)),
-    };
-    const found = scenario === 'day' ? world : requireFound(world, reads);
-    if (__ENV['SUMMARY_FILE']) console.info(setupEnd);
-    return found;
+    const world = worldOf(scenario, { resource, session, total }, document);
+    requireFound(world, catalogue[scenario].reads);
+    tellEnd();
+    return world;
   };
+}
+
+/** Lists of a scenario that is of all of them. */
+export interface Worlds {
+  /** The first of the lists, and its records when the run began: the run is named after it. */
+  readonly resource: Resource;
+  readonly total: number;
+  readonly version: string;
+  /** The main one, as other scenarios take it, and those beside it, the one with the most records first. */
+  readonly lists: readonly World[];
+}
+
+/** The same of a scenario of all lists that can be read and have records, or of the one that RESOURCE names. */
+export function setupOfAll(scenario: ScenarioName): () => Worlds {
+  return () => {
+    const document = readDocument();
+    const session = openSession(document);
+    const main = chooseResource(document, session, () => true);
+    const lists = __ENV['RESOURCE'] ? [main] : [main, ...othersOf(document, session, main.resource)];
+    const worlds = lists.map((list) => worldOf(scenario, { ...list, session }, document));
+    tellEnd();
+    return { ...main, version: versionOf(document), lists: worlds };
+  };
+}
+
+/** The lists beside the main one that have records, the largest first. */
+function othersOf(document: ApiDocument, session: Session | undefined, main: Resource): Counted[] {
+  const others = findResources(document).filter(
+    ({ path, routes }) => path !== main.path && (session || !routes.search?.guarded),
+  );
+  return others
+    .map((resource) => ({ resource, total: totalOf(resource, session) ?? 0 }))
+    .filter(({ total }) => total > 0)
+    .sort((one, other) => other.total - one.total);
+}
+
+function worldOf(scenario: ScenarioName, seen: Seen, document: ApiDocument): World {
+  const { reads, writes = false }: ScenarioEntry = catalogue[scenario];
+  const { resource, session, total } = seen;
+  const samples = sampleRows(seen);
+  const [upload] = uploadsOf(document);
+  return {
+    ...{ resource, total, version: versionOf(document) },
+    ...{ steady: !writes && __ENV['STEADY'] !== 'false', ids: samples.map(idOf), example: samples[0] ?? {} },
+    ...(session && { session }),
+    ...(upload && { upload }),
+    wide: reads.includes('wide') ? counted(seen, wideFilters(resource, samples)) : [],
+    narrow: reads.includes('narrow') ? counted(seen, narrowFilters(resource, samples)) : [],
+    words: reads.includes('words') && resource.searchBox ? foundWords(seen, samples) : [],
+    ...(reads.includes('include') && largestInclude(seen)),
+  };
+}
+
+function versionOf({ info }: ApiDocument): string {
+  return info?.version ?? 'unknown';
+}
+
+/** What follows is measured. */
+function tellEnd(): void {
+  if (__ENV['SUMMARY_FILE']) console.info(setupEnd);
 }
 
 /** k6 brings it; its types do not say so. */
@@ -80,24 +128,24 @@ function requireAll(
 }
 
 /** What a scenario asks for has to be found in the records that are stored. */
-function requireFound(world: World, reads: readonly Part[]): World {
+function requireFound(world: World, reads: readonly Part[]): void {
   for (const part of reads) {
     if (part === 'include' ? world.include : world[part].length > 0) continue;
     refuse(
       `no ${part === 'words' ? 'word' : 'filter'} made of the records of ${world.resource.path} finds any of them.`,
     );
   }
-  return world;
 }
 
-type Seen = { resource: Resource; session: Session | undefined; total: number };
+type Counted = { resource: Resource; total: number };
+type Seen = Counted & { session: Session | undefined };
 
 /** The list that RESOURCE names, else the one with the most records among those that may be read and have what it takes. */
 function chooseResource(
   document: ApiDocument,
   session: Session | undefined,
   isFit: (resource: Resource) => boolean,
-): { resource: Resource; total: number } {
+): Counted {
   const all = findResources(document);
   const name = __ENV['RESOURCE'];
   if (all.length === 0) return refuse(`the document of ${target} has no list: no path that ends with /paginated.`);
@@ -110,7 +158,7 @@ function chooseResource(
   const readable = open.length > 0 || !session ? open : fit;
   if (readable.length === 0) return unreadable(fit[0] as Resource, session);
   const counts = readable.map((resource) => ({ resource, total: totalOf(resource, session) ?? 0 }));
-  const [most] = counts.sort((one, other) => other.total - one.total) as [(typeof counts)[number]];
+  const [most] = counts.sort((one, other) => other.total - one.total) as [Counted];
   return { ...most, total: fewestRecords(most.resource, most.total) };
 }
 

@@ -5,6 +5,7 @@ import { type ScenarioName, scenarioNames } from '../lib/catalogue.ts';
 import type { ProfileName } from '../lib/profiles.ts';
 import { options, problemsOf } from './argument-problems.ts';
 import type { ManifestArguments } from './manifest.ts';
+import { serviceDirectory } from './places.ts';
 
 /** A run of scenarios, as it was asked for. */
 export interface RunArguments {
@@ -38,7 +39,7 @@ export type Asked =
 /** How much slower a run may be than what it is compared with: 1.3 is 30 %. */
 const defaultTolerance = 1.3;
 /** Where the base is kept. */
-export const baseFile = join(import.meta.dirname, '../../.cache/load/base.json');
+export const baseFile = join(serviceDirectory, '.cache/load/base.json');
 
 /**
  * Reads the command line.

@@ -6,9 +6,10 @@ import { compareRuns, type Difference } from './compare-runs.ts';
 import { differenceTable } from './difference-table.ts';
 import { originLines } from './origin-of-run.ts';
 import { nameOf, pairOf } from './pair-runs.ts';
+import { serviceDirectory } from './places.ts';
 import { type LoadReport, readReport } from './report.ts';
 
-const runsFolder = join(import.meta.dirname, '../../.cache/load/runs');
+const runsFolder = join(serviceDirectory, '.cache/load/runs');
 
 /** Two reports side by side. */
 export interface Comparison {

@@ -5,8 +5,7 @@ import process from 'node:process';
 import type { Origin } from '../lib/origin.ts';
 import type { RunArguments } from './arguments.ts';
 import { thisMachine } from './machine.ts';
-
-const root = join(import.meta.dirname, '../..');
+import { serviceDirectory } from './places.ts';
 
 /** What this command knows of the origin of a run; of a service that runs already, only k6 and the machine. */
 export function originOfRun(
@@ -28,10 +27,10 @@ function databaseOf({ database, size }: Pick<RunArguments, 'database' | 'size'>)
 
 /** The commit of the sources, and whether they have changed since; a bundle may be older than they are. */
 function revisionOf({ bundle }: Pick<RunArguments, 'bundle'>): string {
-  const file = join(root, 'dist/main.js');
+  const file = join(serviceDirectory, 'dist/main.js');
   if (bundle) return existsSync(file) ? `built ${statSync(file).mtime.toISOString()}` : 'unknown';
   const describe = ['describe', '--always', '--exclude=*', '--dirty= with changes'];
-  const { stdout } = spawnSync('git', describe, { cwd: root, encoding: 'utf8' });
+  const { stdout } = spawnSync('git', describe, { cwd: serviceDirectory, encoding: 'utf8' });
   return stdout?.trim() || 'unknown';
 }
 

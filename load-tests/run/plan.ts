@@ -57,7 +57,8 @@ export async function planRuns(
   for (const { scenario, resource } of pairs) {
     const wished = resource ?? largest;
     const hindrance = wished && hindranceOf(scenario, wished);
-    if (!wished || !hindrance) runs.push({ scenario, resource: wished?.path });
+    // A day is of all lists, unless one is named.
+    if (!wished || !hindrance) runs.push({ scenario, resource: scenario === 'day' ? resource?.path : wished?.path });
     // Where no list was named, another one may have what the largest lacks; k6 knows which of them has the most records.
     else if (!resource && known.some((other) => !hindranceOf(scenario, other))) runs.push({ scenario, resource });
     else skipped.push(`${scenario}: ${wished.path} ${hindrance}`);

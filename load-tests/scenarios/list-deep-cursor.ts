@@ -16,20 +16,28 @@ export const options = optionsOf('list-deep-cursor', { all: [150, 300] });
 export const setup = setupOf('list-deep-cursor');
 export const handleSummary = reportOf('list-deep-cursor');
 
-let walk: { before: Page; pages: number; records: number } | undefined;
+interface Walk {
+  readonly before: Page;
+  readonly pages: number;
+  readonly records: number;
+}
+
+/** Where the user is in each list, by its path. */
+const walks = new Map<string, Walk>();
 
 /** Two pages further; from the end back to the start. */
 export default function walkOn(world: World): void {
   const pageSize = Math.max(1, Math.floor(world.resource.pageSize.maximum / 2));
   const order = orderOfWalk(world);
   for (let step = 0; step < 2; step += 1) {
-    const before = walk;
+    const before = walks.get(world.resource.path);
     const cursor = before?.before.nextCursor ?? '';
     const body = readPage(world, { name: 'cursor', cursor, pageSize, order, total: world.total });
     if (!body) return;
     if (before) checkNeighbours(world, before.before, body, order);
-    walk = { before: body, pages: (before?.pages ?? 0) + 1, records: (before?.records ?? 0) + body.data.length };
-    audit(world, order, pageSize);
+    const walk = { before: body, pages: (before?.pages ?? 0) + 1, records: (before?.records ?? 0) + body.data.length };
+    walks.set(world.resource.path, walk);
+    audit(world, walk, { order, pageSize });
   }
 }
 
@@ -42,14 +50,16 @@ function orderOfWalk({ resource }: World): Order {
 }
 
 /** A walk passes the pages that their numbers give, and at its end has passed all records. */
-function audit(world: World, order: Order, pageSize: number): void {
-  if (!walk) return;
-  const { before, pages, records } = walk;
+function audit(
+  world: World,
+  { before, pages, records }: Walk,
+  { order, pageSize }: { order: Order; pageSize: number },
+): void {
   if (world.steady && isAudit()) {
     const page = readPage(world, { name: 'audit', page: pages, pageSize, order, total: world.total });
     if (page) checkWhole([before], page);
   }
   if (before.nextCursor !== null) return;
   if (world.steady) check(records, { 'a walk passes every record once': (count) => count === world.total });
-  walk = undefined;
+  walks.delete(world.resource.path);
 }

@@ -59,7 +59,7 @@ async function packCopy(directory: string, fill: (copy: string) => void): Promis
 /** Runs a program as a person does in a terminal, without what tests set. Its error carries what it printed. */
 export async function run(program: string, args: string[], cwd: string) {
   // What vitest and `npm run` set would be taken for settings of the service.
-  const foreign = /^(NODE_ENV|LOG_LEVEL|NODE_OPTIONS|INIT_CWD|(TEST|VITEST|npm_(lifecycle|package))(_.*)?)$/;
+  const foreign = /^(NODE_ENV|LOG_LEVEL|NODE_OPTIONS|INIT_CWD|BASE_URL|(TEST|VITEST|npm_(lifecycle|package))(_.*)?)$/;
   const own = Object.entries(process.env).filter(([name]) => !foreign.test(name));
   const env = { ...Object.fromEntries(own), NO_COLOR: '1' };
   try {

@@ -12,7 +12,7 @@ describe('planRuns', () => {
   it('runs every scenario: of the largest open list, or of another that has what it lacks', async () => {
     const { runs, skipped } = await planRuns(withOrders.url, all, true);
     expect(skipped).toEqual([]);
-    const ofAnother = ['list-search', 'place-order', 'export'];
+    const ofAnother = ['list-search', 'place-order', 'export', 'day'];
     expect(runs).toEqual(
       scenarioNames.map((scenario) => ({ scenario, resource: ofAnother.includes(scenario) ? undefined : products })),
     );

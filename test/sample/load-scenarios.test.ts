@@ -6,7 +6,7 @@ import { root, skipped } from '../chart/chart.ts';
 import { type PlantedFault, startProxy } from '../load-tests/load-proxy.ts';
 import { admin, failedChecks, type Measured, measureScenario, runScenario } from '../load-tests/run-scenario.ts';
 import { bootTestApp, type TestApp } from '../modules/support/boot-test-app.ts';
-import { openOrderShop, ordersEnv } from '../modules/support/order-shop.ts';
+import { ordersEnv } from '../modules/support/order-shop.ts';
 
 interface ListBody {
   page: number;
@@ -21,7 +21,6 @@ const [app, written] = (
     ? []
     : await Promise.all([bootTestApp({ env: { ...unlimited, ...ordersEnv() } }), bootTestApp({ env: unlimited })])
 ) as [TestApp, TestApp];
-const shop = skipped('k6') ? undefined : await openOrderShop(unlimited);
 
 describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
   it('has an entry in the catalogue for each scenario', () => {
@@ -66,39 +65,6 @@ describe.skipIf(skipped('k6'))(`a load test${skipped('k6')}`, () => {
       const run = await measureScenario(scenario, written.url, admin);
       expect(run.failed, run.said).toBe(0);
       expect(failedChecks(run)).toEqual([]);
-    });
-  });
-
-  describe.concurrent('of the module of orders', () => {
-    it.each(['list-filtered-wide', 'list-include', 'list-search', 'export'])(
-      'has %s without a line',
-      async (scenario) => {
-        const run = await measureScenario(scenario, app.url, { ...admin, RESOURCE: 'orders' });
-        expect(run.failed, run.said).toBe(0);
-        expect(failedChecks(run)).toEqual([]);
-      },
-    );
-
-    it('is ordered from, by place-order: all is placed and paid once, found and exported', async () => {
-      const { app: written, provider } = shop as NonNullable<typeof shop>;
-      const run = await measureScenario('place-order', written.url, { ...admin, RATE: '25', DURATION: '2s' });
-      expect(run.failed, run.said).toBe(0);
-      expect(failedChecks(run), run.said).toEqual([]);
-      const placed = run.checks.find(({ name }) => name === 'an order that is placed says so')?.passes ?? 0;
-      expect(placed).toBeGreaterThan(2);
-      expect(provider.charges.size).toBe(placed);
-    });
-
-    it('counts a refusal as one, and not as a check that failed', async () => {
-      const isStock = ({ pathname, search }: URL) => /\/stock\/.*pageSize=50$/.test(`${pathname}${search}`);
-      await using proxy = await startProxy(shop?.app.url ?? '', { refuse: isStock });
-      const run = await measureScenario('place-order', proxy.url, { ...admin, PROFILE: 'spike', RATE: '1' });
-      expect(run).toMatchObject({ checksFailed: 0, failed: run.requests, refused: run.requests });
-    });
-
-    it('has a search box of what its records refer to', async () => {
-      const run = await measureScenario('list-search', app.url, { ...admin, RESOURCE: 'stock' });
-      expect(failedChecks(run), run.said).toEqual([]);
     });
   });
 
