@@ -8,18 +8,18 @@ it.each(['sqlite', 'postgresql'] as const)(
   'each model gets records that refer to each other, as many as it lacks, on %s',
   async (provider) => {
     const service = await bootTestApp({ provider });
-    const fill = () => service.service.run(() => unscoped('a test', () => fillModels(service.orm, 1_100)));
+    const fill = () => service.service.run(() => unscoped('a test', () => fillModels(service.orm, 520)));
     await fill();
     const counts = async () =>
       Promise.all(
         (['product', 'category', 'profile', 'stock', 'orderLine'] as const).map((model) => service.count(model)),
       );
-    expect(await counts()).toEqual([1_100, 1_100, 1_100, 1_100, 1_100]);
+    expect(await counts()).toEqual([520, 520, 520, 520, 520]);
     // By turns, so that there is something to include and to filter by.
     const shared = await service.orm.product.groupBy({ by: ['categoryId'], _count: true });
-    expect(Math.max(...shared.map(({ _count }) => _count))).toBeGreaterThan(10);
+    expect(Math.max(...shared.map(({ _count }) => _count))).toBe(11);
     await fill();
-    expect(await counts()).toEqual([1_100, 1_100, 1_100, 1_100, 1_100]);
+    expect(await counts()).toEqual([520, 520, 520, 520, 520]);
   },
 );
 
