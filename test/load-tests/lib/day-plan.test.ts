@@ -18,7 +18,7 @@ function aList(
     routes: { search: route(), get: route(), ...routes },
   };
   const found = { ids: [], example: {}, wide: [], narrow: [], words: [] };
-  return { resource, session, total: 10, steady: false, ...found, ...world };
+  return { resource, version: '1.0.0', session, total: 10, steady: false, ...found, ...world };
 }
 
 const guarded = (path: string): Route => ({ path, guarded: true });
