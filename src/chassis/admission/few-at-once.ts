@@ -26,7 +26,7 @@ export class FewAtOnce {
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else if (this.#waiting.length < this.#mayWait) await new Promise<void>((begin) => this.#waiting.push(begin));
-    else throw new ServiceUnavailableException(undefined, undefined, { headers: { 'Retry-After': '1' } });
+    else throw new ServiceUnavailableException(undefined, undefined, { headers: { 'Retry-After': '1' }, stack: false });
     try {
       return await work();
     } finally {

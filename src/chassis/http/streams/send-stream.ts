@@ -5,6 +5,7 @@ import { chargeRequest, getRequestContext, recheckCaller } from '../../context/r
 import { contentDisposition } from '../answers/content-disposition.ts';
 import { dropBody } from '../bodies/kept-bodies.ts';
 import { type Columns, CsvLines } from './csv-lines.ts';
+import { loopShare } from './loop-share.ts';
 
 /** How rows are sent. */
 export interface StreamOptions<Row> {
@@ -98,6 +99,7 @@ async function* piecesOf(lines: AsyncIterable<string>, recheckMs: number): Async
   let piece = '';
   let rows = 0;
   let checkedAt = performance.now();
+  await loopShare.turn();
   for await (const line of lines) {
     piece += line;
     rows += 1;
@@ -106,6 +108,7 @@ async function* piecesOf(lines: AsyncIterable<string>, recheckMs: number): Async
     yield piece;
     piece = '';
     rows = 0;
+    await loopShare.turn();
     if (performance.now() - checkedAt < recheckMs) continue;
     await recheckCaller();
     checkedAt = performance.now();

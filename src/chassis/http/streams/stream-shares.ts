@@ -3,7 +3,7 @@ import { ServiceUnavailableException, TooManyRequestsException } from '../../err
 
 /** What one address may have of all streams of rows: it may have many accounts. */
 const shareOfAddress = 0.25;
-const retry = { headers: { 'Retry-After': '1' } };
+const retry = { headers: { 'Retry-After': '1' }, stack: false };
 
 /**
  * How many streams each caller has under way. One of rows costs more than a thousand requests, one of events holds its
