@@ -26,8 +26,10 @@ export function differenceTable(runs: readonly Compared[]): string {
     rows,
     3,
   );
-  const count = rows.filter(({ verdict }) => verdict === 'regression').length;
-  return `${table}${count === 0 ? 'no regression' : `${count} ${count === 1 ? 'regression' : 'regressions'}`}\n`;
+  const count = (which: Difference['verdict']) => rows.filter(({ verdict }) => verdict === which).length;
+  const [worse, unlike] = [count('regression'), count('unlike')];
+  const regressions = worse === 0 ? 'no regression' : `${worse} ${worse === 1 ? 'regression' : 'regressions'}`;
+  return `${table}${regressions}${unlike === 0 ? '' : `, ${unlike} not comparable`}\n`;
 }
 
 /** A change in per cent. */

@@ -83,9 +83,8 @@ export async function runK6(
       throw new Error(`k6 ended with ${code} and measured nothing in ${run.scenario}; its message stands above.`);
     }
     const measured = JSON.parse(readFileSync(summary, 'utf8')) as RunSummary;
-    const series = readSeries(recording);
-    const held = run.profile === 'breakpoint' ? highestHeld(series) : undefined;
-    return { ...measured, ...(held !== undefined && { held }), series };
+    const series = readSeries(recording, run.scenario);
+    return { ...measured, ...(run.profile === 'breakpoint' && { held: highestHeld(series) }), series };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -114,7 +113,8 @@ async function spawnK6(
         ...variablesOf(run),
         SUMMARY_FILE: summary,
         ...{ K6_WEB_DASHBOARD: 'true', K6_WEB_DASHBOARD_PORT: '-1', K6_WEB_DASHBOARD_PERIOD: '1s' },
-        K6_WEB_DASHBOARD_RECORD: recording,
+        // Tells the requests of the scenario from those of its setup.
+        ...{ K6_WEB_DASHBOARD_RECORD: recording, K6_WEB_DASHBOARD_TAGS: 'scenario' },
         ...(prometheus && remoteWrite(prometheus)),
       },
     },

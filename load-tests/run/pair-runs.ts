@@ -37,6 +37,7 @@ export function unlikeness(before: RunSummary, after: RunSummary): string[] {
   // A list that is a little longer takes no other time.
   const isAsLong = Math.abs(after.records - before.records) <= 0.05 * before.records;
   const all: typeof conditions = isAsLong ? differ : [...differ, ['records', ({ records }) => records]];
-  const held = after.profile === 'breakpoint' && before.held === undefined ? ['held is not known of the first'] : [];
+  const isHeldKnown = before.held !== undefined && after.held !== undefined;
+  const held = after.profile === 'breakpoint' && !isHeldKnown ? ['a log does not tell which rate was held'] : [];
   return [...all.map(([name, of]) => `${name} ${of(before)} → ${of(after)}`), ...held];
 }

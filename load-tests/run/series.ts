@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** What k6 measured within one second. */
+/** What k6 measured of a scenario within one second. */
 export interface Second {
-  /** Seconds since the run began. */
+  /** Seconds since the run began; the first ones may be its setup, in which nothing is measured. */
   readonly at: number;
   readonly requests: number;
   readonly failed: number;
@@ -24,8 +24,9 @@ interface Event {
  * aggregated within a period, sorted by the names of all metrics that were named before it.
  *
  * @param file the recording; where there is none, there are no seconds
+ * @param scenario whose requests are counted: those of the setup, which takes as long as it may, are no part of it
  */
-export function readSeries(file: string): Second[] {
+export function readSeries(file: string, scenario: string): Second[] {
   if (!existsSync(file)) return [];
   const events = readFileSync(file, 'utf8')
     .split('\n')
@@ -49,22 +50,23 @@ export function readSeries(file: string): Second[] {
     const metrics = Object.fromEntries(values);
     const read = (name: string, aggregate: string) =>
       metrics[name]?.[aggregates[types[name] ?? '']?.indexOf(aggregate) ?? -1];
-    seconds.push(secondOf(read, start ?? 0));
+    const own = (name: string, aggregate: string) => read(`${name}{scenario:${scenario}}`, aggregate);
+    seconds.push(secondOf(read, own, start ?? 0));
   }
   return seconds;
 }
 
 type Read = (metric: string, aggregate: string) => number | undefined;
 
-function secondOf(read: Read, start: number): Second {
-  const time = (name: string) => read('http_req_duration', name);
+function secondOf(read: Read, own: Read, start: number): Second {
+  const time = (name: string) => own('http_req_duration', name);
   const [median, p95, p99] = [time('med'), time('p(95)'), time('p(99)')];
-  const requests = read('http_reqs', 'count') ?? 0;
+  const requests = own('http_reqs', 'count') ?? 0;
   return {
     at: Math.round(((read('time', 'value') ?? start) - start) / 100) / 10,
     requests,
-    failed: Math.round((read('http_req_failed', 'rate') ?? 0) * requests),
-    dropped: read('dropped_iterations', 'count') ?? 0,
+    failed: Math.round((own('http_req_failed', 'rate') ?? 0) * requests),
+    dropped: own('dropped_iterations', 'count') ?? 0,
     users: read('vus', 'value') ?? 0,
     ...(median !== undefined && { median }),
     ...(p95 !== undefined && { p95 }),

@@ -4,8 +4,8 @@ import type { MeasuredRun } from './k6.ts';
  * Whether a run ended as it should: no threshold was crossed, and nothing is worse than in its base. One that looks for the
  * breaking point ends where thresholds are crossed; it has to have held a rate before, which a log does not tell.
  */
-export function hasPassed({ profile, requests, crossed, held, series, differences = [] }: MeasuredRun): boolean {
-  const isHeld = requests > 0 && (held !== undefined || series.length === 0);
+export function hasPassed({ profile, requests, crossed, held, differences = [] }: MeasuredRun): boolean {
+  const isHeld = requests > 0 && held !== 0;
   const isAsItShould = profile === 'breakpoint' ? isHeld : crossed.length === 0;
   return isAsItShould && differences.every(({ verdict }) => verdict !== 'regression');
 }

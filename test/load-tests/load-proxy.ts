@@ -34,6 +34,8 @@ export async function startProxy(target: string, fault: PlantedFault): Promise<L
     const url = new URL(incoming.url ?? '/', target);
     const wait = typeof fault.wait === 'function' ? fault.wait(url) : fault.wait;
     if (wait && !(await waited(wait, ended.signal))) return;
+    // k6 ends requests that are under way when a threshold ends the run.
+    if (outgoing.destroyed) return;
     if (fault.refuse?.(url)) {
       outgoing.writeHead(503, { 'retry-after': '1' }).end();
       return;

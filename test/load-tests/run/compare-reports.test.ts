@@ -51,10 +51,12 @@ describe('two runs side by side', () => {
     expect(compared([none], [none])).toMatchObject({ passed: false, verdicts: ['regression'] });
   });
 
-  it('have no verdict of a breaking point that is not known of the first, as from a log', () => {
+  it('have no verdict of a breaking point that a log does not tell', () => {
     const broke = { ...run, profile: 'breakpoint' };
     expect(compared([broke], [{ ...broke, held: 40 }])).toMatchObject({ passed: false, verdicts: ['unlike'] });
+    expect(compared([broke], [broke])).toMatchObject({ passed: false, verdicts: ['unlike'] });
     expect(compared([{ ...broke, held: 40 }], [{ ...broke, held: 40 }])).toMatchObject({ passed: true });
+    expect(compared([{ ...broke, held: 40 }], [{ ...broke, held: 0 }])).toMatchObject({ passed: false });
   });
 
   it('are refused where they have nothing in common', () => {

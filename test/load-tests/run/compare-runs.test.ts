@@ -74,6 +74,12 @@ describe('differenceTable', () => {
     );
   });
 
+  it('counts what has no verdict', () => {
+    const [first] = compareRuns(run, run, 1.3);
+    const unlike = { ...run, differences: first ? [{ ...first, verdict: 'unlike' as const }] : [] };
+    expect(differenceTable([unlike])).toContain('no regression, 1 not comparable');
+  });
+
   it('names two lists by their paths that end alike', () => {
     const both = ['/api/v1/products', '/api/v2/products'].map((resource) => ({ ...run, resource }));
     const table = differenceTable(both.map((one) => ({ ...one, differences: compareRuns(one, one, 1.3) })));

@@ -69,4 +69,25 @@ describe.skipIf(skipped('k6'))(`npm run load${skipped('k6')}`, () => {
       crossed: limits,
     });
   });
+
+  it('holds a slow setup neither against the seconds of a scenario nor against the rate that it held', async () => {
+    const { fault, run } = await loadTest();
+    fault.wait = ({ pathname }) => (pathname.endsWith('/paginated') ? 1_100 : 0);
+    const { passed, report } = await run('read-one breakpoint --rate 20 --duration 6s');
+    const [measured] = report.runs;
+    expect(measured?.held).toBeGreaterThan(5);
+    expect(passed).toBe(true);
+    const seconds = measured?.series ?? [];
+    expect(Math.max(...seconds.map(({ p99 = 0 }) => p99))).toBeLessThan(1_000);
+    expect(seconds.reduce((sum, { requests }) => sum + requests, 0)).toBeLessThanOrEqual(measured?.requests ?? 0);
+  });
+
+  it('holds no rate where every second has failures or drops, and fails', async () => {
+    const { fault, run } = await loadTest();
+    fault.wait = ({ pathname }) => (/[0-9a-f-]{36}$/.test(pathname) ? 3_000 : 0);
+    const { passed, report } = await run('read-one breakpoint --rate 200 --duration 4s');
+    expect(report.runs[0]).toMatchObject({ held: 0, dropped: expect.any(Number) });
+    expect(report.runs[0]?.series.some(({ dropped }) => dropped > 0)).toBe(true);
+    expect(passed).toBe(false);
+  });
 });
