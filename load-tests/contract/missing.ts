@@ -29,7 +29,13 @@ const needs: Readonly<Record<string, Need>> = {
     what: 'routes to create, read, change and delete a record',
     has: ({ routes, create }) => !!(routes.create && routes.get && routes.update && routes.delete && create),
   },
-  'place-order': { what: 'orders to place and pay', has: ({ path }) => path.endsWith('/orders') },
+  'place-order': {
+    what: 'orders to place and pay',
+    has: ({ path, actions, create }) =>
+      path.endsWith('/orders') &&
+      ['place', 'pay'].every((one) => actions.includes(one)) &&
+      !!create?.properties?.['lines'],
+  },
   upload: { what: 'route that takes a file', has: (_resource, uploads) => uploads.length > 0 },
   export: { what: 'route that streams CSV or NDJSON', has: ({ routes }) => !!routes.export },
 };

@@ -48,6 +48,8 @@ export interface Resource {
   readonly relations: readonly Relation[];
   /** Whether the paginated list has a search box: the parameter `q`. */
   readonly searchBox: boolean;
+  /** What can be done with a record beside, by `POST …/{id}/<action>`, such as `place`. */
+  readonly actions: readonly string[];
   /** The schema of the body of a create, resolved. */
   readonly create?: Schema;
   /** The schema of the body of an update, resolved. */
@@ -94,6 +96,7 @@ function readResource(document: ApiDocument, path: string): Resource {
     filters: filtersOf(document, parameterOf(search, 'where')),
     relations,
     searchBox: parameterOf(search, 'q') !== undefined,
+    actions: actionsOf(document, path),
     ...bodiesOf(document, path),
   };
 }
@@ -118,6 +121,14 @@ function itemPath(document: ApiDocument, path: string): string | undefined {
   return Object.keys(document.paths).find(
     (other) => /^\/\{\w+\}$/.test(other.slice(path.length)) && other.startsWith(path),
   );
+}
+
+function actionsOf(document: ApiDocument, path: string): string[] {
+  const item = `${itemPath(document, path)}/`;
+  const others = Object.keys(document.paths).filter(
+    (other) => other.startsWith(item) && document.paths[other]?.['post'],
+  );
+  return others.map((other) => other.slice(item.length));
 }
 
 function routesOf(document: ApiDocument, path: string): Resource['routes'] {

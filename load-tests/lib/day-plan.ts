@@ -33,7 +33,10 @@ export function turnsOf(lists: readonly World[]): Turn[] {
   return Object.entries(shares).flatMap(([name, parts]) => {
     const scenario = name as ScenarioName;
     const fit = lists.filter((world) => isPossible(scenario, world));
-    const chosen = catalogue[scenario].perList ? fit : fit.slice(0, 1);
+    // What is uploaded belongs to a record.
+    const owner = fit.find(({ resource, upload }) => upload?.path.startsWith(`${resource.path}/`));
+    const [first] = scenario === 'upload' && owner ? [owner] : fit;
+    const chosen = catalogue[scenario].perList || !first ? fit : [first];
     return chosen.length > 0 ? [{ scenario, shares: parts, lists: chosen }] : [];
   });
 }

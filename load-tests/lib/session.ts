@@ -56,9 +56,9 @@ export function logIn(path: string, account: string): Session | undefined {
   return { path, account, token: data.accessToken, endsAt: Date.now() + 1000 * (data.expiresIn ?? 300) };
 }
 
-/** What a token says of its user: the claim `sub` of a JWT. */
+/** What a token says of its user: the claim `sub` of a JWT; undefined of any other token. */
 export function userOf(token: string): string | undefined {
-  const [, claims = ''] = token.split('.');
-  const text = claims ? encoding.b64decode(claims, 'rawurl', 's') : '{}';
-  return (JSON.parse(text) as { sub?: string }).sub;
+  const [, claims, signature] = token.split('.');
+  if (!claims || signature === undefined) return undefined;
+  return (JSON.parse(encoding.b64decode(claims, 'rawurl', 's')) as { sub?: string }).sub;
 }

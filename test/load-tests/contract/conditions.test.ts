@@ -19,6 +19,7 @@ const lamps: Resource = {
   filters: { id: ['in'], name: ['contains'], colour: ['equals'], price: ['equals', 'gte', 'lte'] },
   relations: [{ name: 'room', many: false, take: 0, fields: { name: 'text' }, filters: { name: ['in'] } }],
   searchBox: false,
+  actions: [],
 };
 
 const samples = Array.from({ length: 40 }, (_, index) => ({

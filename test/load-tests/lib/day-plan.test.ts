@@ -14,7 +14,7 @@ function aList(
   const route = (path = `/${name}`, guarded = false): Route => ({ path, guarded });
   const resource = {
     ...{ name, path: `/${name}`, pageSize: { default: 10, maximum: 100 }, fields: {}, sorts: {}, filters: {} },
-    ...{ relations: [], searchBox: false, ...more },
+    ...{ relations: [], searchBox: false, actions: [], ...more },
     routes: { search: route(), get: route(), ...routes },
   };
   const found = { ids: [], example: {}, wide: [], narrow: [], words: [] };
@@ -26,7 +26,11 @@ const writes = { create: guarded('/p'), update: guarded('/p'), delete: guarded('
 const products = aList('products', { routes: writes, create: {} });
 const categories = aList('categories', { routes: writes, create: {} });
 const stock = aList('stock', { searchBox: true }, { words: [{ word: 'lamp', total: 1 }] });
-const orders = aList('orders', { routes: { export: guarded('/orders/export.csv') } });
+const orders = aList('orders', {
+  routes: { export: guarded('/orders/export.csv') },
+  actions: ['place', 'pay'],
+  create: { properties: { lines: {} } },
+});
 const lists = [products, categories, stock, orders];
 
 const ofLists = (given: readonly World[]) =>
@@ -44,6 +48,14 @@ describe('a day', () => {
       'place-order': ['orders'],
       'write-mix': ['products'],
     });
+  });
+
+  it('places only orders that can be placed and paid, and uploads what belongs to a record of a list', () => {
+    const others = aList('orders', { create: { properties: { number: {} } } });
+    const upload = { path: '/stock/{id}/picture', guarded: true, field: 'file' };
+    const worlds = [products, others, stock].map((world) => ({ ...world, upload }));
+    expect(ofLists(worlds)).not.toHaveProperty('place-order');
+    expect(ofLists(worlds)).toHaveProperty('upload', ['stock']);
   });
 
   it('leaves out what takes a login where there is none, and a search box that finds nothing', () => {
