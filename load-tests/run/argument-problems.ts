@@ -10,6 +10,7 @@ export const options = {
   database: { type: 'string' },
   size: { type: 'string' },
   bundle: { type: 'boolean' },
+  'every-scenario': { type: 'boolean' },
   rate: { type: 'string' },
   duration: { type: 'string' },
   base: { type: 'string' },
@@ -28,7 +29,7 @@ type Values = Readonly<Partial<Record<Option, string | boolean | readonly string
 const taken: Readonly<Record<'run' | 'compare' | 'report' | 'manifest', readonly Option[]>> = {
   run: [
     ...(['resource', 'target', 'database', 'size', 'bundle', 'rate', 'duration'] as const),
-    ...(['base', 'save-base', 'tolerance', 'out', 'prometheus'] as const),
+    ...(['every-scenario', 'base', 'save-base', 'tolerance', 'out', 'prometheus'] as const),
   ],
   compare: ['tolerance'],
   report: ['out'],

@@ -22,6 +22,8 @@ export interface RunArguments {
   readonly rate: string | undefined;
   readonly duration: string | undefined;
   readonly base: string;
+  /** Whether a scenario fails the run that was left out of every list. */
+  readonly everyScenario: boolean;
   readonly saveBase: boolean;
   readonly tolerance: number;
   readonly out: string | undefined;
@@ -69,6 +71,7 @@ export function readArguments(args: string[], env: NodeJS.ProcessEnv = process.e
         ...{ target, rate, duration, tolerance, out: values.out, prometheus: values.prometheus },
         database: (values.database ?? 'postgresql') as RunArguments['database'],
         size: (values.size ?? 'full') as RunArguments['size'],
+        everyScenario: values['every-scenario'] ?? false,
         ...{ bundle: values.bundle ?? false, base: values.base ?? baseFile, saveBase: values['save-base'] ?? false },
       },
     };

@@ -38,6 +38,7 @@ ${rows([
     'iterations per second at the height of the profile, of which heavy scenarios take a part; users of a closed one',
   ],
   ['--duration 2m', 'how long the height lasts; ramps take a quarter of it at most'],
+  ['--every-scenario', 'fails where a scenario was left out of every list, because none has what it takes'],
   ['--save-base', 'keeps this run, if all of it passes, as the base that later runs like it may not fall behind'],
   ['--base FILE', 'where the base is kept (default: .cache/load/base.json)'],
   ['--tolerance 1.3', 'how many times as slow a run may be as its base'],

@@ -14,7 +14,7 @@ import { type Plan, planRuns } from './plan.ts';
 import { type LoadReport, reportOf, writeReports } from './report.ts';
 import { startService } from './service.ts';
 import { usageTable } from './usage-table.ts';
-import { hasPassed } from './verdict.ts';
+import { hasPassed, neverRun } from './verdict.ts';
 
 /**
  * Runs scenarios one after the other, prints a table and writes the reports.
@@ -57,7 +57,10 @@ export async function runScenarios(
   writeReports(report, folder);
   tell(report);
   console.error(`report: ${relative(process.cwd(), join(folder, 'report.html'))}`);
-  const passed = !stopped.aborted && runs.length > 0 && runs.every(hasPassed);
+  const missing = asked.everyScenario ? neverRun(asked.scenarios, runs) : [];
+  for (const scenario of missing)
+    console.error(`${scenario} was left out of every list, and --every-scenario asks for it`);
+  const passed = !stopped.aborted && runs.length > 0 && missing.length === 0 && runs.every(hasPassed);
   if (asked.saveBase) keep(asked.base, report, passed);
   return passed;
 }

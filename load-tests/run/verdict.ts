@@ -9,3 +9,8 @@ export function hasPassed({ profile, requests, crossed, held, differences = [] }
   const isAsItShould = profile === 'breakpoint' ? isHeld : crossed.length === 0;
   return isAsItShould && differences.every(({ verdict }) => verdict !== 'regression');
 }
+
+/** The scenarios that ran on no list. */
+export function neverRun<T extends string>(asked: readonly T[], runs: readonly { readonly scenario: string }[]): T[] {
+  return asked.filter((name) => runs.every(({ scenario }) => scenario !== name));
+}

@@ -27,6 +27,12 @@ const jobs = workflows.flatMap(({ file, jobs: named }) =>
 );
 
 describe('GitHub workflows', () => {
+  it('fail where a scenario of the load tests has no list any more', () => {
+    expect(read('.github/workflows/load.yml')).toMatch(
+      /run: npm run load -- all smoke --resource all --every-scenario /,
+    );
+  });
+
   it('check, build the image, the chart, the documentation, load, peers and releases', () => {
     expect(workflows.map(({ name }) => name)).toEqual(['chart', 'check', 'docs', 'image', 'load', 'peers', 'release']);
   });

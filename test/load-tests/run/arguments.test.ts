@@ -13,7 +13,14 @@ describe('readArguments', () => {
       command: 'run',
       run: {
         ...{ scenarios: ['read-one'], profile: 'smoke', resources: [], target: undefined },
-        ...{ database: 'postgresql', size: 'full', bundle: false, rate: undefined, duration: undefined },
+        ...{
+          database: 'postgresql',
+          size: 'full',
+          bundle: false,
+          everyScenario: false,
+          rate: undefined,
+          duration: undefined,
+        },
         ...{ base: baseFile, saveBase: false, tolerance: 1.3, out: undefined, prometheus: undefined },
       },
     });

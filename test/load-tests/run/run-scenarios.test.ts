@@ -46,6 +46,17 @@ describe.skipIf(skipped('k6'))(`npm run load${skipped('k6')}`, () => {
     ]);
   });
 
+  it('fails where a scenario was left out of every list, if it is asked for every one', async () => {
+    const { run } = await loadTest();
+    const smoke = 'read-one,export smoke --rate 5 --duration 1s --resource products,categories';
+    expect(await run(smoke)).toMatchObject({
+      passed: true,
+      report: { skipped: ['products', 'categories'].map((name) => expect.stringContaining(`${name} has no route`)) },
+    });
+    expect((await run(`${smoke} --every-scenario`)).passed).toBe(false);
+    expect((await run(`${smoke.replace(',export', '')} --every-scenario`)).passed).toBe(true);
+  });
+
   it('judges times by the base where that fits, and otherwise by the limits of the scenario', async () => {
     const { fault, base, run } = await loadTest();
     const load = 'read-one load --duration 1s';
