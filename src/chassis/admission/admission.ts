@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Environment } from '../config/environment.ts';
-import { callerKey, clientKey, type RequestContext } from '../context/request-context.ts';
+import { clientKey, type RequestContext } from '../context/request-context.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
 import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
@@ -73,7 +73,7 @@ function clientsBy(isTrusted: TrustProxy): (req: IncomingMessage) => string {
 
 /**
  * Has each client's account pay for what its requests cost beside being received, and refuses what would wait for slow
- * work of the same caller, of which others are spared.
+ * work of the same caller or, where it is costly itself, for that of others; who asks for less is spared.
  */
 function chargeClients(
   shares: ClientShares,
@@ -86,10 +86,10 @@ function chargeClients(
     shares.charge(clientKey(context.ipAddress), cost, now);
     // A stream under way is charged as it goes, and not cut.
     if (context.isStreaming) return;
-    if ((database?.heldBackMs(callerKey(context), now) ?? 0) <= targetMs) return;
+    if ((database?.heldBackMs(context, now) ?? 0) <= targetMs) return;
     metrics.shed('share');
     throw new ServiceUnavailableException(
-      'Requests of yours that take long are under way; try again in a moment',
+      'Requests that take long are under way; try again in a moment, or ask for less',
       undefined,
       {
         headers: { 'Retry-After': '1' },

@@ -1,6 +1,10 @@
+import { costlyFrom } from '../context/request-context.ts';
+
 /** What the recent requests of one client have cost. */
 interface Account {
   cost: number;
+  /** What those of them have cost of which each cost much. */
+  costly: number;
   /** When `cost` was last brought down to what it is, in milliseconds of `performance.now()`. */
   at: number;
 }
@@ -19,13 +23,19 @@ const reckonMs = 250;
 /** A client is heavy above this multiple of its fair share, if it also makes more than a tenth of all work. */
 const excess = 1.5;
 const leastHeavyShare = 0.1;
-/** When heavy clients make this share of all work, the others are light; below half, because refused work costs nothing. */
+/**
+ * When heavy clients make this share of all work, the others are light; below half, because refused work costs nothing. The
+ * same when costly requests make it, whoever sends them.
+ */
 const heavyTogether = 0.25;
+/** A client with a lower share of costly requests in its own work sends ordinary ones. */
+const ordinaryBelow = 0.5;
 
 /**
  * What the work of each client has cost, so that at overload those are refused first who use more than their share. A client
  * is heavy when it has more than half as much again as everyone would have if all had the same, and more than a tenth of all.
- * While heavy clients make more than a quarter of the work, all others are light. Nobody is heavy alone, or among many equals.
+ * While heavy clients make more than a quarter of the work, all others are light. Nobody is heavy alone, or among many
+ * equals; but while costly requests make a quarter of the work, those who send others, and less than half of what is heavy, are light.
  */
 export class ClientShares {
   readonly #accounts = new Map<string, Account>();
@@ -33,6 +43,7 @@ export class ClientShares {
   #heavyFrom = Number.POSITIVE_INFINITY;
   #othersAreLight = false;
   #newcomersAreLight = false;
+  #lightBelow = 0;
 
   /** Clients that are known. */
   get size(): number {
@@ -46,8 +57,13 @@ export class ClientShares {
    */
   charge(client: string, cost: number, now: number): void {
     const account = this.#accounts.get(client);
-    if (account === undefined) this.#open(client, cost, now);
-    else account.cost = decayed(account, now) + cost;
+    const costly = cost > costlyFrom ? cost : 0;
+    if (account === undefined) {
+      this.#open(client, { cost, costly, at: now });
+      return;
+    }
+    account.cost = decayed(account, now) + cost;
+    account.costly += costly;
   }
 
   /** The standing of a client, as of the last quarter of a second. */
@@ -55,13 +71,15 @@ export class ClientShares {
     if (now - this.#reckonedAt >= reckonMs) this.#reckon(now);
     const account = this.#accounts.get(client);
     if (account === undefined) return this.#newcomersAreLight ? 'light' : 'even';
-    if (decayed(account, now) > this.#heavyFrom) return 'heavy';
-    return this.#othersAreLight ? 'light' : 'even';
+    const cost = decayed(account, now);
+    if (cost > this.#heavyFrom) return 'heavy';
+    const isOrdinary = account.costly < cost * ordinaryBelow;
+    return this.#othersAreLight || (isOrdinary && cost < this.#lightBelow) ? 'light' : 'even';
   }
 
-  #open(client: string, cost: number, now: number): void {
+  #open(client: string, account: Account): void {
     if (this.#accounts.size >= mostAccounts) this.#makeRoom();
-    this.#accounts.set(client, { cost, at: now });
+    this.#accounts.set(client, account);
   }
 
   #makeRoom(): void {
@@ -78,16 +96,22 @@ export class ClientShares {
   #reckon(now: number): void {
     this.#reckonedAt = now;
     let total = 0;
+    let costly = 0;
     for (const [client, account] of this.#accounts) {
       const cost = decayed(account, now);
       if (cost < forgetBelow) this.#accounts.delete(client);
-      else total += cost;
+      else {
+        total += cost;
+        costly += account.costly;
+      }
     }
     const clients = this.#accounts.size;
     this.#heavyFrom = heavyFrom(total, clients);
     this.#othersAreLight = this.#costAbove(this.#heavyFrom) > total * heavyTogether;
     // A new client counts as well, so that a single other client may be heavy.
-    this.#newcomersAreLight = this.#costAbove(heavyFrom(total, clients + 1)) > total * heavyTogether;
+    const newcomersAreLight = this.#costAbove(heavyFrom(total, clients + 1)) > total * heavyTogether;
+    this.#lightBelow = costly > total * heavyTogether ? this.#heavyFrom / 2 : 0;
+    this.#newcomersAreLight = newcomersAreLight || this.#lightBelow > 0;
   }
 
   #costAbove(limit: number): number {
@@ -104,7 +128,9 @@ function heavyFrom(total: number, clients: number): number {
 
 /** What a client has cost as of now; an account is brought up to date by it. */
 function decayed(account: Account, now: number): number {
-  account.cost *= 0.5 ** ((now - account.at) / halfLifeMs);
+  const kept = 0.5 ** ((now - account.at) / halfLifeMs);
+  account.cost *= kept;
+  account.costly *= kept;
   account.at = now;
   return account.cost;
 }

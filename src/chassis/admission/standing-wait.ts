@@ -1,3 +1,5 @@
+import type { RequestContext } from '../context/request-context.ts';
+
 /** A queue of the service that requests wait in. */
 interface WaitSource {
   /** How long a request that comes now waits in it, in milliseconds. */
@@ -151,12 +153,12 @@ export interface DatabaseQueue {
   readonly served: number;
   /** Queries that wait for their turn now. */
   readonly waitingQueries: number;
-  /** Those of them that wait only for queries of their own client. */
+  /** Those of them that wait only for queries of their own client, or for other costly ones. */
   readonly heldBackQueries: number;
   /** Queries whose turn came, ever. */
   readonly servedQueries: number;
-  /** How long queries of a caller have waited for others of its own, in milliseconds. */
-  heldBackMs(caller: string, now: number): number;
+  /** How long queries of a request wait for others of its own caller or for other costly ones, in milliseconds. */
+  heldBackMs(context: RequestContext, now: number): number;
   /** How long a query waits for its turn whose client has no other there, in milliseconds. */
   newcomerMs(): number;
 }

@@ -42,6 +42,8 @@ export interface RequestContext {
   readonly abortReason?: string | undefined;
   /** Ends the work for this request at its next step, with `signal` and `abortReason`. */
   abort?(reason: string): void;
+  /** What it has been charged with so far; see `chargeRequest`. */
+  readonly cost?: number;
   /** Adds to the cost of the request; see `chargeRequest`. */
   charge?(cost: number): void;
   /** Calls `bill` at each charge; what it raises ends the request. */
@@ -93,6 +95,9 @@ export function runOutsideRequest<T>(work: () => T): T {
 export function chargeRequest(cost: number): void {
   getRequestContext()?.charge?.(cost);
 }
+
+/** A cost above this is high, in the units of `chargeRequest`: an ordinary page of a list costs about 60. */
+export const costlyFrom = 100;
 
 /**
  * What a client address is counted under. An IPv6 subscriber has a /64 at least, all of which counts as one; an IPv4

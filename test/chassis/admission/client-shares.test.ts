@@ -46,6 +46,12 @@ describe('ClientShares', () => {
     expect(new Set(Object.keys(crowd).map((client) => shares.of(client, start)))).toEqual(new Set(['even']));
   });
 
+  it('knows those as light who send ordinary requests while costly ones of many clients make most of the work', () => {
+    for (let index = 0; index < 60; index += 1) charge({ [`costly ${index}`]: 900 });
+    for (let index = 0; index < 20; index += 1) charge({ a: 60 });
+    expect(['costly 1', 'a', 'new'].map((client) => shares.of(client, start))).toEqual(['even', 'light', 'light']);
+  });
+
   it('forgets by half in five seconds, and in time at all', () => {
     charge({ hog: 1000 });
     charge({ a: 400 }, start + 10_000);

@@ -29,7 +29,7 @@ export interface Sessions {
 /** The SQLSTATE of a write that the session's transactions do not allow. */
 const readOnlyTransaction = '25006';
 
-/** A client whose queries are slow has this share of the connections at most, while others are there. */
+/** A client whose queries are slow has this share of the connections at most, while others are there; so have all costly requests. */
 const shareOfSlow = 0.5;
 
 /**
@@ -52,8 +52,9 @@ export class LendingPool extends Pool {
       this.#watchForReadOnly(client as WatchedClient);
     });
     const places = this.options.max;
-    const placesOfSlow = Math.max(1, Math.floor(places * shareOfSlow));
-    this.requests = new RequestQueue({ places, placesOfSlow, timeoutMs: config.connectionTimeoutMillis || undefined });
+    const share = Math.max(1, Math.floor(places * shareOfSlow));
+    const timeoutMs = config.connectionTimeoutMillis || undefined;
+    this.requests = new RequestQueue({ places, placesOfSlow: share, placesOfCostly: share, timeoutMs });
     // The pool itself has no queue.
     Object.defineProperty(this, 'waitingCount', { get: () => this.requests.waitingQueries });
     this.on('release', (_error, client) => {

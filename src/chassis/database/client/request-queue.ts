@@ -1,10 +1,23 @@
-import { callerKey, clientKey, getRequestContext, type RequestContext } from '../../context/request-context.ts';
+import {
+  callerKey,
+  clientKey,
+  costlyFrom,
+  getRequestContext,
+  type RequestContext,
+} from '../../context/request-context.ts';
+import { type CostlyPlace, CostlyWork } from './costly-work.ts';
 import { FairQueue, type FairQueueOptions, type Place } from './fair-queue.ts';
 
 /** One request, or what runs outside of any, at the database. */
 interface Visitor {
   queries: number;
   served: boolean;
+}
+
+/** How a queue lends its places, and how many of them costly work may have. */
+interface RequestQueueOptions extends FairQueueOptions {
+  /** Places that costly requests may have together while others are there; always where places are served one by one. */
+  placesOfCostly: number;
 }
 
 /**
@@ -18,10 +31,13 @@ export class RequestQueue {
   #waitingQueries = 0;
   #servedQueries = 0;
   readonly #places: FairQueue;
+  readonly #costly: CostlyWork;
   readonly #visitors = new WeakMap<object, Visitor>();
 
-  constructor(options: FairQueueOptions) {
+  constructor(options: RequestQueueOptions) {
+    const { placesOfCostly, serial = false, timeoutMs } = options;
     this.#places = new FairQueue(options);
+    this.#costly = new CostlyWork({ places: placesOfCostly, always: serial, timeoutMs });
   }
 
   /** Requests that wait now. */
@@ -39,9 +55,9 @@ export class RequestQueue {
     return this.#waitingQueries;
   }
 
-  /** Queries among them that wait for others of their own client, and keep nobody else waiting. */
+  /** Queries among them that wait for others of their own client, or for other costly ones, and keep nobody else waiting. */
   get heldBackQueries(): number {
-    return this.#places.heldBack;
+    return this.#places.heldBack + this.#costly.waiting;
   }
 
   /** Queries whose turn came, since the start. */
@@ -49,9 +65,15 @@ export class RequestQueue {
     return this.#servedQueries;
   }
 
-  /** How long queries of a caller have waited for others of its own, in milliseconds; see `callerKey`. */
-  heldBackMs(caller: string, now: number): number {
-    return this.#places.heldBackMs(caller, now);
+  /**
+   * How long queries of a request wait for others, in milliseconds, of its own caller or, where it is costly, for other
+   * costly ones.
+   */
+  heldBackMs(context: RequestContext, now: number): number {
+    const caller = callerKey(context);
+    const ownMs = this.#places.heldBackMs(caller, now);
+    if (!isCostly(context)) return ownMs;
+    return Math.max(ownMs, this.#costly.heldBackMs(caller, now), this.#costly.newcomerMs());
   }
 
   /** How long a query waits for its turn whose client has no other there, in milliseconds. */
@@ -67,17 +89,27 @@ export class RequestQueue {
    */
   async enter<T>(open: () => Promise<T>): Promise<{ opened: T; leave: () => void }> {
     const context = getRequestContext();
+    const key = workKey(context);
     const visitor = this.#begin(context);
+    let costly: CostlyPlace | undefined;
     let served = false;
     try {
-      const turn = this.#places.take(workKey(context));
+      if (isCostly(context)) costly = await this.#costly.take(key);
+      else if (context !== undefined) this.#costly.sawOther();
+      const turn = this.#places.take(key);
       const place = turn instanceof Promise ? await turn : turn;
       const opened = await this.#openIn(place, open);
       served = true;
-      return { opened, leave: () => this.#places.giveBack(place) };
+      return { opened, leave: () => this.#leave(place, costly) };
     } finally {
+      if (!served && costly) this.#costly.giveBack(costly);
       this.#end(visitor, served);
     }
+  }
+
+  #leave(place: Place, costly: CostlyPlace | undefined): void {
+    this.#places.giveBack(place);
+    if (costly) this.#costly.giveBack(costly);
   }
 
   async #openIn<T>(place: Place, open: () => Promise<T>): Promise<T> {
@@ -129,4 +161,8 @@ export class RequestQueue {
  */
 function workKey(context: RequestContext | undefined): string {
   return context?.isStreaming ? `streams of ${clientKey(context.ipAddress)}` : callerKey(context);
+}
+
+function isCostly(context: RequestContext | undefined): boolean {
+  return context?.cost !== undefined && context.cost > costlyFrom;
 }

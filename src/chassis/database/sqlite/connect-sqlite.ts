@@ -52,10 +52,10 @@ export function connectSqlite(
 
 /**
  * Lends turns on the thread of an SQLite file. Several statements are sent to it at once, so that it always has the next
- * one, but a client whose statements are slow has one at a time while others are there.
+ * one, but a client whose statements are slow has one at a time while others are there, and so have all costly requests together.
  */
 export function sqliteQueue(): RequestQueue {
-  return new RequestQueue({ places: 16, placesOfSlow: 1, serial: true });
+  return new RequestQueue({ places: 16, placesOfSlow: 1, placesOfCostly: 1, serial: true });
 }
 
 /** One connection: while a transaction is open, everything else waits for its end. */

@@ -111,6 +111,7 @@ export class OpenRequest implements RequestContext {
   declare readonly userAgent?: string;
   declare readonly ipAddress?: string;
   readonly startTime = new Date();
+  cost = 0;
   declare readonly isProbe?: boolean;
   declare deadline?: number;
   /** Where requests have a line in the log. */
@@ -150,6 +151,7 @@ export class OpenRequest implements RequestContext {
 
   /** Charges the request with a further cost. */
   charge(cost: number): void {
+    this.cost += cost;
     for (const bill of this.#bills ?? []) bill(cost, this);
   }
 
