@@ -58,7 +58,8 @@ export function ask(path: string, asked: Asked): Answer | undefined {
   if (!isRefusal(response)) check(response, { [`status is ${expected.join(' or ')}`]: () => isExpected });
   if (isExpected) return response;
   if (!isRefusal(response) || retries > 0) lost.add(1);
-  if (!isRefusal(response)) tell(name, method, response);
+  // What k6 itself broke off, because a threshold ended the run, was answered by nobody.
+  if (!isRefusal(response) && !response.error.includes('context canceled')) tell(name, method, response);
   return undefined;
 }
 

@@ -2,7 +2,8 @@ import type { RunSummary } from './run-summary.ts';
 
 type Column<T> = readonly [title: string, cell: (row: T, rows: readonly T[]) => string | number];
 
-const columns: Column<RunSummary>[] = [
+/** What a run is told by: three columns of words, numbers, and the result in words. */
+export const columns: readonly Column<RunSummary>[] = [
   ['scenario', (run) => run.scenario],
   ['list', listName],
   ['profile', (run) => run.profile],

@@ -5,7 +5,7 @@ import { baseFile } from './arguments.ts';
 import { compareRuns, type Difference } from './compare-runs.ts';
 import { differenceTable } from './difference-table.ts';
 import { originLines } from './origin-of-run.ts';
-import { nameOf, pairOf } from './pair-runs.ts';
+import { linesByReason, nameOf, pairOf } from './pair-runs.ts';
 import { serviceDirectory } from './places.ts';
 import { type LoadReport, readReport } from './report.ts';
 
@@ -52,13 +52,15 @@ export function comparisonOf(before: LoadReport, after: LoadReport, tolerance: n
     const differences = compareRuns(former, run, tolerance);
     return [{ ...run, differences: unlike.length === 0 ? differences : differences.map(unlikely) }];
   });
-  const notes = [
+  const notes = linesByReason([
     ...pairs.flatMap(({ run, unlike }) =>
-      unlike.length > 0 ? [`not comparable: ${nameOf(run)}: ${unlike.join('; ')}`] : [],
+      unlike.length > 0 ? [{ run, reason: `not comparable, ${unlike.join('; ')}` }] : [],
     ),
-    ...gone.map((run) => `missing in the second: ${nameOf(run)}`),
-    ...pairs.flatMap(({ run, former }) => (former ? [] : [`missing in the first: ${nameOf(run)}`])),
-  ];
+    ...gone.map((run) => ({ run, reason: `missing in the second under ${run.profile}` })),
+    ...pairs.flatMap(({ run, former }) =>
+      former ? [] : [{ run, reason: `missing in the first under ${run.profile}` }],
+    ),
+  ]);
   const isFine = ({ verdict }: Difference) => verdict !== 'regression' && verdict !== 'unlike';
   return { compared, notes, passed: gone.length === 0 && compared.every((run) => run.differences.every(isFine)) };
 }

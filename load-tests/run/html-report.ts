@@ -1,8 +1,9 @@
-import { resultOf } from '../lib/summary-table.ts';
+import { columns } from '../lib/summary-table.ts';
 import { chart, type Line } from './chart.ts';
 import type { Difference } from './compare-runs.ts';
 import { changeOf } from './difference-table.ts';
 import type { MeasuredRun } from './k6.ts';
+import { markupText as text } from './markup-text.ts';
 import { originLines } from './origin-of-run.ts';
 import type { LoadReport } from './report.ts';
 import type { Second } from './series.ts';
@@ -31,32 +32,15 @@ ${report.runs.map(section).join('\n')}
 }
 
 function overview(runs: readonly MeasuredRun[]): string {
+  const kinds = columns.map((_, index) => (index < 3 || index === columns.length - 1 ? ' class="text"' : ''));
+  const titles = columns.map(([title], index) => `<th${kinds[index]}>${title}</th>`);
   const rows = runs.map((run) => {
-    const numbers = [
-      run.requests,
-      Math.round(run.requests / Math.max(0.1, run.seconds)),
-      run.failed,
-      run.refused,
-      run.dropped,
-    ];
-    const times = [run.checksFailed, run.median, run.p95, run.p99, run.max];
-    const cells = [...numbers, ...times].map((cell) => `<td>${cell}</td>`).join('');
-    const name = `<a href="#${anchor(run)}">${text(run.scenario)}</a>`;
-    return `<tr><td>${name}</td><td class="text">${text(run.resource)}</td><td class="text">${text(run.profile)}</td>${cells}<td class="text ${hasPassed(run) ? 'good' : 'bad'}">${text(resultOf(run))}</td></tr>`;
+    const [name = '', ...cells] = columns.map(([, cell]) => text(String(cell(run, runs))));
+    const result = `<td class="text ${hasPassed(run) ? 'good' : 'bad'}">${cells.pop()}</td>`;
+    const others = cells.map((cell, index) => `<td${kinds[index + 1]}>${cell}</td>`);
+    return `<tr><td><a href="#${anchor(run)}">${name}</a></td>${others.join('')}${result}</tr>`;
   });
-  const titles = [
-    'requests',
-    'per s',
-    'failed',
-    'refused',
-    'dropped',
-    'checks failed',
-    'median ms',
-    'p95 ms',
-    'p99 ms',
-    'max ms',
-  ];
-  return `<table><tr><th>scenario</th><th class="text">list</th><th class="text">profile</th>${titles.map((title) => `<th>${title}</th>`).join('')}<th class="text">result</th></tr>${rows.join('')}</table>`;
+  return `<table><tr>${titles.join('')}</tr>${rows.join('')}</table>`;
 }
 
 function section(run: MeasuredRun): string {
@@ -137,8 +121,4 @@ function differenceRows(differences: readonly Difference[]): string {
 
 function anchor({ scenario, resource, profile }: MeasuredRun): string {
   return `${scenario}${resource}-${profile}`.replace(/[^\w-]+/g, '-');
-}
-
-function text(raw: string): string {
-  return raw.replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,6 +1,7 @@
 import { resultOf } from '../lib/summary-table.ts';
 import type { Difference } from './compare-runs.ts';
 import type { MeasuredRun } from './k6.ts';
+import { markupText as text } from './markup-text.ts';
 import type { LoadReport } from './report.ts';
 import { hasPassed } from './verdict.ts';
 
@@ -85,8 +86,4 @@ function testCase(suite: string, { name, failure, skipped, says }: Case): string
   if (failure) return `${head}><failure message="${text(failure)}"/></testcase>\n`;
   if (skipped) return `${head}><skipped message="${text(skipped)}"/></testcase>\n`;
   return says ? `${head}><system-out>${text(says)}</system-out></testcase>\n` : `${head}/>\n`;
-}
-
-function text(raw: string): string {
-  return raw.replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,4 +1,5 @@
 import type { RunSummary } from '../lib/run-summary.ts';
+import { listName } from '../lib/summary-table.ts';
 
 /** A run, and the one before it that it stands beside. */
 export interface Pair<Run extends RunSummary> {
@@ -16,6 +17,14 @@ export function pairOf<Run extends RunSummary>(before: readonly Run[], run: Run)
     .map((former) => ({ run, former, unlike: unlikeness(former, run) }))
     .sort((one, other) => one.unlike.length - other.unlike.length);
   return closest ?? { run, unlike: [] };
+}
+
+/** Runs by why they have no verdict, a line for each reason. */
+export function linesByReason(runs: readonly { readonly run: RunSummary; readonly reason: string }[]): string[] {
+  const rows = runs.map(({ run }) => run);
+  const groups = Map.groupBy(runs, ({ reason }) => reason);
+  const names = (some: typeof runs) => some.map(({ run }) => `${run.scenario} of ${listName(run, rows)}`).join(', ');
+  return [...groups].map(([reason, some]) => `${reason}: ${names(some)}`);
 }
 
 /** The scenario, list and profile of a run, which tell it from the others of a report. */

@@ -8,7 +8,7 @@ import { type CpuTime, readCpuTime } from './cpu-time.ts';
 import { differenceTable } from './difference-table.ts';
 import { findK6, type MeasuredRun, NothingToDo, refuseUnfitRun, runK6, type Usage } from './k6.ts';
 import { originOfRun } from './origin-of-run.ts';
-import { nameOf } from './pair-runs.ts';
+import { linesByReason } from './pair-runs.ts';
 import { serviceDirectory } from './places.ts';
 import { type Plan, planRuns } from './plan.ts';
 import { type LoadReport, reportOf, writeReports } from './report.ts';
@@ -69,13 +69,8 @@ export async function runScenarios(
 function tell({ runs }: LoadReport): void {
   console.log(`${summaryTable(runs)}${usageTable(runs)}`);
   if (runs.some(({ differences }) => differences)) console.log(differenceTable(runs));
-  const alone = Object.groupBy(
-    runs.filter(({ note }) => note),
-    ({ note = '' }) => note,
-  );
-  for (const [note, some = []] of Object.entries(alone)) {
-    console.error(`judged by limits of their own (${note}): ${some.map(nameOf).join('; ')}`);
-  }
+  const alone = runs.flatMap((run) => (run.note ? [{ run, reason: run.note }] : []));
+  for (const line of linesByReason(alone)) console.error(`judged by limits of their own: ${line}`);
 }
 
 /** Keeps a report as the base: what failed, or was interrupted, would let pass what is as bad. */

@@ -28,7 +28,7 @@ describe('two runs side by side', () => {
     ['number of records', { records: 100_000 }, 'records 1000 → 100000'],
   ])('have no verdict where they are of another %s, and do not pass', (_what, other, reason) => {
     expect(compared([run], [{ ...run, ...other, median: 1 }])).toEqual({
-      notes: [`not comparable: list-shallow of /api/v1/products, load: ${reason}`],
+      notes: [`not comparable, ${reason}: list-shallow of products`],
       ...{ passed: false, verdicts: ['unlike'] },
     });
   });
@@ -36,13 +36,22 @@ describe('two runs side by side', () => {
   it('name what only one of them has, and do not pass where that is the first', () => {
     const other = { ...run, scenario: 'read-one' };
     expect(compared([run, other], [run])).toMatchObject({
-      notes: ['missing in the second: read-one of /api/v1/products, load'],
+      notes: ['missing in the second under load: read-one of products'],
       passed: false,
     });
     expect(compared([run], [run, other])).toMatchObject({
-      notes: ['missing in the first: read-one of /api/v1/products, load'],
+      notes: ['missing in the first under load: read-one of products'],
       passed: true,
     });
+  });
+
+  it('name those together that are unlike by the same', () => {
+    const both = [run, { ...run, scenario: 'read-one' }];
+    const { notes } = compared(
+      both,
+      both.map((one) => ({ ...one, height: { rate: 40, seconds: 45 } })),
+    );
+    expect(notes).toEqual(['not comparable, rate 20 → 40: list-shallow of products, read-one of products']);
   });
 
   it('do not pass where the second made no request', () => {
@@ -66,7 +75,7 @@ describe('two runs side by side', () => {
     writeReports(reportOf([run]), before);
     writeReports(reportOf([{ ...run, profile: 'soak' }]), after);
     expect(() => compareReports({ before, after, tolerance: 1.3 })).toThrow(
-      /in common\.\nmissing in the second: .*load\nmissing in the first: .*soak/,
+      /in common\.\nmissing in the second under load: .*\nmissing in the first under soak: /,
     );
     expect(compareReports({ before, after: before, tolerance: 1.3 })).toBe(true);
   });
