@@ -26,7 +26,8 @@ export default defineRoutes(({ userController, auth, files, settings }) => {
     files,
     field: 'avatar',
     maxBytes: settings.UPLOAD_MAX_BYTES,
-    owner: ({ params }) => `user ${params['id']}`,
+    // A database of UUIDs takes capitals too, which would give a user a second quota.
+    owner: ({ params }) => `user ${String(params['id']).toLowerCase()}`,
   });
   router.post('/users/:id/avatar', access.write, limit, receiveAvatar, handle(userController, 'setAvatar'));
   return router;

@@ -115,6 +115,16 @@ describe('POST /users/:id/avatar', () => {
     });
   });
 
+  it('counts what an administrator stores for a user to this user, however the path writes the identifier', async () => {
+    const { id, path, client } = await newUser();
+    await client.upload(path, 'avatar', images.png(Buffer.alloc(4000)), 'a.png').expectData();
+    await expectNothingLeft(id, async () => {
+      const admin = app.as('admin');
+      const capitals = path.replace(id, id.toUpperCase());
+      expect((await admin.upload(capitals, 'avatar', images.png(Buffer.alloc(4000)), 'a.png')).status).toBe(413);
+    });
+  });
+
   it('answers 429 to more than UPLOADS_PER_MINUTE of one user, and to nobody else', async () => {
     const [{ path, client }, other] = [await newUser(), await newUser()];
     for (let count = 0; count < 6; count += 1) await client.upload(path, 'avatar', png, 'a.png').expectData();

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { ApiDocument } from './api-file.ts';
 
 const timeoutMs = 30_000;
+/** What is made of a document goes down with it, level by level. */
+const mostLevels = 500;
 
 /**
  * Reads an OpenAPI document of version 3, as JSON or YAML.
@@ -15,7 +17,18 @@ export async function readDocument(source: string): Promise<ApiDocument> {
   if (!/^3\./.test(String(document?.openapi)) || typeof document.paths !== 'object') {
     throw new Error(`Expected an OpenAPI document of version 3 at ${source}, found ${text.slice(0, 80).trim()}`);
   }
+  refuseDepth(document, source);
   return document;
+}
+
+function refuseDepth(document: object, source: string): void {
+  let level = new Set<object>([document]);
+  for (let depth = 0; level.size > 0; depth += 1) {
+    if (depth > mostLevels)
+      throw new Error(`Expected a document of at most ${mostLevels} levels at ${source}, found more.`);
+    const parts = [...level].flatMap((part): unknown[] => Object.values(part));
+    level = new Set(parts.filter((part): part is object => typeof part === 'object' && part !== null));
+  }
 }
 
 function readFile(file: string): string {

@@ -16,13 +16,13 @@ export interface ModuleNames {
   readonly table: string;
 }
 
-/** Words that a constant of the module cannot be called: those of JavaScript, and what its schema imports. */
+/** Words that a constant of the module cannot be called: those of JavaScript, what every object has, and what its schema imports. */
 const taken = new Set(
   (
     'arguments await break case catch class const continue debugger default delete do else enum eval export extends false ' +
     'finally for function if implements import in instanceof interface let new null package private protected public ' +
     'return static super switch this throw true try typeof undefined var void while with yield ' +
-    'dateTime decimal int64 listPolicy policyOf z'
+    'constructor dateTime decimal int64 listPolicy policyOf z'
   ).split(' '),
 );
 

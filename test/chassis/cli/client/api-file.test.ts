@@ -90,6 +90,16 @@ await shop.post('/charge', { body: { orderId: 'r', cents: 1 } });
   });
 });
 
+it('a document of thousands of levels is refused in words, however it gets deeper', async () => {
+  mkdirSync(join(root, '.cache'), { recursive: true });
+  const folder = mkdtempSync(join(root, '.cache/client-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'deep.json');
+  const deep = `${'{"items":'.repeat(5000)}{}${'}'.repeat(5000)}`;
+  writeFileSync(file, `{"openapi":"3.1.0","paths":{},"components":{"schemas":{"Deep":${deep}}}}`);
+  await expect(readDocument(file)).rejects.toThrow(`Expected a document of at most 500 levels at ${file}, found more.`);
+});
+
 /** Texts that would end a quote, a line, a comment or a type, and begin a statement. */
 const statements = [
   "x': 1 } } } } }; evil(); //",

@@ -106,7 +106,7 @@ describe('a module', () => {
     expect(() => plan(['name:string'], name)).toThrow('Expected lower-case words joined by "-"');
   });
 
-  it.each(['class', 'default', 'z', 'list-policy'])(
+  it.each(['class', 'constructor', 'default', 'z', 'list-policy'])(
     'is refused with the name "%s", which its code cannot use',
     (name) => {
       expect(() => plan(['name:string'], name)).toThrow(`such as ${name}-item; got "${name}"`);
