@@ -1,13 +1,14 @@
 /**
- * Measures how the size of the pool, a pgbouncer and a read replica change what a service can do, and prints the tables of
+ * Measures how the size of the pool, a second pod, a pgbouncer, a read replica and writers change what a service can do, and prints the tables of
  * docs/explanation/scale.md: `node load-tests/pools.ts [--profile closed-128] [--duration 6s] [--size full] [--way NAME…]`.
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { profiles } from './lib/profiles.ts';
+import { demoPassword } from '../prisma/seed.ts';
+import { type ProfileName, profiles } from './lib/profiles.ts';
 import { textTable } from './lib/summary-table.ts';
 import { readCpuTime, readProcessTime } from './run/cpu-time.ts';
-import { findK6, runK6 } from './run/k6.ts';
+import { findK6, type MeasuredRun, runK6 } from './run/k6.ts';
 import { fill, serve } from './run/service.ts';
 import { startPgbouncer, withoutPgbouncer } from './servers/pgbouncer.ts';
 import { type ReplicatedPostgres, startReplicatedPostgres } from './servers/replicated-postgres.ts';
@@ -18,18 +19,27 @@ interface Way {
   readonly variables: Readonly<Record<string, string>>;
   /** The process of a pooler between. */
   readonly pooler?: number;
+  /** Services that share the database, each with a part of the users or of the rate. Default 1. */
+  readonly pods?: number;
+  /** Whether records are written at the same time. Default false. */
+  readonly writers?: boolean;
 }
 
 interface Row {
   readonly way: string;
   readonly scenario: string;
   readonly perSecond: number;
+  /** Milliseconds; of several pods the mean of theirs. */
   readonly median: number;
+  readonly p95: number;
+  readonly failed: number;
+  /** Requests a second of writers beside. */
+  readonly written: number;
   /** Milliseconds of CPU for each request. */
-  readonly service: number;
-  readonly primary: number;
-  readonly replica: number;
-  readonly pooler: number;
+  readonly service: number | undefined;
+  readonly primary: number | undefined;
+  readonly replica: number | undefined;
+  readonly pooler: number | undefined;
 }
 
 const scenarios = ['list-shallow', 'read-one'];
@@ -53,47 +63,71 @@ async function ways(opened: AsyncDisposableStack, servers: ReplicatedPostgres): 
   const replica = { DATABASE_URL: url, DATABASE_READ_URL: servers.replica('load') };
   if (withoutPgbouncer) console.error(`left out: pgbouncer${withoutPgbouncer}`);
   const pooler = withoutPgbouncer ? undefined : await startPgbouncer(opened, url, 10);
+  const pooled = pooler && { variables: { DATABASE_URL: pooler.url }, pooler: pooler.pid };
+  const direct = { DATABASE_URL: url };
   return [
     ...pools,
-    ...(pooler ? [{ name: 'pgbouncer', variables: { DATABASE_URL: pooler.url }, pooler: pooler.pid }] : []),
+    ...(pooled ? [{ name: 'pgbouncer', ...pooled }] : []),
+    { name: 'two pods', variables: direct, pods: 2 },
+    ...(pooled ? [{ name: 'two pods, pgbouncer', ...pooled, pods: 2 }] : []),
     { name: 'replica', variables: replica },
+    { name: 'writers', variables: direct, writers: true },
+    { name: 'replica, writers', variables: replica, writers: true },
   ];
 }
 
-async function measure(k6: string, servers: ReplicatedPostgres, { name, variables, pooler }: Way): Promise<Row[]> {
+async function measure(k6: string, servers: ReplicatedPostgres, way: Way): Promise<Row[]> {
+  const { name, variables, pooler, pods = 1, writers = false } = way;
   await using opened = new AsyncDisposableStack();
-  const service = await serve(opened, variables);
+  const services = await Promise.all(Array.from({ length: pods }, () => serve(opened, variables)));
   const { primary, replica } = servers.processes();
   const used = () => ({
-    service: readCpuTime(service.pid)?.service ?? 0,
+    service: services.reduce((sum, { pid }) => sum + (readCpuTime(pid)?.service ?? 0), 0),
     ...{ primary: readProcessTime(primary), replica: readProcessTime(replica) },
     pooler: pooler ? readProcessTime(pooler) : 0,
   });
   const rows: Row[] = [];
   for (const scenario of scenarios) {
-    const run = {
-      scenario,
-      profile,
-      target: service.url,
-      resource: undefined,
-      rate: undefined,
-      duration,
-    };
     let before = used();
     const begun = () => {
       before = used();
     };
-    const measured = await runK6(k6, { ...run, variables: {}, prometheus: undefined }, () => undefined, begun);
+    const stopped = new AbortController();
+    const writing = writers ? writeBeside(k6, services[0]?.url ?? '', stopped.signal) : undefined;
+    const rate = String(Math.round(profiles[profile as ProfileName].rate / pods));
+    const runs = await Promise.all(
+      services.map(({ url: target }) => {
+        const run = { scenario, profile, target, resource: undefined, rate, duration, prometheus: undefined };
+        return runK6(k6, { ...run, variables: { STEADY: String(!writers) } }, () => undefined, begun);
+      }),
+    );
     const after = used();
+    stopped.abort();
+    const wrote = await writing;
+    const sum = (part: (run: MeasuredRun) => number) => runs.reduce((all, run) => all + part(run), 0);
+    const requests = sum((run) => run.requests);
+    const mean = (part: (run: MeasuredRun) => number) =>
+      Math.round((10 * sum((run) => part(run) * run.requests)) / requests) / 10;
+    // What writers took cannot be told from what the lists did.
     const each = (part: keyof typeof after) =>
-      Math.round((100 * (after[part] - before[part])) / measured.requests) / 100;
+      writers ? undefined : Math.round((100 * (after[part] - before[part])) / requests) / 100;
     rows.push({
-      ...{ way: name, scenario, median: measured.median },
-      perSecond: Math.round(measured.requests / measured.seconds),
+      ...{ way: name, scenario, median: mean((run) => run.median), p95: mean((run) => run.p95) },
+      perSecond: Math.round(sum((run) => run.requests / run.seconds)),
+      ...{ written: wrote ? Math.round(wrote.requests / wrote.seconds) : 0, failed: sum((run) => run.failed) },
       ...{ service: each('service'), primary: each('primary'), replica: each('replica'), pooler: each('pooler') },
     });
   }
   return rows;
+}
+
+/** Logs in, creates, changes, reads and deletes records, four times a second, until it is stopped. */
+function writeBeside(k6: string, target: string, stopped: AbortSignal): Promise<MeasuredRun> {
+  const run = { scenario: 'write-mix', profile: 'soak', target, resource: undefined, rate: '10', duration: '5m' };
+  const variables = { LOAD_EMAIL: 'admin@example.com', LOAD_PASSWORD: demoPassword };
+  return runK6(k6, { ...run, variables, prometheus: undefined }, (child) => {
+    stopped.addEventListener('abort', () => child.kill('SIGINT'));
+  });
 }
 
 async function run(): Promise<void> {
@@ -101,7 +135,7 @@ async function run(): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const servers = await startReplicatedPostgres(opened);
   await servers.create('load');
-  await fill(servers.primary('load'), size as 'full' | 'small', false);
+  await fill(servers.primary('load'), size as 'full' | 'small', true);
   await servers.settle();
   const rows: Row[] = [];
   const known = await ways(opened, servers);
@@ -119,10 +153,13 @@ async function run(): Promise<void> {
         ['scenario', ({ scenario }) => scenario],
         ['requests/s', ({ perSecond }) => perSecond],
         ['median ms', ({ median }) => median],
-        ['service, ms of CPU', (row) => row.service],
-        ['PostgreSQL', (row) => row.primary],
-        ['its replica', (row) => row.replica],
-        ['pgbouncer', (row) => row.pooler],
+        ['p95 ms', ({ p95 }) => p95],
+        ['failed', ({ failed }) => failed],
+        ['written/s', ({ written }) => written],
+        ['service, ms of CPU', (row) => row.service ?? '-'],
+        ['PostgreSQL', (row) => row.primary ?? '-'],
+        ['its replica', (row) => row.replica ?? '-'],
+        ['pgbouncer', (row) => row.pooler ?? '-'],
         ['', () => ''],
       ],
       rows,
