@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs load tests inside a cluster as load-tests/README.md says: each scenario in smoke, and three in load, as a Job of k6
-# against a release of two pods on PostgreSQL. Prints what each measured, and makes one report of the logs.
+# against a release of two pods on PostgreSQL, with a payment provider for orders. Prints what each measured, and makes one report of the logs.
 # Usage: helm/e2e/load-tests.sh KUBECONFIG IMAGE, with E2E_K6_IMAGE and the variables of helm/e2e.sh.
 #   E2E_REPORT   where the report goes (.cache/load/cluster)
 set -euo pipefail
@@ -38,8 +38,11 @@ start_database
 k create secret generic database --from-literal=DATABASE_URL="$database_url" >/dev/null
 secret() { head -c 32 /dev/urandom | base64; }
 k create secret generic env --from-literal=AUTH_JWT_SECRET="$(secret)" --from-literal=CURSOR_SECRET="$(secret)" \
-  --from-literal=PAYMENTS_URL=http://127.0.0.1:9 --from-literal=PAYMENTS_WEBHOOK_SECRET="$(secret)" \
+  --from-literal=PAYMENTS_URL=http://payments:8080 --from-literal=PAYMENTS_WEBHOOK_SECRET="$(secret)" \
   --from-literal=RATE_LIMIT_ENABLED=false >/dev/null
+k create configmap payments --from-file="$root/load-tests/servers/payment-provider.ts" >/dev/null
+sed "s|IMAGE|$image|" "$root/helm/e2e/payments.yaml" | k apply -f - >/dev/null
+k wait --for condition=Ready pod/payments --timeout 2m >/dev/null || fail 'the payment provider did not start'
 k create secret generic load-tests --from-literal=LOAD_EMAIL=admin@example.com --from-literal=LOAD_PASSWORD=slipway-demo-password >/dev/null
 # Pods that take uploads share what they keep.
 uploads=$work/uploads
@@ -50,8 +53,7 @@ h install $release "$chart" "${values[@]}" --set uploads.persistence.enabled=tru
 # Outside of production there are accounts.
 NODE_ENV=development DATABASE_URL=$database_url node "$root/src/main.ts" seed --size small >/dev/null
 
-# Nobody takes payments here.
-scenarios=$(cd "$root/load-tests/scenarios" && ls | sed 's|\.ts$||' | grep -vx place-order)
+scenarios=$(cd "$root/load-tests/scenarios" && ls | sed 's|\.ts$||')
 failures=()
 for scenario in $scenarios; do as_job "$scenario" smoke; done
 for scenario in list-shallow read-one write-mix; do as_job "$scenario" load; done

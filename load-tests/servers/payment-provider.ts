@@ -10,8 +10,15 @@ interface Charge {
   readonly status: 'succeeded';
 }
 
-/** Starts a payment provider that takes every charge, once for each reference, to be ended with `opened`; gives its URL. */
-export async function startPaymentProvider(opened: AsyncDisposableStack): Promise<string> {
+/**
+ * Starts a payment provider that takes every charge, once for each reference, to be ended with `opened`; gives its URL.
+ *
+ * @param at where it listens. Default: a free port of this machine
+ */
+export async function startPaymentProvider(
+  opened: AsyncDisposableStack,
+  at = { host: '127.0.0.1', port: 0 },
+): Promise<string> {
   const charges = new Map<string, Charge>();
   const server = createServer(async (incoming, outgoing) => {
     const answer = (status: number, body: object) =>
@@ -24,8 +31,8 @@ export async function startPaymentProvider(opened: AsyncDisposableStack): Promis
     const charge = charges.get(reference) ?? { reference, amount, status: 'succeeded' };
     charges.set(reference, charge);
     answer(201, charge);
-  }).listen(0, '127.0.0.1');
+  }).listen(at.port, at.host);
   await once(server, 'listening');
   opened.defer(() => server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://${at.host}:${(server.address() as AddressInfo).port}`;
 }
