@@ -8,6 +8,6 @@ export class PaymentRepository extends Repository<'payment'> {
 
   /** The payment of an order that is under way. */
   pendingOf(orderId: string) {
-    return this.orm.payment.findFirst({ where: { orderId, status: 'pending' }, select: { id: true, amount: true } });
+    return this.orm.payment.findFirst({ where: { orderId, status: 'pending' }, select: { id: true } });
   }
 }

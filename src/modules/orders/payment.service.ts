@@ -4,8 +4,8 @@ import { totalOf } from './order-line.repository.ts';
 import type { PaymentNotice } from './orders.schema.ts';
 import type { PaymentRepository } from './payment.repository.ts';
 
-/** After this time no request that began a payment is under way any more, in milliseconds. */
-const abandonedMs = 5 * 60_000;
+/** Payments that were asked for so long ago that no request is under way any more which has the provider charge. */
+const abandoned = () => ({ status: 'pending', updatedAt: { lt: new Date(Date.now() - 5 * 60_000) } });
 
 export class PaymentService extends ResourceService<PaymentRepository> {
   readonly #orders = this.cradle.orderRepository;
@@ -32,9 +32,9 @@ export class PaymentService extends ResourceService<PaymentRepository> {
   }
 
   /** Takes what the provider says of a payment; said again, it changes nothing. @throws ConflictException where it said something else before */
-  settle({ reference, status, reason = null }: PaymentNotice): Promise<void> {
+  settle({ reference, status, reason = null }: PaymentNotice, expected: object = { status: 'pending' }): Promise<void> {
     return this.unitOfWork(async () => {
-      const settled = await this.repository.updateIf(reference, { status: 'pending' }, { status, reason });
+      const settled = await this.repository.updateIf(reference, expected, { status, reason });
       if (settled) return this.#orderSettled(settled.orderId, status);
       const payment = await this.repository.getById(reference, { status: true });
       if (payment.status !== status) throw new ConflictException(`This payment has ${payment.status}`);
@@ -43,7 +43,7 @@ export class PaymentService extends ResourceService<PaymentRepository> {
 
   /** Asks the provider for payments whose outcome nobody told. */
   settleAbandoned(signal: AbortSignal): Promise<void> {
-    const where = { status: 'pending', createdAt: { lt: new Date(Date.now() - abandonedMs) } };
+    const where = abandoned();
     return unscoped('payments of all tenants are settled', () =>
       eachByItself(this.repository.each({ where, signal }), ({ id }) => this.#settleByProvider(id)),
     );
@@ -51,7 +51,7 @@ export class PaymentService extends ResourceService<PaymentRepository> {
 
   async #settleByProvider(reference: string): Promise<void> {
     const { status, data } = await this.#provider.get('/charges/{reference}', { path: { reference }, accept: [404] });
-    if (status === 404) await this.settle({ reference, status: 'failed', reason: 'It never began' });
+    if (status === 404) await this.settle({ reference, status: 'failed', reason: 'It never began' }, abandoned());
     else if (data.status !== 'pending') await this.settle({ reference, status: data.status });
   }
 
@@ -59,7 +59,8 @@ export class PaymentService extends ResourceService<PaymentRepository> {
     return this.unitOfWork(async () => {
       const { tenantId } = await this.#orders.move(orderId, 'paying', {}, { tenantId: true });
       const pending = await this.repository.pendingOf(orderId);
-      if (pending) return pending;
+      // Asked for anew, it is not abandoned.
+      if (pending) return this.repository.update(pending.id, { status: 'pending' }, { id: true, amount: true });
       const amount = totalOf(await this.#lines.of(orderId));
       return this.repository.create({ tenantId, orderId, amount }, { id: true, amount: true });
     }, locking);

@@ -24,6 +24,12 @@ const chargesOf = async (orderId: string) => {
   return payments.flatMap(({ id }) => provider.charges.get(id) ?? []);
 };
 
+/** Nobody has asked for these payments in the meantime. */
+async function sixMinutesPass(ids: string[]): Promise<void> {
+  const data = { updatedAt: new Date(Date.now() - 6 * 60_000) };
+  await beyondScopes(app, (orm) => orm.payment.updateMany({ where: { id: { in: ids } }, data }));
+}
+
 describe('POST /orders/:id/pay', () => {
   it('charges what the lines cost, and the order is paid', async () => {
     const id = await placed();
@@ -124,6 +130,28 @@ describe('POST /webhooks/payments', () => {
   });
 });
 
+describe('a payment that is asked for anew after minutes, while the job asks the provider for it', () => {
+  it('is charged once, and the order is paid', async () => {
+    const id = await placed();
+    provider.outcome = 'pending';
+    await act(tenant.user, 'pay', id).expectData();
+    const [payment] = await paymentsOf(id);
+    provider.charges.delete(payment.id);
+    await sixMinutesPass([payment.id]);
+    const { paymentService } = app.service.container.cradle;
+    const settle = () => app.service.run(() => paymentService.settleAbandoned(AbortSignal.timeout(60_000)));
+    // The provider has not heard of it yet when the job asks.
+    await act(tenant.user, 'pay', id).expectData();
+    provider.charges.delete(payment.id);
+    await settle();
+    expect(await statusOf(id)).toBe('paying');
+    provider.outcome = 'succeeded';
+    await act(tenant.user, 'pay', id).expectData();
+    expect(await statusOf(id)).toBe('paid');
+    expect(await paymentsOf(id)).toHaveLength(1);
+  });
+});
+
 describe('a payment whose outcome nobody told', () => {
   it('is settled by what the provider says, also where two replicas ask', async () => {
     const [known, unknown, young] = [await placed(), await placed(), await placed()];
@@ -132,10 +160,7 @@ describe('a payment whose outcome nobody told', () => {
     const [[a], [b]] = [await paymentsOf(known), await paymentsOf(unknown)];
     provider.charges.set(a.id, { amount: a.amount, status: 'succeeded' });
     provider.charges.delete(b.id);
-    const createdAt = new Date(Date.now() - 6 * 60_000);
-    await beyondScopes(app, (orm) =>
-      orm.payment.updateMany({ where: { id: { in: [a.id, b.id] } }, data: { createdAt } }),
-    );
+    await sixMinutesPass([a.id, b.id]);
     const { paymentService } = app.service.container.cradle;
     const settle = () => app.service.run(() => paymentService.settleAbandoned(AbortSignal.timeout(60_000)));
     await Promise.all([settle(), settle()]);
@@ -151,10 +176,7 @@ describe('a payment whose outcome nobody told', () => {
     const [[a], [b]] = [await paymentsOf(odd), await paymentsOf(known)];
     provider.charges.set(a.id, { amount: a.amount, status: 'lost in the mail' });
     provider.charges.set(b.id, { amount: b.amount, status: 'succeeded' });
-    const createdAt = new Date(Date.now() - 6 * 60_000);
-    await beyondScopes(app, (orm) =>
-      orm.payment.updateMany({ where: { id: { in: [a.id, b.id] } }, data: { createdAt } }),
-    );
+    await sixMinutesPass([a.id, b.id]);
     const { paymentService } = app.service.container.cradle;
     const settle = app.service.run(() => paymentService.settleAbandoned(AbortSignal.timeout(60_000)));
     await expect(settle).rejects.toThrow('1 records failed');
