@@ -20,9 +20,25 @@ export const columns: readonly Column<RunSummary>[] = [
   ['result', resultOf],
 ];
 
-/** The runs as a table, a line each. */
-export function summaryTable(runs: readonly RunSummary[]): string {
-  return textTable(columns, runs, 3);
+/** A run that ended without a summary. */
+export interface UnmeasuredRun {
+  readonly scenario: string;
+  /** Path of the list; empty where it was left to k6. */
+  readonly resource: string;
+  readonly profile: string;
+  /** When it began, ISO 8601. */
+  readonly started: string;
+  readonly reason: string;
+}
+
+/** The runs as a table, a line each. One that ended without a summary has a reason in place of numbers. */
+export function summaryTable(runs: readonly RunSummary[], unmeasured: readonly UnmeasuredRun[] = []): string {
+  const shown = columns.map(([title, cell], index): Column<RunSummary | UnmeasuredRun> => {
+    const words = [({ scenario }: UnmeasuredRun) => scenario, listName, ({ profile }: UnmeasuredRun) => profile];
+    const instead = words[index] ?? ((run: UnmeasuredRun) => (title === 'result' ? `NO SUMMARY: ${run.reason}` : '-'));
+    return [title, (run, rows) => ('reason' in run ? instead(run, rows as never) : cell(run, runs))];
+  });
+  return textTable(shown, [...runs, ...unmeasured], 3);
 }
 
 /** The last part of the path of a list, or the whole path where another list of the table ends so too. */

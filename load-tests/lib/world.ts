@@ -181,7 +181,7 @@ function unreadable({ path }: Resource, session: Session | undefined): never {
 function fewestRecords({ path }: Resource, total: number): number {
   if (total > 0) return total;
   return refuse(
-    `${path} has no records, and a list of none shows nothing: run \`npm run db:seed -- --size full\` against its database.`,
+    `${path} has no records, and a list of none shows nothing: \`npm run db:seed\` stores those of prisma/seed.ts, which has to make some for this list.`,
   );
 }
 

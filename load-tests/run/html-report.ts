@@ -18,17 +18,24 @@ figcaption span{margin-left:.8rem}figcaption i{display:inline-block;width:.8em;h
 
 /** A report for a browser: one file, without scripts and without anything to fetch. */
 export function htmlReport(report: LoadReport): string {
-  const { started, skipped } = report;
+  const { started, skipped, unmeasured } = report;
+  const ended = unmeasured.map(({ scenario, resource, reason }) => `${scenario} ${resource}: ${reason}`);
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Load tests, ${text(started)}</title><style>${style}</style></head><body>
 <h1>Load tests</h1>
 <p>${[started, ...originLines(report.runs)].map(text).join('<br>')}</p>
 ${overview(report.runs)}
-${skipped.length > 0 ? `<h2>Left out</h2><ul>${skipped.map((line) => `<li>${text(line)}</li>`).join('')}</ul>` : ''}
+${list('Ended without a summary', ended)}
+${list('Left out', skipped)}
 ${report.runs.map(section).join('\n')}
 </body></html>
 `;
+}
+
+function list(title: string, lines: readonly string[]): string {
+  if (lines.length === 0) return '';
+  return `<h2>${title}</h2><ul>${lines.map((line) => `<li>${text(line)}</li>`).join('')}</ul>`;
 }
 
 function overview(runs: readonly MeasuredRun[]): string {

@@ -23,10 +23,10 @@ interface Suite {
 
 /**
  * A report as JUnit writes it: a suite for each scenario, a case for each check, threshold and comparison, and a suite of
- * what was left out.
+ * what was left out. A run that ended without a summary is a suite of one failure.
  */
 export function junitReport(report: LoadReport): string {
-  const { skipped } = report;
+  const { skipped, unmeasured } = report;
   const ran = report.runs.map((run): Suite => {
     const cases = [
       ...(run.profile === 'breakpoint' ? [held(run)] : judged(run)),
@@ -34,8 +34,12 @@ export function junitReport(report: LoadReport): string {
     ];
     return { name: `${run.scenario} ${run.profile} ${run.resource}`.trim(), seconds: run.seconds, cases };
   });
+  const ended = unmeasured.map(({ scenario, profile, resource, reason }): Suite => {
+    const cases = [{ name: 'ends with a summary', failure: reason }];
+    return { name: `${scenario} ${profile} ${resource}`.trim(), seconds: 0, cases };
+  });
   const leftOut: Suite = { name: 'left out', seconds: 0, cases: skipped.map(leftOutCase) };
-  const suites = skipped.length > 0 ? [...ran, leftOut] : ran;
+  const suites = [...ran, ...ended, ...(skipped.length > 0 ? [leftOut] : [])];
   const totals = counts(suites.flatMap(({ cases }) => cases));
   const head = `name="load tests" ${totals} timestamp="${report.started}"`;
   const texts = suites.map((suite) => suiteText(suite, report.started)).join('');
@@ -65,10 +69,10 @@ function counts(cases: readonly Case[]): string {
   return `tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}"`;
 }
 
-/** What was left out is told as `scenario: why`. */
+/** What was left out is told as `scenario: why`, or as why alone where it is a list. */
 function leftOutCase(line: string): Case {
   const [name = '', ...why] = line.split(': ');
-  return { name, skipped: why.join(': ') };
+  return why.length > 0 ? { name, skipped: why.join(': ') } : { name: 'every scenario', skipped: line };
 }
 
 function check(name: string, passes: number, fails: number): Case {

@@ -54,18 +54,25 @@ export function findK6(): string {
   );
 }
 
-/** A list that has nothing for a scenario, such as no records. */
-export class NothingToDo extends Error {}
+/** A run of k6 that ended without a summary: aborted, killed or never begun. */
+export class Unmeasured extends Error {}
+
+/** A list whose records have nothing for a scenario. */
+export class NothingToDo extends Unmeasured {}
+
+/** A list without records. */
+export class EmptyList extends NothingToDo {}
 
 /** How the setup of a scenario says so. */
-const nothingToDo = /Target refused: (\S+ has no records\b[^,"\\]*|no (?:filter|word) made of the records of [^"\\]*)/;
+const emptyList = /Target refused: (\S+ has no records)\b/;
+const nothingToDo = /Target refused: (no (?:filter|word) made of the records of [^"\\]*)/;
 
 /**
  * Runs one scenario.
  *
  * @param running is told of the process of k6
  * @param begun is called when the setup is over and the scenario begins
- * @throws NothingToDo where the list has nothing for the scenario, Error where k6 measured nothing for another reason
+ * @throws NothingToDo where the list has nothing for the scenario, Unmeasured where k6 measured nothing for another reason
  */
 export async function runK6(
   k6: string,
@@ -76,11 +83,13 @@ export async function runK6(
   const folder = mkdtempSync(join(tmpdir(), 'slipway-load-'));
   try {
     const [summary, recording] = [join(folder, 'summary.json'), join(folder, 'seconds.ndjson')];
-    const { code, said } = await spawnK6(k6, run, { summary, recording }, { running, begun });
+    const { ended, said } = await spawnK6(k6, run, { summary, recording }, { running, begun });
     if (!existsSync(summary)) {
+      const [, empty] = emptyList.exec(said) ?? [];
+      if (empty) throw new EmptyList(empty);
       const [, nothing] = nothingToDo.exec(said) ?? [];
       if (nothing) throw new NothingToDo(nothing);
-      throw new Error(`k6 ended with ${code} and measured nothing in ${run.scenario}; its message stands above.`);
+      throw new Unmeasured(`k6 ended with ${ended} and measured nothing in ${run.scenario}; it says why on stderr.`);
     }
     const measured = JSON.parse(readFileSync(summary, 'utf8')) as RunSummary;
     const series = readSeries(recording, run.scenario);
@@ -95,7 +104,7 @@ async function spawnK6(
   run: K6Run,
   { summary, recording }: { summary: string; recording: string },
   { running, begun }: { running: (child: ChildProcess) => void; begun: () => void },
-): Promise<{ code: number | null; said: string }> {
+): Promise<{ ended: number | string | null; said: string }> {
   const { scenario, profile, variables, prometheus } = run;
   const child = spawn(
     k6,
@@ -128,7 +137,9 @@ async function spawnK6(
     console.error(line);
     said = `${said}${line}\n`.slice(-10_000);
   });
-  return new Promise((resolve, reject) => child.once('error', reject).once('close', (code) => resolve({ code, said })));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject).once('close', (code, signal) => resolve({ ended: signal ?? code, said }));
+  });
 }
 
 function remoteWrite(url: string) {

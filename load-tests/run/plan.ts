@@ -45,16 +45,20 @@ export async function planRuns(
   if (scenarios.length === 1 && wanted.length <= 1) {
     return { runs: pairs.map(({ scenario, resource }) => ({ scenario, resource: resource?.path })), skipped: [] };
   }
-  const largest = await largestOf(target, known);
+  const totals = await totalsOf(target, known);
+  const [largest] = [...totals].toSorted(([, one], [, other]) => (other ?? 0) - (one ?? 0)).map(([list]) => list);
   const hindranceOf = (scenario: ScenarioName, resource: Resource) => {
     const missing = missingFor(scenario, resource, uploads);
     if (missing) return `has no ${missing}`;
     const isClosed = !hasCredentials && takesCredentials(scenario, resource, uploads);
     return isClosed ? 'takes LOAD_EMAIL and LOAD_PASSWORD, or TOKEN' : undefined;
   };
+  // One that was named is run, and fails.
+  const empty = resources.includes('all') ? known.filter((list) => totals.get(list) === 0) : [];
   const runs: PlannedRun[] = [];
-  const skipped: string[] = [];
+  const skipped = empty.map(({ path }) => `${path} has no records`);
   for (const { scenario, resource } of pairs) {
+    if (resource && empty.includes(resource)) continue;
     const wished = resource ?? largest;
     const hindrance = wished && hindranceOf(scenario, wished);
     // A day is of all lists, unless one is named.
@@ -81,15 +85,15 @@ async function readDocument(target: string): Promise<ApiDocument> {
   );
 }
 
-/** The open list with the most records, as k6 takes it where none is named. */
-async function largestOf(target: string, known: readonly Resource[]): Promise<Resource | undefined> {
+/** How many records each open list has; of one that does not tell, `undefined`. */
+async function totalsOf(target: string, known: readonly Resource[]): Promise<Map<Resource, number | undefined>> {
   const open = known.filter(({ routes }) => !routes.search?.guarded);
   const totals = await Promise.all(
     open.map(async (resource) => {
       const answer = await fetch(`${target}${resource.routes.search?.path}?pageSize=1`);
-      const { total = 0 } = answer.ok ? ((await answer.json()) as { total?: number }) : {};
-      return { resource, total };
+      const { total } = answer.ok ? ((await answer.json()) as { total?: number }) : {};
+      return [resource, total] as const;
     }),
   );
-  return totals.sort((one, other) => other.total - one.total)[0]?.resource;
+  return new Map(totals);
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { UnmeasuredRun } from '../lib/summary-table.ts';
 import { htmlReport } from './html-report.ts';
 import { junitReport } from './junit.ts';
 import type { MeasuredRun } from './k6.ts';
@@ -14,12 +15,18 @@ export interface LoadReport {
   readonly runs: readonly MeasuredRun[];
   /** What was left out, and why. */
   readonly skipped: readonly string[];
+  /** What ended without a summary; any fails the whole. */
+  readonly unmeasured: readonly UnmeasuredRun[];
 }
 
 /** The report of runs. */
-export function reportOf(runs: readonly MeasuredRun[], skipped: readonly string[] = []): LoadReport {
-  const [started = ''] = runs.map((run) => run.started).toSorted();
-  return { version, started, runs, skipped };
+export function reportOf(
+  runs: readonly MeasuredRun[],
+  skipped: readonly string[] = [],
+  unmeasured: readonly UnmeasuredRun[] = [],
+): LoadReport {
+  const [started = ''] = [...runs, ...unmeasured].map((run) => run.started).toSorted();
+  return { version, started, runs, skipped, unmeasured };
 }
 
 /** Writes `report.json`, `report.html` and `junit.xml`. */

@@ -1,12 +1,21 @@
 import type { ChildProcess } from 'node:child_process';
 import { join, relative } from 'node:path';
 import process from 'node:process';
-import { summaryTable } from '../lib/summary-table.ts';
+import { summaryTable, type UnmeasuredRun } from '../lib/summary-table.ts';
 import type { RunArguments } from './arguments.ts';
 import { judgeByBase, readBase, saveBase, withoutTimeLimits } from './base.ts';
 import { type CpuTime, readCpuTime } from './cpu-time.ts';
 import { differenceTable } from './difference-table.ts';
-import { findK6, type MeasuredRun, NothingToDo, refuseUnfitRun, runK6, type Usage } from './k6.ts';
+import {
+  EmptyList,
+  findK6,
+  type MeasuredRun,
+  NothingToDo,
+  refuseUnfitRun,
+  runK6,
+  Unmeasured,
+  type Usage,
+} from './k6.ts';
 import { originOfRun } from './origin-of-run.ts';
 import { linesByReason } from './pair-runs.ts';
 import { serviceDirectory } from './places.ts';
@@ -20,7 +29,7 @@ import { hasPassed, neverRun } from './verdict.ts';
  * Runs scenarios one after the other, prints a table and writes the reports.
  *
  * @param running is told of each process of k6, so that it can be ended from outside
- * @returns whether all ran, no threshold was crossed and nothing is slower than the base
+ * @returns whether all ran to their end, no threshold was crossed and nothing is slower than the base
  * @throws Error when nothing can be run
  */
 export async function runScenarios(
@@ -39,8 +48,7 @@ export async function runScenarios(
   const variables = { ...service?.account, LOAD_ORIGIN: JSON.stringify(originOfRun(k6, asked)) };
   const hasCredentials = service?.account !== undefined || !!(process.env.TOKEN || process.env.LOAD_EMAIL);
   const plan = await planRuns(target, asked, hasCredentials);
-  for (const line of plan.skipped) console.error(`left out: ${line}`);
-  const { runs, skipped } = await runAll(plan, stopped, async (scenario, resource) => {
+  const { runs, skipped, unmeasured } = await runAll(plan, asked, stopped, async (scenario, resource) => {
     console.error(`${scenario}, ${asked.profile}${resource ? `, ${resource}` : ''}, against ${target}`);
     let before = service && readCpuTime(service.pid);
     const begun = () => {
@@ -52,7 +60,7 @@ export async function runScenarios(
     // What becomes the base is not compared with the one before it.
     return asked.saveBase ? withoutTimeLimits(measured) : judgeByBase(base, measured, asked.tolerance);
   });
-  const report = reportOf(runs, skipped);
+  const report = reportOf(runs, skipped, unmeasured);
   const folder = asked.out ?? newFolder(started);
   writeReports(report, folder);
   tell(report);
@@ -60,14 +68,16 @@ export async function runScenarios(
   const missing = asked.everyScenario ? neverRun(asked.scenarios, runs) : [];
   for (const scenario of missing)
     console.error(`${scenario} was left out of every list, and --every-scenario asks for it`);
-  const passed = !stopped.aborted && runs.length > 0 && missing.length === 0 && runs.every(hasPassed);
+  const isWhole = !stopped.aborted && runs.length > 0 && missing.length === 0 && unmeasured.length === 0;
+  const passed = isWhole && runs.every(hasPassed);
   if (asked.saveBase) keep(asked.base, report, passed);
   return passed;
 }
 
-/** Prints what was measured, how it stands beside the base, and what does not and why. */
-function tell({ runs }: LoadReport): void {
-  console.log(`${summaryTable(runs)}${usageTable(runs)}`);
+/** Prints what was measured and what was not, how it stands beside the base, and what does not and why. */
+function tell({ runs, skipped, unmeasured }: LoadReport): void {
+  console.log(`${summaryTable(runs, unmeasured)}${usageTable(runs)}`);
+  for (const line of skipped) console.error(`left out: ${line}`);
   if (runs.some(({ differences }) => differences)) console.log(differenceTable(runs));
   const alone = runs.flatMap((run) => (run.note ? [{ run, reason: run.note }] : []));
   for (const line of linesByReason(alone)) console.error(`judged by limits of their own: ${line}`);
@@ -88,24 +98,33 @@ function usageOf(before: CpuTime, after: CpuTime, requests: number): Usage {
   };
 }
 
-/** Of several runs one is left out whose list has nothing for it; a single one says so by failing. */
+/**
+ * Of several runs one is left out whose list has nothing for it, unless that list was named and is empty. What else ends
+ * without a summary is kept, for the report to name.
+ */
 async function runAll(
   { runs, skipped }: Plan,
+  { profile, resources }: Pick<RunArguments, 'profile' | 'resources'>,
   stopped: AbortSignal,
   runOne: (scenario: string, resource: string | undefined) => Promise<MeasuredRun>,
-): Promise<{ runs: MeasuredRun[]; skipped: string[] }> {
+): Promise<Pick<LoadReport, 'runs' | 'skipped' | 'unmeasured'>> {
   const measured: MeasuredRun[] = [];
+  const unmeasured: UnmeasuredRun[] = [];
   const leftOut = [...skipped];
-  for (const { scenario, resource } of runs) {
+  const isNamed = resources.length > 0 && !resources.includes('all');
+  for (const { scenario, resource = '' } of runs) {
     if (stopped.aborted) break;
+    const started = new Date().toISOString();
     try {
-      measured.push(await runOne(scenario, resource));
+      measured.push(await runOne(scenario, resource || undefined));
     } catch (error) {
-      if (runs.length === 1 || !(error instanceof NothingToDo)) throw error;
-      leftOut.push(`${scenario}: ${error.message}`);
+      if (!(error instanceof Unmeasured)) throw error;
+      const isLeftOut = runs.length > 1 && error instanceof NothingToDo && !(isNamed && error instanceof EmptyList);
+      if (isLeftOut) leftOut.push(`${scenario}: ${error.message}`);
+      else unmeasured.push({ scenario, resource, profile, started, reason: error.message });
     }
   }
-  return { runs: measured, skipped: leftOut };
+  return { runs: measured, skipped: leftOut, unmeasured };
 }
 
 /** Where the reports of a run go, by the time as a name that sorts: `2026-01-31T09-05-00`. */

@@ -1,12 +1,16 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { summaryTable } from '../../../load-tests/lib/summary-table.ts';
 import { type RunArguments, readArguments } from '../../../load-tests/run/arguments.ts';
 import { readBase } from '../../../load-tests/run/base.ts';
 import type { LoadReport } from '../../../load-tests/run/report.ts';
 import { runScenarios } from '../../../load-tests/run/run-scenarios.ts';
-import { skipped } from '../../chart/chart.ts';
+import { root, skipped } from '../../chart/chart.ts';
 import { bootTestApp, type TestApp } from '../../support/boot-test-app.ts';
 import { type LoadProxy, type PlantedFault, startProxy } from '../load-proxy.ts';
 import { measureScenario } from '../run-scenario.ts';
@@ -21,12 +25,25 @@ async function loadTest() {
   const folder = mkdtempSync(join(tmpdir(), 'slipway-run-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const base = join(folder, 'base.json');
-  const run = async (args: string, stopped = new AbortController().signal) => {
+  const run = async (
+    args: string,
+    stopped = new AbortController().signal,
+    running: (child: ChildProcess) => void = () => undefined,
+  ) => {
     const asked = readArguments([...args.split(' '), '--target', proxy.url, '--base', base, '--out', folder], {});
-    const passed = await runScenarios((asked as { run: RunArguments }).run, stopped, () => undefined);
-    return { passed, report: JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as LoadReport };
+    const passed = await runScenarios((asked as { run: RunArguments }).run, stopped, running);
+    const [json = '', xml = ''] = ['report.json', 'junit.xml'].map((file) => readFileSync(join(folder, file), 'utf8'));
+    return { passed, report: JSON.parse(json) as LoadReport, xml };
   };
-  return { fault, base, run, url: proxy.url };
+  /** The command as it is typed, with its exit code and what it says on stderr. */
+  const command = async (args: string) => {
+    const options = ['--target', proxy.url, '--base', base, '--out', folder];
+    const child = spawn(process.execPath, ['load-tests/run.ts', ...args.split(' '), ...options], { cwd: root });
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    child.stdout.resume();
+    return { said: await text(child.stderr), code: await ended };
+  };
+  return { fault, base, run, command, url: proxy.url };
 }
 
 describe.skipIf(skipped('k6'))(`npm run load${skipped('k6')}`, () => {
@@ -56,6 +73,45 @@ describe.skipIf(skipped('k6'))(`npm run load${skipped('k6')}`, () => {
     });
     expect((await run(`${smoke} --every-scenario`)).passed).toBe(false);
     expect((await run(`${smoke.replace(',export', '')} --every-scenario`)).passed).toBe(true);
+  });
+
+  it('leaves a list without records out of all lists and names it, and fails where that list was named', async () => {
+    const { fault, run, command } = await loadTest();
+    fault.answer = ({ url, text }) => (url.pathname.endsWith('/categories/paginated') ? '{"data":[],"total":0}' : text);
+    const smoke = 'read-one smoke --rate 5 --duration 1s';
+    const ofAll = await run(`${smoke} --resource all`);
+    expect(ofAll).toMatchObject({ passed: true, report: { unmeasured: [] } });
+    expect(ofAll.report.skipped).toContain('/api/v1/categories has no records');
+    expect(ofAll.report.runs.map(({ resource }) => resource)).not.toContain('/api/v1/categories');
+    expect(ofAll.xml).toContain('name="every scenario"><skipped message="/api/v1/categories has no records"/>');
+    const named = await run(`${smoke} --resource products,categories`);
+    const empty = { scenario: 'read-one', resource: '/api/v1/categories', reason: '/api/v1/categories has no records' };
+    expect(named).toMatchObject({ passed: false, report: { runs: [{ failed: 0 }], unmeasured: [empty] } });
+    expect((await run(`${smoke} --resource categories`)).report).toMatchObject({ runs: [], unmeasured: [empty] });
+    const [all, alone] = [await command(`${smoke} --resource all`), await command(`${smoke} --resource categories`)];
+    expect(all.said).toContain('left out: /api/v1/categories has no records');
+    expect(all.said).not.toContain('test aborted');
+    expect(alone.said).toContain('prisma/seed.ts, which has to make some for this list');
+    expect([all.code, alone.code]).toEqual([0, 1]);
+  });
+
+  it('fails and names a run of k6 that ended without a summary, beside what the others measured', async () => {
+    const { run } = await loadTest();
+    const children: ChildProcess[] = [];
+    const { passed, report, xml } = await run(
+      'read-one smoke --rate 5 --duration 1s --resource categories,products',
+      undefined,
+      (child) => children.push(child) === 1 && child.kill('SIGKILL'),
+    );
+    expect(passed).toBe(false);
+    expect(report.runs).toMatchObject([{ resource: '/api/v1/products', failed: 0, crossed: [] }]);
+    const reason = expect.stringContaining('k6 ended with SIGKILL');
+    expect(report.unmeasured).toMatchObject([{ scenario: 'read-one', resource: '/api/v1/categories', reason }]);
+    expect(summaryTable(report.runs, report.unmeasured)).toMatch(
+      /^read-one +categories +smoke +- .*NO SUMMARY: k6 ended with SIGKILL/m,
+    );
+    expect(xml).toMatch(/name="read-one smoke \/api\/v1\/categories" tests="1" failures="1"/);
+    expect(xml).toContain('name="ends with a summary"><failure message="k6 ended with SIGKILL');
   });
 
   it('judges times by the base where that fits, and otherwise by the limits of the scenario', async () => {
