@@ -87,6 +87,7 @@ const madeOfOwnText: Record<string, string> = {
   'src/chassis/http/pipeline/yield-to-specific.ts': 'templates of routes, each with one parameter a segment',
   'src/chassis/loaders/select-route-files.ts': 'the ending of source files',
   'src/chassis/telemetry/secret-names.ts': 'the names of secrets that stand there; tried below with the rest',
+  'src/chassis/testing/fill-database.ts': 'the names of columns, by who develops the service',
 };
 
 const name = ({ file, expression }: Found) => `${file} ${expression}`;

@@ -5,7 +5,6 @@ import {
   getRequestContext,
   type RequestContext,
 } from '../../context/request-context.ts';
-import { type CostlyPlace, CostlyWork } from './costly-work.ts';
 import { FairQueue, type FairQueueOptions, type Place } from './fair-queue.ts';
 
 /** One request, or what runs outside of any, at the database. */
@@ -20,24 +19,41 @@ interface RequestQueueOptions extends FairQueueOptions {
   placesOfCostly: number;
 }
 
+/** An ordinary request that came within this time is there. */
+const presentMs = 5000;
+/** What the latest costly work counts of the mean time. */
+const weightOfLatest = 0.2;
+
 /**
  * Lends the places of a database to requests, fairly, and counts who waits and whose turn came: requests, each once however
  * many of its queries wait, and queries. They tell how long a request waits in all: as long as it takes to serve those
  * before it.
+ *
+ * Costly requests have a part of the places only, all clients together: many clients that ask for one costly list each are,
+ * each by itself, no client with slow work. Within that part the places are lent fairly too.
  */
 export class RequestQueue {
   #waiting = 0;
   #served = 0;
   #waitingQueries = 0;
   #servedQueries = 0;
+  /** When an ordinary request was last there. */
+  #ordinaryAt = Number.NEGATIVE_INFINITY;
   readonly #places: FairQueue;
-  readonly #costly: CostlyWork;
+  readonly #costlyPlaces: FairQueue;
+  readonly #placesOfCostly: number;
+  #waitingCostly = 0;
+  #costlyMs = 0;
   readonly #visitors = new WeakMap<object, Visitor>();
 
   constructor(options: RequestQueueOptions) {
     const { placesOfCostly, serial = false, timeoutMs } = options;
     this.#places = new FairQueue(options);
-    this.#costly = new CostlyWork({ places: placesOfCostly, always: serial, timeoutMs });
+    const placesOfSlow = Math.ceil(placesOfCostly / 2);
+    this.#costlyPlaces = new FairQueue({ places: placesOfCostly, placesOfSlow, timeoutMs });
+    this.#placesOfCostly = placesOfCostly;
+    // Where places are served one by one, costly work is always bounded.
+    if (serial) this.#ordinaryAt = Number.POSITIVE_INFINITY;
   }
 
   /** Requests that wait now. */
@@ -57,7 +73,7 @@ export class RequestQueue {
 
   /** Queries among them that wait for others of their own client, or for other costly ones, and keep nobody else waiting. */
   get heldBackQueries(): number {
-    return this.#places.heldBack + this.#costly.waiting;
+    return this.#places.heldBack + this.#waitingCostly;
   }
 
   /** Queries whose turn came, since the start. */
@@ -73,7 +89,13 @@ export class RequestQueue {
     const caller = callerKey(context);
     const ownMs = this.#places.heldBackMs(caller, now);
     if (!isCostly(context)) return ownMs;
-    return Math.max(ownMs, this.#costly.heldBackMs(caller, now), this.#costly.newcomerMs());
+    return Math.max(ownMs, this.#costlyPlaces.heldBackMs(caller, now), this.#costlyNewcomerMs());
+  }
+
+  /** For one turn of each client that waits with costly work, and of its own. */
+  #costlyNewcomerMs(): number {
+    const { waitingClients } = this.#costlyPlaces;
+    return waitingClients === 0 ? 0 : ((waitingClients + 1) * this.#costlyMs) / this.#placesOfCostly;
   }
 
   /** How long a query waits for its turn whose client has no other there, in milliseconds. */
@@ -91,25 +113,41 @@ export class RequestQueue {
     const context = getRequestContext();
     const key = workKey(context);
     const visitor = this.#begin(context);
-    let costly: CostlyPlace | undefined;
+    let leaveCostly: (() => void) | undefined;
     let served = false;
     try {
-      if (isCostly(context)) costly = await this.#costly.take(key);
-      else if (context !== undefined) this.#costly.sawOther();
+      if (isCostly(context)) leaveCostly = await this.#takeCostly(key);
+      else if (context !== undefined) this.#ordinaryAt = Math.max(this.#ordinaryAt, performance.now());
       const turn = this.#places.take(key);
       const place = turn instanceof Promise ? await turn : turn;
       const opened = await this.#openIn(place, open);
       served = true;
-      return { opened, leave: () => this.#leave(place, costly) };
+      return { opened, leave: () => this.#leave(place, leaveCostly) };
     } finally {
-      if (!served && costly) this.#costly.giveBack(costly);
+      if (!served) leaveCostly?.();
       this.#end(visitor, served);
     }
   }
 
-  #leave(place: Place, costly: CostlyPlace | undefined): void {
+  #leave(place: Place, leaveCostly: (() => void) | undefined): void {
     this.#places.giveBack(place);
-    if (costly) this.#costly.giveBack(costly);
+    leaveCostly?.();
+  }
+
+  /** Waits for a place of the costly, where others are there. */
+  async #takeCostly(key: string): Promise<() => void> {
+    const isBounded = performance.now() - this.#ordinaryAt < presentMs;
+    this.#waitingCostly += 1;
+    try {
+      const place = isBounded ? await this.#costlyPlaces.take(key) : undefined;
+      const since = performance.now();
+      return () => {
+        this.#costlyMs += (performance.now() - since - this.#costlyMs) * weightOfLatest;
+        if (place) this.#costlyPlaces.giveBack(place);
+      };
+    } finally {
+      this.#waitingCostly -= 1;
+    }
   }
 
   async #openIn<T>(place: Place, open: () => Promise<T>): Promise<T> {

@@ -32,6 +32,7 @@ describe('requestPipeline', () => {
         url: '/a/b?c=1',
         userAgent: 'test',
         ipAddress: expect.stringContaining('127.0.0.1'),
+        cost: 0,
         startTime: expect.any(String),
       },
       same: true,
