@@ -115,10 +115,8 @@ async function measure(k6: string, servers: ReplicatedPostgres, way: Way): Promi
     rows.push({
       ...{ way: name, scenario, median: mean((run) => run.median), p95: mean((run) => run.p95) },
       perSecond: Math.round(sum((run) => run.requests / run.seconds)),
-      ...{
-        written: wrote ? Math.round(wrote.requests / wrote.seconds) : 0,
-        failed: sum((run) => run.failed + run.checksFailed),
-      },
+      written: wrote ? Math.round(wrote.requests / wrote.seconds) : 0,
+      failed: sum((run) => run.failed + run.checksFailed),
       ...{ service: each('service'), primary: each('primary'), replica: each('replica'), pooler: each('pooler') },
     });
   }

@@ -78,3 +78,11 @@ export type ScenarioName = keyof typeof catalogue;
 
 /** The names of all scenarios. */
 export const scenarioNames = Object.keys(catalogue) as ScenarioName[];
+
+/** What was found of each part in the records of a list. */
+type Found = Readonly<Record<Exclude<Part, 'include'>, readonly unknown[]>> & { readonly include?: object };
+
+/** Whether the records of a list have what a scenario asks for. */
+export function isFound(found: Found, part: Part): boolean {
+  return part === 'include' ? found.include !== undefined : found[part].length > 0;
+}

@@ -1,5 +1,5 @@
 import { missingFor, takesCredentials } from '../contract/missing.ts';
-import { catalogue, type ScenarioName } from './catalogue.ts';
+import { catalogue, isFound, type ScenarioName } from './catalogue.ts';
 import type { World } from './world.ts';
 
 /** How many of a hundred iterations are of each journey in the four parts of a day: night, morning, noon, evening. */
@@ -67,5 +67,5 @@ function isPossible(scenario: ScenarioName, world: World): boolean {
   const uploads = world.upload ? [world.upload] : [];
   if (missingFor(scenario, world.resource, uploads)) return false;
   if (!world.session && takesCredentials(scenario, world.resource, uploads)) return false;
-  return catalogue[scenario].reads.every((part) => (part === 'include' ? world.include : world[part].length > 0));
+  return catalogue[scenario].reads.every((part) => isFound(world, part));
 }

@@ -5,7 +5,7 @@ import { missingFor, takesCredentials } from '../contract/missing.ts';
 import type { ApiDocument } from '../contract/openapi.ts';
 import { findResources, type Resource, resourceNamed } from '../contract/resource.ts';
 import { type Upload, uploadsOf } from '../contract/uploads.ts';
-import { catalogue, type Part, type ScenarioEntry, type ScenarioName } from './catalogue.ts';
+import { catalogue, isFound, type Part, type ScenarioEntry, type ScenarioName } from './catalogue.ts';
 import { type Answer, ask, bodyOf, type Query } from './client.ts';
 import { openSession, type Session, tokenOf } from './session.ts';
 import { setupEnd } from './summary-mark.ts';
@@ -80,10 +80,7 @@ function othersOf(document: ApiDocument, session: Session | undefined, main: Res
   const others = findResources(document).filter(
     ({ path, routes }) => path !== main.path && (session || !routes.search?.guarded),
   );
-  return others
-    .map((resource) => ({ resource, total: totalOf(resource, session) ?? 0 }))
-    .filter(({ total }) => total > 0)
-    .sort((one, other) => other.total - one.total);
+  return byRecords(others, session).filter(({ total }) => total > 0);
 }
 
 function worldOf(scenario: ScenarioName, seen: Seen, document: ApiDocument): World {
@@ -130,7 +127,7 @@ function requireAll(
 /** What a scenario asks for has to be found in the records that are stored. */
 function requireFound(world: World, reads: readonly Part[]): void {
   for (const part of reads) {
-    if (part === 'include' ? world.include : world[part].length > 0) continue;
+    if (isFound(world, part)) continue;
     refuse(
       `no ${part === 'words' ? 'word' : 'filter'} made of the records of ${world.resource.path} finds any of them.`,
     );
@@ -157,9 +154,14 @@ function chooseResource(
   const open = fit.filter(({ routes }) => !routes.search?.guarded);
   const readable = open.length > 0 || !session ? open : fit;
   if (readable.length === 0) return unreadable(fit[0] as Resource, session);
-  const counts = readable.map((resource) => ({ resource, total: totalOf(resource, session) ?? 0 }));
-  const [most] = counts.sort((one, other) => other.total - one.total) as [Counted];
+  const [most] = byRecords(readable, session) as [Counted];
   return { ...most, total: fewestRecords(most.resource, most.total) };
+}
+
+/** Lists, the one with the most records first. */
+function byRecords(lists: readonly Resource[], session: Session | undefined): Counted[] {
+  const counts = lists.map((resource) => ({ resource, total: totalOf(resource, session) ?? 0 }));
+  return counts.sort((one, other) => other.total - one.total);
 }
 
 function named(all: readonly Resource[], name: string): Resource {

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { withEnvFile } from '../../src/chassis/config/environment.ts';
+import { freePort } from '../../src/chassis/testing/fake-peer.ts';
 import { fillDatabase } from '../../src/chassis/testing/fill-database.ts';
 import { startPostgres } from '../../src/chassis/testing/postgres.ts';
 import { startPaymentProvider } from '../servers/payment-provider.ts';
@@ -151,12 +151,4 @@ async function end(service: ChildProcess): Promise<void> {
   const killed = setTimeout(() => service.kill('SIGKILL'), 30_000);
   await exited;
   clearTimeout(killed);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

@@ -1,4 +1,4 @@
-import { costlyFrom } from '../context/request-context.ts';
+import { ordinaryCost } from '../context/request-context.ts';
 
 /** What the recent requests of one client have cost. */
 interface Account {
@@ -57,7 +57,7 @@ export class ClientShares {
    */
   charge(client: string, cost: number, now: number): void {
     const account = this.#accounts.get(client);
-    const costly = cost > costlyFrom ? cost : 0;
+    const costly = cost > ordinaryCost ? cost : 0;
     if (account === undefined) {
       this.#open(client, { cost, costly, at: now });
       return;

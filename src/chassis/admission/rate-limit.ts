@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { currentService } from '../context/current-service.ts';
-import { callerKey, clientKey, type RequestContext } from '../context/request-context.ts';
+import { callerKey, clientKey, ordinaryCost, type RequestContext } from '../context/request-context.ts';
 import { TooManyRequestsException } from '../errors/exceptions.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
@@ -88,9 +88,6 @@ export function addressOf(req: Request): string {
   return clientKey(requestContextOf(req).ipAddress);
 }
 
-/** The cost that one point pays for; a request that costs more takes more points. */
-const costOfPoint = 100;
-
 /** Requests under one quota: what they take of it, what their answers tell of it, and those that it refuses. */
 class LimitedRequests {
   readonly #quota: Quota;
@@ -125,7 +122,7 @@ class LimitedRequests {
     let told = first;
     return (more, { isStreaming }) => {
       cost += more;
-      const missing = Math.min(Math.ceil(cost / costOfPoint), points) - taken;
+      const missing = Math.min(Math.ceil(cost / ordinaryCost), points) - taken;
       if (missing <= 0) return;
       const left = this.#counter.known(key, told);
       if (left.used + missing > points && !isStreaming) throw this.#refusal(left);

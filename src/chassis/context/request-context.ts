@@ -96,8 +96,11 @@ export function chargeRequest(cost: number): void {
   getRequestContext()?.charge?.(cost);
 }
 
-/** A cost above this is high, in the units of `chargeRequest`: an ordinary page of a list costs about 60. */
-export const costlyFrom = 100;
+/**
+ * An ordinary request costs no more than this, in the units of `chargeRequest`: a page of a list about 60. A point of a rate
+ * limit pays for as much, and what costs more is costly.
+ */
+export const ordinaryCost = 100;
 
 /**
  * What a client address is counted under. An IPv6 subscriber has a /64 at least, all of which counts as one; an IPv4

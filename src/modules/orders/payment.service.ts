@@ -31,7 +31,12 @@ export class PaymentService extends ResourceService<PaymentRepository> {
     if (charge.data.status === 'succeeded') await this.settle({ reference, status: 'succeeded' });
   }
 
-  /** Takes what the provider says of a payment; said again, it changes nothing. @throws ConflictException where it said something else before */
+  /**
+   * Takes what the provider says of a payment; said again, it changes nothing.
+   *
+   * @param expected what the payment has to be, to be settled. Default: pending
+   * @throws ConflictException where it is something else, such as settled otherwise
+   */
   settle({ reference, status, reason = null }: PaymentNotice, expected: object = { status: 'pending' }): Promise<void> {
     return this.unitOfWork(async () => {
       const settled = await this.repository.updateIf(reference, expected, { status, reason });
@@ -43,9 +48,8 @@ export class PaymentService extends ResourceService<PaymentRepository> {
 
   /** Asks the provider for payments whose outcome nobody told. */
   settleAbandoned(signal: AbortSignal): Promise<void> {
-    const where = abandoned();
     return unscoped('payments of all tenants are settled', () =>
-      eachByItself(this.repository.each({ where, signal }), ({ id }) => this.#settleByProvider(id)),
+      eachByItself(this.repository.each({ where: abandoned(), signal }), ({ id }) => this.#settleByProvider(id)),
     );
   }
 

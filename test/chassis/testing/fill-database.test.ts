@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { unscoped } from '../../../src/chassis/context/run-as.ts';
-import { readModels } from '../../../src/chassis/database/models/read-models.ts';
 import { fillModels } from '../../../src/chassis/testing/fill-database.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
+import { modelsInACircle } from './models-in-a-circle.ts';
 
 it.each(['sqlite', 'postgresql'] as const)(
   'each model gets records that refer to each other, as many as it lacks, on %s',
@@ -24,18 +24,7 @@ it.each(['sqlite', 'postgresql'] as const)(
 );
 
 it('models that need each other are refused, before anything is stored', async () => {
-  const models = readModels(`
-model Hen {
-  id    Int @id
-  eggId Int
-  egg   Egg @relation("from", fields: [eggId], references: [id])
-}
-model Egg {
-  id    Int @id
-  henId Int
-  hen   Hen @relation("by", fields: [henId], references: [id])
-}`);
-  await expect(fillModels({}, 1, models)).rejects.toThrow(
+  await expect(fillModels({}, 1, modelsInACircle)).rejects.toThrow(
     'found Hen, Egg, which need each other; write prisma/seed.ts.',
   );
 });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readModels } from '../../../src/chassis/database/models/read-models.ts';
 import { makeRecord } from '../../../src/chassis/testing/make-record.ts';
 import { bootTestApp } from '../../support/boot-test-app.ts';
+import { modelsInACircle } from './models-in-a-circle.ts';
 
 describe.each(['sqlite', 'postgresql'] as const)('a record that a test makes on %s', (provider) => {
   it('has what its model requires, each with values of its own, and what it refers to', async () => {
@@ -26,19 +26,6 @@ describe.each(['sqlite', 'postgresql'] as const)('a record that a test makes on 
 });
 
 it('is refused where models require records of each other, and says which of them to give', async () => {
-  const models = readModels(`
-model Hen {
-  id    Int @id
-  eggId Int
-  egg   Egg @relation("from", fields: [eggId], references: [id])
-  eggs  Egg[] @relation("by")
-}
-model Egg {
-  id    Int @id
-  henId Int
-  hen   Hen @relation("by", fields: [henId], references: [id])
-  hens  Hen[] @relation("from")
-}`);
-  const made = makeRecord({}, 'hen', {}, models);
+  const made = makeRecord({}, 'hen', {}, modelsInACircle);
   await expect(made).rejects.toThrow('Expected a reference to a given Hen; Hen, Egg need each other.');
 });

@@ -52,9 +52,8 @@ export class LendingPool extends Pool {
       this.#watchForReadOnly(client as WatchedClient);
     });
     const places = this.options.max;
-    const share = Math.max(1, Math.floor(places * shareOfSlow));
-    const timeoutMs = config.connectionTimeoutMillis || undefined;
-    this.requests = new RequestQueue({ places, placesOfSlow: share, placesOfCostly: share, timeoutMs });
+    const placesOfSlow = Math.max(1, Math.floor(places * shareOfSlow));
+    this.requests = new RequestQueue({ places, placesOfSlow, timeoutMs: config.connectionTimeoutMillis || undefined });
     // The pool itself has no queue.
     Object.defineProperty(this, 'waitingCount', { get: () => this.requests.waitingQueries });
     this.on('release', (_error, client) => {

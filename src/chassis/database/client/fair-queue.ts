@@ -116,6 +116,11 @@ export class FairQueue {
     return seen === 0 ? 0 : ((turnsMs / seen) * this.#queue.size) / this.#options.places;
   }
 
+  /** Places that there are. */
+  get places(): number {
+    return this.#options.places;
+  }
+
   /** Clients that wait. */
   get waitingClients(): number {
     return this.#queue.size;

@@ -1,8 +1,8 @@
 import {
   callerKey,
   clientKey,
-  costlyFrom,
   getRequestContext,
+  ordinaryCost,
   type RequestContext,
 } from '../../context/request-context.ts';
 import { FairQueue, type FairQueueOptions, type Place } from './fair-queue.ts';
@@ -11,12 +11,6 @@ import { FairQueue, type FairQueueOptions, type Place } from './fair-queue.ts';
 interface Visitor {
   queries: number;
   served: boolean;
-}
-
-/** How a queue lends its places, and how many of them costly work may have. */
-interface RequestQueueOptions extends FairQueueOptions {
-  /** Places that costly requests may have together while others are there; always where places are served one by one. */
-  placesOfCostly: number;
 }
 
 /** An ordinary request that came within this time is there. */
@@ -29,7 +23,7 @@ const weightOfLatest = 0.2;
  * many of its queries wait, and queries. They tell how long a request waits in all: as long as it takes to serve those
  * before it.
  *
- * Costly requests have a part of the places only, all clients together: many clients that ask for one costly list each are,
+ * Costly requests have as many places as a client with slow work, all clients together: many clients that ask for one costly list each are,
  * each by itself, no client with slow work. Within that part the places are lent fairly too.
  */
 export class RequestQueue {
@@ -41,17 +35,14 @@ export class RequestQueue {
   #ordinaryAt = Number.NEGATIVE_INFINITY;
   readonly #places: FairQueue;
   readonly #costlyPlaces: FairQueue;
-  readonly #placesOfCostly: number;
   #waitingCostly = 0;
   #costlyMs = 0;
   readonly #visitors = new WeakMap<object, Visitor>();
 
-  constructor(options: RequestQueueOptions) {
-    const { placesOfCostly, serial = false, timeoutMs } = options;
+  constructor(options: FairQueueOptions) {
+    const { placesOfSlow: places, serial = false, timeoutMs } = options;
     this.#places = new FairQueue(options);
-    const placesOfSlow = Math.ceil(placesOfCostly / 2);
-    this.#costlyPlaces = new FairQueue({ places: placesOfCostly, placesOfSlow, timeoutMs });
-    this.#placesOfCostly = placesOfCostly;
+    this.#costlyPlaces = new FairQueue({ places, placesOfSlow: Math.ceil(places / 2), timeoutMs });
     // Where places are served one by one, costly work is always bounded.
     if (serial) this.#ordinaryAt = Number.POSITIVE_INFINITY;
   }
@@ -94,8 +85,8 @@ export class RequestQueue {
 
   /** For one turn of each client that waits with costly work, and of its own. */
   #costlyNewcomerMs(): number {
-    const { waitingClients } = this.#costlyPlaces;
-    return waitingClients === 0 ? 0 : ((waitingClients + 1) * this.#costlyMs) / this.#placesOfCostly;
+    const { waitingClients, places } = this.#costlyPlaces;
+    return waitingClients === 0 ? 0 : ((waitingClients + 1) * this.#costlyMs) / places;
   }
 
   /** How long a query waits for its turn whose client has no other there, in milliseconds. */
@@ -202,5 +193,5 @@ function workKey(context: RequestContext | undefined): string {
 }
 
 function isCostly(context: RequestContext | undefined): boolean {
-  return context?.cost !== undefined && context.cost > costlyFrom;
+  return context?.cost !== undefined && context.cost > ordinaryCost;
 }

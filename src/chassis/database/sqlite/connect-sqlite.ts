@@ -55,7 +55,7 @@ export function connectSqlite(
  * one, but a client whose statements are slow has one at a time while others are there, and so have all costly requests together.
  */
 export function sqliteQueue(): RequestQueue {
-  return new RequestQueue({ places: 16, placesOfSlow: 1, placesOfCostly: 1, serial: true });
+  return new RequestQueue({ places: 16, placesOfSlow: 1, serial: true });
 }
 
 /** One connection: while a transaction is open, everything else waits for its end. */

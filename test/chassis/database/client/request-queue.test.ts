@@ -4,7 +4,7 @@ import { type RequestContext, runWithRequestContext } from '../../../../src/chas
 import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
 
 it('RequestQueue counts the streams of an address as one client, so that many accounts get no turns before others', async () => {
-  const queue = new RequestQueue({ places: 1, placesOfSlow: 1, placesOfCostly: 1 });
+  const queue = new RequestQueue({ places: 1, placesOfSlow: 1 });
   const begun: string[] = [];
   function visit(of: Partial<RequestContext>): Promise<void> {
     const context: RequestContext = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ...of };
@@ -26,8 +26,8 @@ describe('costly requests of many addresses, each of which has sent one', () => 
   };
 
   /** A queue, and who has places of it; each ends by its number. */
-  function queueOf(options: { places: number; placesOfCostly: number; serial?: boolean }) {
-    const queue = new RequestQueue({ placesOfSlow: 1, ...options });
+  function queueOf(options: { places: number; placesOfSlow: number; serial?: boolean }) {
+    const queue = new RequestQueue(options);
     const turns = new Map<number, () => void>();
     const enter = (address: number, cost: number) =>
       void runWithRequestContext(context(address, cost), async () => {
@@ -38,7 +38,7 @@ describe('costly requests of many addresses, each of which has sent one', () => 
   }
 
   it('have a part of the places together while others are there, who get theirs at once', async () => {
-    const { queue, turns, enter } = queueOf({ places: 4, placesOfCostly: 2 });
+    const { queue, turns, enter } = queueOf({ places: 4, placesOfSlow: 2 });
     enter(100, 1);
     for (let address = 1; address <= 30; address += 1) enter(address, 500);
     enter(101, 60);
@@ -52,16 +52,16 @@ describe('costly requests of many addresses, each of which has sent one', () => 
   });
 
   it('have all places while no others are there, except where places are served one after the other', async () => {
-    const alone = queueOf({ places: 4, placesOfCostly: 2 });
+    const alone = queueOf({ places: 4, placesOfSlow: 2 });
     for (let address = 1; address <= 6; address += 1) alone.enter(address, 500);
-    const serial = queueOf({ places: 4, placesOfCostly: 1, serial: true });
+    const serial = queueOf({ places: 4, placesOfSlow: 1, serial: true });
     for (let address = 1; address <= 6; address += 1) serial.enter(address, 500);
     await wait(5);
     expect([alone.turns.size, serial.turns.size]).toEqual([4, 1]);
   });
 
   it('tell others of their kind how long they will wait, and ordinary ones that they will not', async () => {
-    const { queue, turns, enter } = queueOf({ places: 4, placesOfCostly: 1 });
+    const { queue, turns, enter } = queueOf({ places: 4, placesOfSlow: 1 });
     enter(100, 1);
     enter(1, 500);
     await wait(50);
