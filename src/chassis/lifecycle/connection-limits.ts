@@ -4,12 +4,12 @@ import type { Environment } from '../config/environment.ts';
 import { clientKey } from '../context/request-context.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts';
+import { ClientConnections } from './client-connections.ts';
+import { connectionCutter } from './cut-connections.ts';
+import { DisplaceableConnections } from './displaceable-connections.ts';
 import { OpenSet } from './drain.ts';
 
 const remindMs = 10_000;
-const clientSymbol = Symbol('client that the connection counts for');
-
-type CountedSocket = Socket & { [clientSymbol]?: string };
 
 /** How many connections a server has at most. */
 export type ConnectionLimits = Pick<Environment, 'HTTP_MAX_CONNECTIONS' | 'HTTP_MAX_CONNECTIONS_PER_ADDRESS'>;
@@ -23,8 +23,10 @@ export interface ConnectionWatch {
 }
 
 /**
- * Bounds the connections of a server, in total and from one address; IPv6 addresses of one /64 count as one. One beyond that is closed before anything is made
- * for it: each open connection costs memory, whether it is used or not.
+ * Bounds the connections of a server, in total and from one address; IPv6 addresses of one /64 count as one. One beyond that is
+ * closed before anything is made for it: each open connection costs memory, whether it is used or not. At the total, one of the
+ * address with the most gives way to one of an address that has fewer, or to a proxy's, so that few addresses never keep all
+ * others out.
  *
  * @returns the connections that are open
  */
@@ -34,38 +36,39 @@ export function limitConnections(
   watch: ConnectionWatch,
 ): OpenSet<Socket> {
   const sockets = new OpenSet<Socket>();
-  const byClient = new Map<string, number>();
+  const clients = new ClientConnections();
+  const displaceable = new DisplaceableConnections(sockets);
   const refused = refusals(watch);
+  const cut = connectionCutter(watch);
 
-  function leave(this: CountedSocket): void {
+  function leave(this: Socket): void {
     sockets.remove(this);
-    const client = this[clientSymbol];
-    if (client === undefined) return;
-    const count = (byClient.get(client) ?? 1) - 1;
-    if (count === 0) byClient.delete(client);
-    else byClient.set(client, count);
+    clients.remove(this);
+  }
+
+  function makeRoomFor(own: number): boolean {
+    const socket = displaceable.find(own, clients.most);
+    if (socket === undefined) return false;
+    // Its place is free at once; it closes in a later turn of the event loop.
+    socket.off('close', leave);
+    Reflect.apply(leave, socket, []);
+    cut(socket, 'displaced');
+    return true;
   }
 
   // Before Node makes a parser for it.
-  server.prependListener('connection', (socket: CountedSocket) => {
+  server.prependListener('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
+    const client = watch.isProxy(address) ? undefined : clientKey(address);
+    const own = client === undefined ? 0 : clients.of(client);
     // Not by maxConnections, which each of the sockets that listen would have for itself.
-    if (sockets.size >= total) {
-      refused('total', address);
+    const limit = own >= perAddress ? 'address' : sockets.size >= total && !makeRoomFor(own) ? 'total' : undefined;
+    if (limit) {
+      refused(limit, address);
       socket.destroy();
       return;
     }
-    if (!watch.isProxy(address)) {
-      const client = clientKey(address);
-      const count = (byClient.get(client) ?? 0) + 1;
-      if (count > perAddress) {
-        refused('address', address);
-        socket.destroy();
-        return;
-      }
-      byClient.set(client, count);
-      socket[clientSymbol] = client;
-    }
+    if (client !== undefined) clients.add(socket, client);
     sockets.add(socket);
     socket.on('close', leave);
   });

@@ -8,6 +8,7 @@ const messages: Readonly<Record<CutReason, string>> = {
   stalled: 'connections cut: clients not reading',
   budget: 'connections cut: clients not reading',
   pipelined: 'connections cut: too many pipelined requests',
+  displaced: 'connections cut: too many are open',
 };
 
 /** Where cut connections are logged and counted. */
@@ -31,6 +32,6 @@ export function connectionCutter({ logger, metrics }: CutWatch): (socket: Socket
       count = 0;
     }
     // By the error a stream that is piped to it knows that the client is at fault.
-    socket.destroy(new Error('The client did not read its answers'));
+    socket.destroy(new Error(`The connection was cut (${reason})`));
   };
 }

@@ -147,6 +147,11 @@ export class OpenSet<T extends object> {
     return this.#members.values();
   }
 
+  /** One of them, by a number below `size`; which one has it changes with each that is taken out. */
+  at(index: number): T {
+    return this.#members[index] as T;
+  }
+
   /** Adds one that is not in it. */
   add(member: T): void {
     (member as Record<symbol, number>)[this.#place] = this.#members.length;

@@ -147,8 +147,8 @@ describe('a pod of the cluster', () => {
     const service = on(0);
     const { address, close } = await startInternalServer(service);
     onTestFinished(close);
-    const open = () => {
-      const socket = connect({ port: address.port, host: '127.0.0.1', localAddress: '127.0.0.3' });
+    const open = (localAddress = '127.0.0.3') => {
+      const socket = connect({ port: address.port, host: '127.0.0.1', localAddress });
       onTestFinished(() => void socket.destroy());
       return socket.on('error', () => undefined);
     };
@@ -175,6 +175,19 @@ describe('a pod of the cluster', () => {
     for (const socket of sockets) socket.write(get('/livez'));
     await expect.poll(() => sockets.filter(({ closed }) => closed).length).toBe(16);
     expect((await fetch(`${address.url}/livez`)).status).toBe(200);
+  });
+
+  it('together with others that take all connections, keeps no probe waiting', async () => {
+    const { address, open } = await serve();
+    const sockets = Array.from({ length: 512 }, (_, index) => open(`127.0.1.${1 + (index % 8)}`));
+    for (const socket of sockets) socket.write(get('/livez'));
+    await Promise.all(sockets.map((socket) => once(socket, 'data')));
+    for (const socket of sockets) socket.resume();
+    for (let probes = 0; probes < 3; probes += 1) {
+      const answer = await fetch(`${address.url}/livez`, { headers: { connection: 'close' } });
+      expect(answer.status).toBe(200);
+    }
+    await expect.poll(() => sockets.filter(({ closed }) => closed)).toHaveLength(1);
   });
 });
 

@@ -87,6 +87,6 @@ describe('limitConnections', () => {
     await open(port, 3);
     expect(await answer(port)).toContain('fine');
     await open(port, 1, '127.0.0.2');
-    expect(await answer(port)).toBe('');
+    expect(await answer(port, '127.0.0.2')).toBe('');
   });
 });

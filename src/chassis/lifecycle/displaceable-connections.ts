@@ -1,0 +1,83 @@
+import type { ServerResponse } from 'node:http';
+import { type CountedSocket, connectionsOfClient } from './client-connections.ts';
+import type { OpenSet } from './drain.ts';
+
+/** How long a client may keep a request from its end before that counts against its connection, in milliseconds. */
+const patienceMs = 1000;
+/** How long nothing is looked for after nothing was found: a flood of connections must not have all looked at for each. */
+const restMs = 10;
+
+const seenKey = Symbol('as the last look found it');
+
+/** A connection, with the bytes that had come when it was last found idle. */
+type SeenSocket = CountedSocket & { [seenKey]?: number; _httpMessage?: SeenAnswer | null };
+
+/** What Node owes the client of a connection, with the time at which a look first found it there. */
+type SeenAnswer = ServerResponse & { [seenKey]?: number };
+
+/** How well a connection is suited to give way; 0 does not at all. */
+const atWork = 0;
+const slow = 1;
+const idle = 2;
+const longIdle = 3;
+
+/**
+ * Finds the connection that gives way to a client with fewer. No request pays for this: what a connection does is looked up
+ * only then, and how long it has been idle is known by what came in since the look before, as the hand of a clock goes
+ * round all connections (second chance).
+ */
+export class DisplaceableConnections {
+  readonly #open: OpenSet<CountedSocket>;
+  #hand = -1;
+  #restsUntil = 0;
+
+  constructor(open: OpenSet<CountedSocket>) {
+    this.#open = open;
+  }
+
+  /**
+   * The connection that gives way to a client with `own` connections, of the client with the most that has such: an idle
+   * one, between requests or before the first is complete, if possible one that has been idle since the last look; else,
+   * of a client that keeps more than the new one also afterwards, one whose client has not sent its whole request or not
+   * taken its whole answer for a second. One whose request is being worked on never gives way, nor one that counts for no
+   * client, such as a proxy's, which would use it again in the same moment.
+   *
+   * @param most connections that any client has
+   * @returns undefined where none gives way
+   */
+  find(own: number, most: number): CountedSocket | undefined {
+    const now = performance.now();
+    if (own >= most || now < this.#restsUntil) return undefined;
+    let best: { socket: SeenSocket; connections: number; suits: number } | undefined;
+    for (let looked = this.#open.size; looked > 0; looked -= 1) {
+      const socket: SeenSocket = this.#next();
+      const connections = connectionsOfClient(socket);
+      if (connections <= own || connections < (best?.connections ?? 0)) continue;
+      const suits = suitability(socket, now);
+      if (suits === atWork || (suits === slow && connections <= own + 1)) continue;
+      if (best && connections === best.connections && suits <= best.suits) continue;
+      best = { socket, connections, suits };
+      if (connections === most && suits === longIdle) break;
+    }
+    if (best === undefined) this.#restsUntil = now + restMs;
+    return best?.socket;
+  }
+
+  #next(): CountedSocket {
+    this.#hand = this.#hand + 1 < this.#open.size ? this.#hand + 1 : 0;
+    return this.#open.at(this.#hand);
+  }
+}
+
+function suitability(socket: SeenSocket, now: number): number {
+  const answer = socket._httpMessage;
+  if (!answer) {
+    const { bytesRead } = socket;
+    const isUnused = socket[seenKey] === bytesRead;
+    socket[seenKey] = bytesRead;
+    return isUnused ? longIdle : idle;
+  }
+  if (answer.req.complete && !answer.headersSent) return atWork;
+  answer[seenKey] ??= now;
+  return now - answer[seenKey] >= patienceMs ? slow : atWork;
+}

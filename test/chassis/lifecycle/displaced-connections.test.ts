@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
+import { createHttpServer, limitClients } from '../../../src/chassis/lifecycle/listen.ts';
+import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
+import { memoryLog } from '../http/bare-app.ts';
+import { listening } from '../http/listening.ts';
+
+const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
+const proxy = '127.0.0.9';
+const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+const last = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+/** Answers at once, but `/held` when told, `/stream` with a beginning, and a POST once it has its body. */
+function answers() {
+  const held: (() => void)[] = [];
+  const listener: RequestListener = (req, res) => {
+    if (req.url === '/held') held.push(() => void res.end('held'));
+    else if (req.url === '/stream') res.write('begun');
+    else if (req.method === 'GET') res.end('fine');
+    else req.resume().on('end', () => res.end('fine'));
+  };
+  return { held, listener };
+}
+
+/** A server with room for three connections, all of them taken before a test by these addresses. */
+async function full(addresses: readonly string[], { sends = '', gets = '' } = {}) {
+  const { logger, lines } = memoryLog();
+  const { held, listener } = answers();
+  const server = createHttpServer(listener, times, { headers: noAnswerHeaders, logger });
+  const limits = {
+    HTTP_SEND_TIMEOUT_MS: 60_000,
+    HTTP_SEND_BUDGET_BYTES: 1e9,
+    HTTP_MAX_CONNECTIONS: addresses.length,
+    HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100,
+  };
+  const metrics = new ConnectionMetrics();
+  let begun = 0;
+  server.on('request', () => (begun += 1));
+  limitClients(server, limits, { logger, metrics, isProxy: (address) => address === proxy });
+  const address = await listening(server);
+  onTestFinished(() => address[Symbol.asyncDispose]());
+  const open = async (localAddress: string) => {
+    const socket = connect({ port: address.port, host: '127.0.0.1', localAddress }).on('error', () => undefined);
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'connect');
+    return socket;
+  };
+  const sockets: Socket[] = [];
+  for (const from of addresses) {
+    const socket = await open(from);
+    if (sends !== '') socket.write(sends);
+    if (gets !== '') expect(String((await once(socket, 'data'))[0])).toContain(gets);
+    sockets.push(socket.resume());
+  }
+  const answer = async (from: string) => {
+    const socket = await open(from);
+    socket.write(last);
+    return text(socket).catch(() => '');
+  };
+  const closed = () => sockets.map((socket) => socket.closed);
+  return { answer, closed, sockets, held, lines, metrics, begun: () => begun };
+}
+
+const few = '127.0.0.2';
+const many = '127.0.0.3';
+const other = '127.0.0.4';
+
+const displaced = ({ families }: ConnectionMetrics) =>
+  families.flatMap(({ samples }) => samples()).find(({ labels }) => labels.includes('displaced'))?.value;
+
+describe('a server with as many connections as it takes', () => {
+  it.each([
+    ['waits for the next request', { sends: get, gets: 'fine' }],
+    ['has sent nothing', {}],
+    ['has sent a part of the headers of a request', { sends: 'GET / HTTP/1.1\r\nHost: a\r\nX: ' }],
+  ])('closes one that %s, of the address with the most, for one of an address with fewer', async (_what, state) => {
+    const { answer, closed, lines, metrics } = await full([few, many, many], state);
+    expect(await answer(other)).toContain('fine');
+    expect(await answer(other)).toContain('fine');
+    await expect.poll(() => closed().filter(Boolean)).toHaveLength(1);
+    expect(closed()[0]).toBe(false);
+    expect(displaced(metrics)).toBe(1);
+    expect(lines).toMatchObject([
+      { level: 'warn', cut: 1, reason: 'displaced', ipAddress: many, msg: 'connections cut: too many are open' },
+    ]);
+  });
+
+  it('refuses one of the address with the most, or of one that has as many', async () => {
+    const { answer, closed } = await full([few, many, few, many], { sends: get, gets: 'fine' });
+    expect([await answer(many), await answer(few)]).toEqual(['', '']);
+    expect(closed()).toEqual([false, false, false, false]);
+  });
+
+  it('closes none whose request is being worked on', async () => {
+    const held = 'GET /held HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+    const server = await full([many, many, many], { sends: held });
+    await expect.poll(server.begun).toBe(3);
+    for (let tries = 0; tries < 3; tries += 1) {
+      expect(await server.answer(few)).toBe('');
+      await wait(600);
+    }
+    const all = server.sockets.map((socket) => text(socket));
+    for (const end of server.held) end();
+    for (const got of await Promise.all(all)) expect(got).toContain('held');
+  });
+
+  it.each([
+    ['body comes slowly', { sends: 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab' }],
+    ['answer never ends', { sends: 'GET /stream HTTP/1.1\r\nHost: a\r\n\r\n', gets: 'begun' }],
+  ])(
+    'closes one whose %s after a second of it, and keeps as many of its address as the other has',
+    async (_what, state) => {
+      const { answer, closed, begun, sockets } = await full([many, many, many], state);
+      await expect.poll(begun).toBe(3);
+      expect(await answer(few)).toBe('');
+      // More of the body, and nothing at all in front of a request.
+      for (const socket of sockets) socket.write('\r\n');
+      await expect.poll(() => answer(few), { timeout: 5000, interval: 200 }).toContain('fine');
+      expect(closed().filter(Boolean)).toHaveLength(1);
+    },
+  );
+
+  it('closes none with a request under way for an address that would then have as many', async () => {
+    const { answer, begun, closed } = await full([many, few], {
+      sends: 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab',
+    });
+    await expect.poll(begun).toBe(2);
+    for (let tries = 0; tries < 3; tries += 1) {
+      expect(await answer(other)).toBe('');
+      await wait(600);
+    }
+    expect(closed()).toEqual([false, false]);
+  });
+
+  it('closes the one that was idle for long where all addresses have as many', async () => {
+    const addresses = Array.from({ length: 8 }, (_, index) => `127.0.1.${index + 1}`);
+    const { answer, closed, sockets } = await full(addresses, { sends: get, gets: 'fine' });
+    for (let count = 0; count < 20; count += 1) {
+      expect(await answer(`127.0.2.${count + 1}`)).toContain('fine');
+      // Fills the place again, beside one that is in use.
+      const used = sockets[7] as Socket;
+      used.write(get);
+      await once(used, 'data');
+      sockets.push(await openIdle(sockets[7] as Socket, `127.0.3.${count + 1}`));
+    }
+    expect(closed()[7]).toBe(false);
+    expect(closed().slice(0, 7)).toEqual([true, true, true, true, true, true, true]);
+  });
+
+  it('closes none of a proxy, and one for it', async () => {
+    const { answer, closed } = await full([proxy, proxy, few], { sends: get, gets: 'fine' });
+    expect(await answer(proxy)).toContain('fine');
+    await expect.poll(closed).toEqual([false, false, true]);
+  });
+});
+
+/** One more of the port that a connection leads to, which has got an answer. */
+async function openIdle({ remotePort }: Socket, localAddress: string): Promise<Socket> {
+  const socket = connect({ port: remotePort as number, host: '127.0.0.1', localAddress }).on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  socket.write(get);
+  await once(socket, 'data');
+  return socket.resume();
+}
