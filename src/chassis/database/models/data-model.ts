@@ -1,4 +1,5 @@
 import { constraintsOf, namesIn } from './constraints-of.ts';
+import { indexesOf } from './indexes-of.ts';
 import { mappedName, readModels } from './read-models.ts';
 
 /** A field of a model, as queries need to know it. */
@@ -28,11 +29,17 @@ export type NumberBounds =
   | { readonly least: number | bigint; readonly most: number | bigint }
   | 'finite';
 
+/** A model as the database holds it. */
+export interface ModelTable {
+  readonly table: string;
+  readonly fields: Readonly<Record<string, DataField>>;
+  /** The fields of each index, in their order. */
+  readonly indexes: readonly (readonly string[])[];
+}
+
 /** What the generated client does not tell of its models; `npm run generate` writes it beside the clients. */
 export interface DataModel {
-  readonly models: Readonly<
-    Record<string, { readonly table: string; readonly fields: Readonly<Record<string, DataField>> }>
-  >;
+  readonly models: Readonly<Record<string, ModelTable>>;
   /** Values of each enum in declared order, and how the database calls each. */
   readonly enums: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Fields of each unique index, key and foreign key, by the name that it has in PostgreSQL. */
@@ -43,6 +50,7 @@ export interface DataModel {
 export function dataModelOf(text: string): DataModel {
   const declared = readModels(text);
   const { models, tables, enums } = declared;
+  const indexes = indexesOf(declared);
   const modelEntries = [...models].map(([name, fields]) => {
     const fieldEntries = fields.map(({ name: field, type, list, optional, attributes }) => {
       const column = mappedName(attributes) ?? field;
@@ -54,7 +62,8 @@ export function dataModelOf(text: string): DataModel {
         { type, list, column, ...(native && { native }), ...(relation && { relation }), ...(holds && { holds }) },
       ] as const;
     });
-    return [name, { table: tables.get(name) ?? name, fields: Object.fromEntries(fieldEntries) }] as const;
+    const table = { table: tables.get(name) ?? name, fields: Object.fromEntries(fieldEntries) };
+    return [name, { ...table, indexes: indexes.get(name) ?? [] }] as const;
   });
   const enumEntries = [...enums].map(([name, values]) => {
     const stored = values.map((value) => [value.name, mappedName(value.attributes) ?? value.name] as const);

@@ -1,4 +1,5 @@
 import type { DatabaseProvider } from '../client/database-url.ts';
+import { foreignIndex } from './indexes-of.ts';
 import { type DeclaredField, readModels, withoutComment } from './read-models.ts';
 
 /** The models ask for what a database cannot hold; the message names every such field and both ways out. */
@@ -49,7 +50,6 @@ function sqliteModels(text: string): string {
 }
 
 const textOrNativeType = /"(?:[^"\\]|\\.)*"|\s*@db\.\w+(\([^)]*\))?/g;
-const foreignIndex = /^\s*@@index\b.*\b(type:\s*(?!BTree)\w|ops:)/;
 
 function sqliteLine(line: string): string {
   const code = withoutComment(line);

@@ -13,6 +13,7 @@ import type { DataField, DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
 import { StoredRecords } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
+import { windowOf } from './kept-plan.ts';
 import { UnknownShape } from './sql-dialect.ts';
 import type { StatementTarget, ValuePath } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
@@ -87,7 +88,7 @@ export class JsonReader {
   }
 
   #statement(operation: Operation, model: string, parameters: ReadParameters): Statement | undefined {
-    const key = `${operation} ${model} ${shapeKey(parameters)}`;
+    const key = `${operation} ${model} ${windowOf(parameters) ?? ''} ${shapeKey(parameters)}`;
     if (this.#statements.has(key)) return this.#statements.get(key);
     const write = operation === 'count' ? writeCount : writeRead;
     const statement = ifKnown(() => withArguments(write(this.#parts, model, parameters), this.#parts.dataModel));

@@ -33,6 +33,8 @@ export interface SqlDialect {
   json(column: string, field: DataField, stored: readonly (readonly [name: string, label: string])[]): JsonColumn;
   /** One order key; `nulls` says that null comes last. */
   order(column: string, direction: string, nulls: boolean): string;
+  /** The first records of a sorted query, to read a page of them by a plan that is kept. */
+  window(sorted: string, size: number, alias: string): string;
   /** A comparison with a part of a text; `insensitive` is PostgreSQL's alone. */
   like(column: string, pattern: string, insensitive: boolean): string;
   /** The JSON at a path, or without one the whole column. */
@@ -112,6 +114,7 @@ const postgresql: SqlDialect = {
   json: (column, { type, native }, stored) =>
     columnJson(postgresColumns, native ? `${type} ${native}` : type, column, stored),
   order: (column, direction, nulls) => `${column} ${direction}${nulls ? ' NULLS LAST' : ''}`,
+  window: (sorted, size, alias) => `SELECT * FROM (${sorted} LIMIT ${size}) AS ${alias}`,
   like: (column, pattern, insensitive) =>
     insensitive ? `${column} ILIKE ${pattern}` : `${column}::text LIKE ${pattern}`,
   jsonAt: (column, path) =>
@@ -131,6 +134,8 @@ const sqlite: SqlDialect = {
   json: (column, { type }, stored) => columnJson(sqliteColumns, type, column, stored),
   order: (column, direction, nulls) =>
     `${nulls ? `CASE WHEN ${column} IS NULL THEN 1 ELSE 0 END, ` : ''}${column} ${direction}`,
+  // Its plans do not depend on values.
+  window: (sorted) => sorted,
   like: (column, pattern, insensitive) => {
     if (insensitive) throw new UnknownShape('mode of SQLite');
     return `${column} LIKE ${pattern}`;

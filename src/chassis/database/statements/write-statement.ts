@@ -1,6 +1,7 @@
 import type { Filter, Order, Selection } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { fieldOf, type RelationLink, relationLink } from '../models/relation-link.ts';
+import { hasOnePlan, windowOf } from './kept-plan.ts';
 import { type JsonColumn, UnknownShape } from './sql-dialect.ts';
 import { type Binding, type StatementTarget, StatementWriter, type ValuePath } from './statement-writer.ts';
 import { relatedSource, writeFilter } from './write-filter.ts';
@@ -36,7 +37,8 @@ export interface ReadStatement {
 /** The statement that gives the JSON of each record, in a row of its own. @throws UnknownShape */
 export function writeRead(target: StatementTarget, model: string, parameters: ReadParameters): ReadStatement {
   const reading = new Reading(target);
-  const { query, kinds } = reading.records(model, parameters, []);
+  const window = hasOnePlan(target.dataModel, model, parameters) ? windowOf(parameters) : undefined;
+  const { query, kinds } = reading.records(model, parameters, [], { window });
   const { writer, rewrite } = reading;
   return { ...writer.finish(writer.dialect.texts(query)), kinds, rewrite };
 }
@@ -49,6 +51,14 @@ export function writeCount(target: StatementTarget, model: string, { where }: Re
   const condition = where ? writeFilter({ writer, model, alias, joins }, where, ['where']) : '1=1';
   const from = [writer.from(model, alias), ...joins].join(' ');
   return { ...writer.finish(`SELECT COUNT(*) FROM ${from} WHERE ${condition}`), kinds: {}, rewrite: false };
+}
+
+/** Where records stand in the answer. */
+interface Place {
+  /** What links them to the one that they are read for. */
+  readonly parent?: Parent;
+  /** The number of records that a page reads within, where its plan is to be kept. */
+  readonly window?: number | undefined;
 }
 
 /** What links records to the one that they are read for. */
@@ -79,11 +89,11 @@ class Reading {
   }
 
   /** A query of the objects of records: inside those are found, so that JSON is made of no other. */
-  records(model: string, parameters: ReadParameters, path: ValuePath, parent?: Parent): Written {
+  records(model: string, parameters: ReadParameters, path: ValuePath, place: Place): Written {
     const { writer } = this;
     const outer = writer.alias();
     const { fields, columns, kinds } = this.#object(model, parameters.select ?? {}, outer, [...path, 'select']);
-    const found = this.#found(model, columns, parameters, path, parent);
+    const found = this.#found(model, columns, parameters, path, place);
     return { query: writer.dialect.objects(fields, `(${found}) AS ${outer}`), kinds };
   }
 
@@ -92,7 +102,7 @@ class Reading {
     columns: ReadonlySet<string>,
     { where, orderBy, orderScopes = {}, take, skip }: ReadParameters,
     path: ValuePath,
-    parent: Parent | undefined,
+    { parent, window }: Place,
   ): string {
     const { writer } = this;
     const alias = writer.alias();
@@ -100,9 +110,12 @@ class Reading {
     const listed = [...columns].map((column) => writer.column(alias, column)).join(', ');
     const scope = { scopes: orderScopes, path: [...path, 'orderScopes'] };
     const order = orderBy?.map((term) => this.#order(model, alias, term, joins, scope)).join(', ');
-    return [
+    const sorted = [
       `SELECT ${listed} FROM ${[source, ...joins].join(' ')} WHERE ${condition}`,
       ...(order ? [`ORDER BY ${order}`] : []),
+    ].join(' ');
+    return [
+      window === undefined ? sorted : writer.dialect.window(sorted, window, writer.alias()),
       ...(take === undefined ? [] : [`LIMIT ${writer.plain([...path, 'take'], 'BigInt')}`]),
       ...(skip ? [`OFFSET ${writer.plain([...path, 'skip'], 'BigInt')}`] : []),
     ].join(' ');
@@ -190,7 +203,7 @@ class Reading {
     const parent = { link, alias };
     if (!link.many) return this.#one(link.model, part, path, parent);
     if (part.take === undefined) throw new UnknownShape('all related records');
-    const { query, kinds } = this.records(link.model, part, path, parent);
+    const { query, kinds } = this.records(link.model, part, path, { parent });
     return { query: dialect.list(query), kinds };
   }
 

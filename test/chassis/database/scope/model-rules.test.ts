@@ -6,8 +6,8 @@ import { aCaller } from '../../../support/tenant-shop.ts';
 
 const field = { type: 'String', list: false, column: 'x' };
 const models = {
-  Order: { table: 'orders', fields: { id: field, tenantId: field } },
-  Tag: { table: 'tags', fields: { id: field } },
+  Order: { table: 'orders', fields: { id: field, tenantId: field }, indexes: [] },
+  Tag: { table: 'tags', fields: { id: field }, indexes: [] },
 };
 const tenant: RowRules = { scope: ({ tenantId }: Principal) => ({ tenantId }) };
 const a = aCaller('a');

@@ -1,0 +1,71 @@
+import type { Filter, Order } from '../../query/query-types.ts';
+import type { DataModel } from '../models/data-model.ts';
+import { isPlain } from '../reads/provider-filter.ts';
+
+/** Each page of a shape reads within one of these, so that a shape has few statements. */
+const windows = [64, 256, 1024] as const;
+
+interface Page {
+  readonly where?: Filter;
+  readonly orderBy?: Order;
+  readonly take?: number;
+  readonly skip?: number;
+}
+
+/** How a filter asks for a field: for one value, or for all between two. */
+type Asked = 'value' | 'range';
+
+/**
+ * The number of records that a page reads within, as a number that its statement names. PostgreSQL takes LIMIT and OFFSET that
+ * it is given as values for a tenth of all records each, so no plan without the values seems good, and each page is planned
+ * anew, which costs as much as reading it. A page within a known number has a plan that is kept.
+ *
+ * @returns undefined for pages so deep that planning is the smaller part, and without `take`
+ */
+export function windowOf({ take, skip = 0 }: Page): number | undefined {
+  return take === undefined ? undefined : windows.find((size) => skip + take <= size);
+}
+
+/**
+ * Whether one plan is the best for all values that a shape of page can have, so that it may be kept: an index gives the
+ * records of the filter in the order asked for, however many they are, or there is nothing to choose by, because the filter
+ * asks for nothing but a part of the order. Everything else is planned by its values, which may be rare or common.
+ */
+export function hasOnePlan({ models }: DataModel, model: string, { where = {}, orderBy = [] }: Page): boolean {
+  const { fields = {}, indexes = [] } = models[model] ?? {};
+  const [[first = '', direction] = []] = orderBy.map((term) => Object.entries(term)[0] ?? []);
+  const asked = new Map<string, Asked>();
+  if (typeof direction !== 'string' || !collect(where, asked)) return false;
+  const isPlainField = (name: string) => fields[name]?.relation === undefined && fields[name]?.type !== 'Json';
+  if (![...asked.keys()].every(isPlainField)) return false;
+  const values = [...asked].filter(([, kind]) => kind === 'value').map(([name]) => name);
+  const ranges = [...asked].filter(([, kind]) => kind === 'range').map(([name]) => name);
+  if (ranges.some((name) => name !== first) || values.includes(first)) return false;
+  if (values.length === 0) return true;
+  return indexes.some((index) => {
+    const leading = index.slice(0, values.length);
+    return values.every((name) => leading.includes(name)) && index[values.length] === first;
+  });
+}
+
+const rangeOperators: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
+
+/** Adds what a filter asks of each field; false where it asks for more than a value or a range of fields, all at once. */
+function collect(filter: Filter, asked: Map<string, Asked>): boolean {
+  return Object.entries(filter).every(([name, value]) => {
+    if (name === 'OR' || name === 'NOT') return false;
+    if (name === 'AND') return [value].flat().every((part) => collect(part as Filter, asked));
+    const kind = kindOf(value);
+    if (kind === undefined || (asked.has(name) && asked.get(name) !== kind)) return false;
+    asked.set(name, kind);
+    return true;
+  });
+}
+
+function kindOf(value: unknown): Asked | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (!isPlain(value)) return 'value';
+  const operators = Object.keys(value);
+  if (operators.length === 1 && operators[0] === 'equals') return value.equals === null ? undefined : 'value';
+  return operators.length > 0 && operators.every((operator) => rangeOperators.has(operator)) ? 'range' : undefined;
+}
