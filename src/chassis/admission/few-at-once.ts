@@ -1,12 +1,41 @@
+import {
+  clientKey,
+  currentWaiters,
+  getRequestContext,
+  isAbandoned,
+  serviceKey,
+  stopAbandoned,
+  type Waiter,
+} from '../context/request-context.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
+import { WindowCounts } from './window-counts.ts';
+
+/** For how long a turn that a client had counts, in seconds. */
+const recently = 60;
+/** So many turns a known client goes ahead: enough for somebody who mistypes, and no more, because anybody can become known. */
+const turnsAhead = 3;
+
+/** Work that waits for its turn. */
+interface Waiting {
+  readonly client: string;
+  readonly isKnown: boolean;
+  readonly waiters: readonly Waiter[];
+  readonly begin: () => void;
+  /** Has it look again whether it is worth waiting. */
+  readonly wake: () => void;
+  readonly refuse: () => void;
+}
 
 /**
- * Runs heavy work a few at a time, in the order in which it came: what holds much memory, or keeps a thread beside the event
- * loop busy.
+ * Runs heavy work a few at a time: what holds much memory, or keeps a thread beside the event loop busy. The next turn goes
+ * to the client address that had the fewest within a minute, and among equals to who came first, so that those who ask
+ * once go before those who ask again and again, from however many addresses.
  */
 export class FewAtOnce {
-  readonly #waiting: (() => void)[] = [];
+  /** In the order in which they came. */
+  readonly #waiting = new Set<Waiting>();
   readonly #mayWait: number;
+  readonly #had = new WindowCounts(recently);
   #free: number;
 
   /**
@@ -19,21 +48,74 @@ export class FewAtOnce {
   }
 
   /**
-   * Runs `work` in its turn.
+   * Runs `work` in its turn. Where more would wait than may, the one gives way whose turn would come last. Work of a request
+   * whose client has gone, or whose deadline has passed, does not begin.
    *
-   * @throws ServiceUnavailableException with Retry-After, at once, when as many wait as may; what `work` raises
+   * @param options `isKnown`: whether the service knows the client for this work, such as an address that an account logs
+   * in from; it goes three turns ahead. Default false.
+   * @throws ServiceUnavailableException with Retry-After for what gives way, what `stopAbandoned` and `work` raise
    */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>, { isKnown = false }: { isKnown?: boolean } = {}): Promise<T> {
+    const context = getRequestContext();
+    const client = context ? clientKey(context.ipAddress) : serviceKey;
     if (this.#free > 0) this.#free -= 1;
-    else if (this.#waiting.length < this.#mayWait) await new Promise<void>((begin) => this.#waiting.push(begin));
-    else throw new ServiceUnavailableException(undefined, undefined, { headers: { 'Retry-After': '1' }, stack: false });
+    else await this.#turn(client, isKnown);
     try {
+      stopAbandoned();
+      this.#had.consume(client, 1);
       return await work();
     } finally {
       // The place goes to the next in line, or becomes free.
-      const next = this.#waiting.shift();
-      if (next) next();
+      const [next] = this.#inOrder();
+      if (next) next.begin();
       else this.#free += 1;
     }
   }
+
+  /** Waits until it has a place. */
+  async #turn(client: string, isKnown: boolean): Promise<void> {
+    for (let hasPlace = false; !hasPlace; ) {
+      stopAbandoned();
+      hasPlace = await this.#wait(client, isKnown);
+    }
+  }
+
+  #wait(client: string, isKnown: boolean): Promise<boolean> {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const leaving = (leave: () => void) => () => {
+      this.#waiting.delete(waiting);
+      leave();
+    };
+    const waiting: Waiting = {
+      client,
+      isKnown,
+      waiters: currentWaiters(),
+      begin: leaving(() => resolve(true)),
+      wake: leaving(() => resolve(false)),
+      refuse: leaving(() => reject(refusal())),
+    };
+    this.#waiting.add(waiting);
+    if (this.#waiting.size > this.#mayWait) this.#makeRoom();
+    return promise;
+  }
+
+  #makeRoom(): void {
+    for (const waiting of this.#waiting) if (isAbandoned(waiting.waiters)) waiting.wake();
+    if (this.#waiting.size > this.#mayWait) this.#inOrder().at(-1)?.refuse();
+  }
+
+  /** What waits, the next one first, by how many turns its client had lately or waits for already. */
+  #inOrder(): Waiting[] {
+    const ofClient = new Map<string, number>();
+    const turnsBefore = Array.from(this.#waiting, (waiting): [Waiting, number] => {
+      const turns = ofClient.get(waiting.client) ?? this.#had.known(waiting.client).used;
+      ofClient.set(waiting.client, turns + 1);
+      return [waiting, turns - (waiting.isKnown ? turnsAhead : 0)];
+    });
+    return turnsBefore.sort(([, one], [, other]) => one - other).map(([waiting]) => waiting);
+  }
+}
+
+function refusal(): ServiceUnavailableException {
+  return new ServiceUnavailableException(undefined, undefined, { headers: { 'Retry-After': '1' }, stack: false });
 }

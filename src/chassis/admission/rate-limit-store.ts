@@ -2,8 +2,9 @@ import { buildInfo } from '../config/build-info.ts';
 import type { Environment } from '../config/environment.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
-import { type Quota, type QuotaCounter, WindowCounts } from './rate-limit.ts';
+import type { Quota, QuotaCounter } from './rate-limit.ts';
 import { SharedCounts } from './shared-counts.ts';
+import { WindowCounts } from './window-counts.ts';
 
 type Settings = Pick<Environment, 'RATE_LIMIT_ENABLED' | 'REDIS_URL'> &
   Partial<Pick<Environment, 'OTEL_SERVICE_NAME' | 'SOURCE_REVISION'>>;

@@ -1,6 +1,7 @@
 import { type Request, Router } from 'express';
 import { addressOf, asyncHandler, defineRoutes, handle, parseBody, publicAccess, rateLimit } from 'slipway';
 import { login } from './auth.schema.ts';
+import { deviceOf, noteKnownAddress } from './caller.context.ts';
 
 /**
  * @openapi
@@ -48,18 +49,16 @@ export default defineRoutes(({ authController, sessionService, auth, settings })
   const perUser = rateLimit({ name: 'password', ...tries, by: 'user' });
 
   // Who tries one account from many addresses uses up what strangers have; the owner's addresses keep a share each.
-  const shares = new WeakMap<Request, string>();
-  const findShare = asyncHandler(async (request, _response, next) => {
+  const findAddress = asyncHandler(async (request, _response, next) => {
     const { email } = parseBody(login, request.body);
-    const known = await sessionService.isKnownAddress(email, addressOf(request));
-    shares.set(request, known ? addressAndAccount(request) : email);
+    if (await sessionService.isKnownAddress(email, addressOf(request))) noteKnownAddress(request);
     next();
   });
   const everywhere = rateLimit({
     name: 'login-everywhere',
     points: settings.AUTH_LOGINS_PER_ACCOUNT_AND_HOUR,
     seconds: 3600,
-    by: (request) => shares.get(request) ?? addressAndAccount(request),
+    by: (request) => (deviceOf(request).isKnown ? addressAndAccount(request) : parseBody(login, request.body).email),
   });
 
   router.post('/register', publicAccess, perMinute('register'), handle(authController, 'register'));
@@ -68,7 +67,7 @@ export default defineRoutes(({ authController, sessionService, auth, settings })
     publicAccess,
     perMinute('login'),
     perAddress,
-    findShare,
+    findAddress,
     everywhere,
     handle(authController, 'login'),
   );

@@ -61,7 +61,7 @@ export class AuthService {
   /** Opens a session. @throws UnauthorizedException when address or password is wrong, the same one for both */
   async login({ email, password }: Login, device: Device): Promise<Tokens> {
     const found = await this.#accounts.findCredentials(email);
-    const matches = await this.#passwords.verify(password, found?.passwordHash);
+    const matches = await this.#passwords.verify(password, found?.passwordHash, device);
     const session = found && matches ? await this.#open(found.id, found.passwordHash, device) : undefined;
     if (session) return this.#tokens(session);
     await uninterrupted(() => this.#audit.record({ action: 'login.failed', subjectId: found?.id }));
@@ -132,7 +132,7 @@ export class AuthService {
 
   async #verified(userId: string, password: string, field: string) {
     const found = await this.#accounts.findCredentialsById(userId);
-    if (found && (await this.#passwords.verify(password, found.passwordHash))) return found;
+    if (found && (await this.#passwords.verify(password, found.passwordHash, { isKnown: true }))) return found;
     await uninterrupted(() => this.#audit.record({ action: 'password.refused', subjectId: userId }));
     throw wrong(field);
   }

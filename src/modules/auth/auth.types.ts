@@ -29,6 +29,8 @@ export interface Device {
   /** The client's address as rate limits count it: IPv6 by /64. */
   readonly address: string;
   readonly userAgent: string | undefined;
+  /** Whether the account of a login had a session at this address lately. */
+  readonly isKnown: boolean;
 }
 
 /** What the audit trail knows of. */

@@ -18,7 +18,15 @@ export function tenantOf(account: { id: string; organizationId: string | null })
   return account.organizationId ?? account.id;
 }
 
+const fromKnownAddresses = new WeakSet<Request>();
+
+/** Notes that the account of a login had a session at the address of the request lately. */
+export function noteKnownAddress(request: Request): void {
+  fromKnownAddresses.add(request);
+}
+
 /** Where a request comes from. */
 export function deviceOf(request: Request): Device {
-  return { address: addressOf(request), userAgent: request.headers['user-agent'] };
+  const isKnown = fromKnownAddresses.has(request);
+  return { address: addressOf(request), userAgent: request.headers['user-agent'], isKnown };
 }

@@ -16,8 +16,8 @@ const cost = 40;
 
 /**
  * Hashes and checks passwords, a bounded number at a time: each computation holds 19 MiB and a thread of the pool that
- * files and DNS share, and together they leave a core to the event loop. What finds no place in the queue is answered 503
- * at once, with Retry-After.
+ * files and DNS share, and together they leave a core to the event loop. Addresses that ask seldom go first. What finds no
+ * place in the queue is answered 503 with Retry-After.
  */
 export class PasswordService {
   readonly #turns: FewAtOnce;
@@ -40,15 +40,21 @@ export class PasswordService {
     return this.#inTurn(() => hashPassword(password));
   }
 
-  /** As `verifyPassword`. @throws ServiceUnavailableException when too many wait */
-  verify(password: string, hash: string | undefined): Promise<boolean> {
-    return this.#inTurn(() => verifyPassword(password, hash));
+  /**
+   * As `verifyPassword`.
+   *
+   * @param options whether the account is known at the address of the request, which then goes before others
+   * @throws ServiceUnavailableException when too many wait
+   */
+  verify(password: string, hash: string | undefined, { isKnown = false } = {}): Promise<boolean> {
+    return this.#inTurn(() => verifyPassword(password, hash), isKnown);
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.run(() => {
+  #inTurn<T>(work: () => Promise<T>, isKnown = false): Promise<T> {
+    const charged = () => {
       chargeRequest(cost);
       return work();
-    });
+    };
+    return this.#turns.run(charged, { isKnown });
   }
 }
