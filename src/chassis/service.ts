@@ -17,6 +17,7 @@ import { RecordRoom } from './http/answers/record-room.ts';
 import { StreamShares } from './http/streams/stream-shares.ts';
 import { Closers } from './lifecycle/closers.ts';
 import { Health } from './lifecycle/health.ts';
+import { MemoryGuard } from './lifecycle/memory-guard.ts';
 import type { ShutdownReport } from './lifecycle/shutdown.ts';
 import { StartStoppedError, StartUpError, StartUpReport } from './lifecycle/start-up-report.ts';
 import { ServicePolicies } from './query/policy/service-policies.ts';
@@ -67,8 +68,10 @@ export class Service {
   readonly database: Database;
   readonly container: Container = createContainer();
   readonly rateLimits: RateLimitStore;
+  /** Keeps the process below its memory limit. */
+  readonly memory: MemoryGuard;
   /** The streams of rows under way, by caller. */
-  readonly streams = new StreamShares(rowStreamsIn(memoryLimit()));
+  readonly streams: StreamShares;
   /** Room for the records of answers that are being made. */
   readonly recordRoom: RecordRoom;
   /** The forms with files that come in. */
@@ -113,6 +116,8 @@ export class Service {
       log: this.logger,
     });
     this.errors = new ErrorReports(this.logger, [logReporter(this.logger), this.metrics.errorReporter, ...reporters]);
+    this.memory = new MemoryGuard({ limitBytes: memoryLimit(), logger: this.logger });
+    this.streams = new StreamShares(rowStreamsIn(memoryLimit()), this.memory);
     this.recordRoom = new RecordRoom(recordsIn(memoryLimit()), this.metrics.overload);
     this.database = new Database(this.metrics.database, this.logger);
     this.rateLimits = new RateLimitStore({ logger: this.logger, metrics: this.metrics.overload });

@@ -79,8 +79,10 @@ export async function startUp(service: Service): Promise<Started> {
   limitClients(server, settings, {
     logger,
     metrics: service.metrics.connections,
+    memory: service.memory,
     isProxy: (address) => (app.get('trust proxy fn') as TrustProxy)(address, 0),
   });
+  closers.add('memory guard', service.memory.start());
   timeOutRequests(server, settings.REQUEST_TIMEOUT_MS, {
     inFlight: drain.inFlight,
     production: settings.NODE_ENV === 'production',

@@ -9,6 +9,7 @@ const messages: Readonly<Record<CutReason, string>> = {
   budget: 'connections cut: clients not reading',
   pipelined: 'connections cut: too many pipelined requests',
   displaced: 'connections cut: too many are open',
+  memory: 'connections cut: memory short',
 };
 
 /** Where cut connections are logged and counted. */

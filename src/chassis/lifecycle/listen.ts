@@ -8,8 +8,11 @@ import { closeUnreadConnections, continueWhenRead } from '../http/bodies/request
 import { refuseExpectations, type Turns } from '../http/pipeline/request-pipeline.ts';
 import { canShare, expectFree, listenOptions, shareAccepting } from './accept-sockets.ts';
 import { type ConnectionLimits, type ConnectionWatch, limitConnections } from './connection-limits.ts';
+import { connectionCutter } from './cut-connections.ts';
+import type { MemoryGuard } from './memory-guard.ts';
 import { cutStalledAnswers, type SendLimits } from './stalled-answers.ts';
 import { StartUpError } from './start-up-report.ts';
+import { WaitingConnections } from './waiting-connections.ts';
 
 const lateRequestCheckMs = 1000;
 
@@ -69,10 +72,16 @@ export function createHttpServer(
 /**
  * Bounds what the clients of a server cost it in memory: open connections and unread answers.
  *
- * @param watch where what is refused and cut is told
+ * @param watch where what is refused and cut is told, and the guard of the memory that connections give back
  */
-export function limitClients(server: Server, limits: ServerLimits, watch: ConnectionWatch): void {
-  cutStalledAnswers(server, limitConnections(server, limits, watch), limits, watch);
+export function limitClients(
+  server: Server,
+  limits: ServerLimits,
+  { memory, ...watch }: ConnectionWatch & { memory?: Pick<MemoryGuard, 'add'> },
+): void {
+  const sockets = limitConnections(server, limits, watch);
+  cutStalledAnswers(server, sockets, limits, watch);
+  memory?.add(new WaitingConnections({ sockets, cut: connectionCutter(watch), isProxy: watch.isProxy }));
 }
 
 /** The settings that host and port come from, for the error's message. */

@@ -14,6 +14,8 @@ interface Progress {
   taken: number;
   /** When it last took some, by `performance.now()`. */
   since: number;
+  /** Since when there is something that it has not taken. */
+  unsentSince: number;
 }
 
 type WrittenSocket = Socket & { [stallKey]?: Progress | undefined; _handle?: WriteHandle | null };
@@ -77,9 +79,14 @@ function progressOf(socket: WrittenSocket, now: number): Progress {
   const taken = (socket._handle?.bytesWritten ?? 0) - (socket._handle?.writeQueueSize ?? 0);
   const known = socket[stallKey];
   if (known?.taken === taken) return known;
-  const progress = { taken, since: now };
+  const progress = { taken, since: now, unsentSince: known?.unsentSince ?? now };
   socket[stallKey] = progress;
   return progress;
+}
+
+/** Since when a client has not taken all that is there for it, however it goes on; undefined for one that has. */
+export function unsentSince(socket: WrittenSocket): number | undefined {
+  return socket.writableLength > 0 ? socket[stallKey]?.unsentSince : undefined;
 }
 
 function forget(socket: WrittenSocket): void {

@@ -42,7 +42,8 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
     requestPipeline({ service, observers, masks, headers }),
     onlyAt(probePath, healthRoutes(health)),
     (config.enableCors ?? true) && answerPreflights(settings.CORS_ORIGINS),
-    (config.enableCompression ?? true) && compressResponses({ budgetBytes: budgetIn(memoryLimit()) }),
+    (config.enableCompression ?? true) &&
+      compressResponses({ budgetBytes: budgetIn(memoryLimit()), memory: service.memory }),
     settings.RATE_LIMIT_ENABLED && clientLimit(settings),
     bodyParser({
       limitBytes: settings.BODY_LIMIT_BYTES,

@@ -18,6 +18,8 @@ const windowBits = 16;
 interface CompressionOptions {
   /** Of all responses that are being compressed, in bytes. Default 64 MB. */
   budgetBytes?: number;
+  /** Tells when memory is short, so that responses are sent as they are. Default: it never is. */
+  memory?: { readonly isShort: boolean };
 }
 
 /**
@@ -28,14 +30,16 @@ interface CompressionOptions {
  * A compressor holds the whole body until its client has taken it, which no limit on unsent bytes sees. Responses beyond
  * `budgetBytes` are therefore sent as they are.
  */
-export function compressResponses({ budgetBytes = 67_108_864 }: CompressionOptions = {}): RequestHandler {
+export function compressResponses({ budgetBytes = 67_108_864, memory }: CompressionOptions = {}): RequestHandler {
   const budget = new CompressionBudget(budgetBytes);
   const compress = compression({
     threshold,
     brotli: { params: { [constants.BROTLI_PARAM_LGWIN]: windowBits } },
     // A part of a file is no part of the compressed file.
     filter: (req, res) =>
-      res.statusCode !== 206 && compression.filter(req, res) && (isLeftAlone(res) || hasRoom(budget, res)),
+      res.statusCode !== 206 &&
+      compression.filter(req, res) &&
+      (isLeftAlone(res) || hasRoom(budget, res, memory?.isShort)),
   });
   return function compressResponse(req, res, next) {
     if (req.headers['accept-encoding'] === undefined) {
@@ -56,9 +60,10 @@ function isLeftAlone(res: ServerResponse): boolean {
   return isShort || res.req.method === 'HEAD' || /\bno-transform\b/.test(String(res.getHeader('cache-control')));
 }
 
-function hasRoom(budget: CompressionBudget, res: Response): boolean {
+function hasRoom(budget: CompressionBudget, res: Response, isShort = false): boolean {
   const length = res.getHeader('content-length');
-  if (budget.hold(res, length === undefined ? streamBytes : compressorBytes + copies * Number(length))) return true;
+  if (!isShort && budget.hold(res, length === undefined ? streamBytes : compressorBytes + copies * Number(length)))
+    return true;
   // Caches must not take it for the only form of the response.
   res.vary('Accept-Encoding');
   return false;

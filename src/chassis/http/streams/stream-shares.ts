@@ -15,9 +15,15 @@ export class StreamShares {
   readonly #mostRows: number;
   #rows = 0;
 
-  /** @param mostRows streams of rows at once, of all callers: each holds the rows that its source has read */
-  constructor(mostRows: number) {
+  readonly #memory: { readonly isShort: boolean } | undefined;
+
+  /**
+   * @param mostRows streams of rows at once, of all callers: each holds the rows that its source has read
+   * @param memory tells when it is short, so that no stream of rows begins
+   */
+  constructor(mostRows: number, memory?: { readonly isShort: boolean }) {
     this.#mostRows = mostRows;
+    this.#memory = memory;
   }
 
   /**
@@ -26,13 +32,13 @@ export class StreamShares {
    * @param context of its request
    * @param most of one caller at once
    * @returns ends the count
-   * @throws TooManyRequestsException beyond that, and beyond a quarter of all for one address; ServiceUnavailableException beyond all
+   * @throws TooManyRequestsException beyond that, and beyond a quarter of all for one address; ServiceUnavailableException beyond all, and while memory is short
    */
   enterRows(context: RequestContext | undefined, most: number): () => void {
     const address = `rows of ${clientKey(context?.ipAddress)}`;
     const leaveAddress = this.enter(address, Math.max(most, Math.ceil(this.#mostRows * shareOfAddress)));
     try {
-      if (this.#rows >= this.#mostRows) {
+      if (this.#rows >= this.#mostRows || this.#memory?.isShort) {
         throw new ServiceUnavailableException(
           'Too many streams are under way; try again in a moment',
           undefined,

@@ -1,0 +1,119 @@
+import type { Logger } from '../telemetry/logger.ts';
+import { collectGarbage, privateMemory } from './private-memory.ts';
+
+const lookMs = 100;
+const remindMs = 10_000;
+/** The shares of the limit from which on connections are watched, memory is short, and while something can be given up no rest is taken; a tenth of the limit fills within a second. */
+const watchedFrom = 0.6;
+const shortFrom = 0.7;
+const criticalFrom = 0.8;
+/** What is freed is given back to the system a moment later. */
+const settleMs = 100;
+const relievedMs = 300;
+/** Between collections that were enough, or where nothing is left to give up: at least this, and so many times what one took. */
+const leastRestMs = 1000;
+const restOfCollections = 20;
+
+/** What gives memory back when it is short. */
+export interface MemoryRelief {
+  /** Learns what could be given back; called ten times a second once memory begins to be short. */
+  watch(): void;
+  /** Gives some back. @returns how much was given up, in whatever unit */
+  relieve(): number;
+}
+
+/** What a guard watches, by default this process. */
+interface GuardOptions {
+  /** What the process may take, in bytes. */
+  limitBytes: number;
+  logger: Pick<Logger, 'warn'>;
+  held?: () => number;
+  collect?: () => void;
+}
+
+/**
+ * Keeps the process below its memory limit whatever combination of clients fills it: each budget is a share of the limit,
+ * and all of them together are more than all of it. It looks at the memory that the process really has, ten times a second.
+ * From seven tenths of the limit on it has garbage collected; if that is not enough, it gives up what waits for clients,
+ * and says so by `isShort`, so that nothing long is begun.
+ */
+export class MemoryGuard {
+  readonly #limit: number;
+  readonly #logger: GuardOptions['logger'];
+  readonly #held: () => number;
+  readonly #collect: () => void;
+  readonly #reliefs: MemoryRelief[] = [];
+  #isShort = false;
+  #hasCollected = false;
+  /** Whether there was something to give up the last time. */
+  #hasMore = true;
+  #collectionMs = 0;
+  #restsUntil = 0;
+  #givenUp = 0;
+  #remindedAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ limitBytes, logger, held = privateMemory, collect = collectGarbage }: GuardOptions) {
+    this.#limit = limitBytes;
+    this.#logger = logger;
+    this.#held = held;
+    this.#collect = collect;
+  }
+
+  /** Whether memory is short: no answer that takes long or much should begin. */
+  get isShort(): boolean {
+    return this.#isShort;
+  }
+
+  /** Has something give memory back when it is short. */
+  add(relief: MemoryRelief): void {
+    this.#reliefs.push(relief);
+  }
+
+  /** Looks ten times a second. @returns ends it */
+  start(): () => void {
+    const timer = setInterval(() => this.look(), lookMs).unref();
+    return () => clearInterval(timer);
+  }
+
+  /** Looks once, and does one thing about it: has garbage collected or, where that was not enough, gives up. */
+  look(): void {
+    const share = this.#held() / this.#limit;
+    if (share < watchedFrom) this.#isShort = false;
+    else for (const relief of this.#reliefs) relief.watch();
+    const now = performance.now();
+    if (share < shortFrom) {
+      if (this.#hasCollected) this.#restsUntil = now + this.#restMs;
+      this.#hasCollected = false;
+      this.#hasMore = true;
+    } else if (now >= this.#restsUntil || (share >= criticalFrom && this.#hasMore)) {
+      if (this.#hasCollected) this.#relieve(share, now);
+      else this.#collectGarbage(now);
+    }
+  }
+
+  get #restMs(): number {
+    return Math.max(leastRestMs, this.#collectionMs * restOfCollections);
+  }
+
+  #collectGarbage(now: number): void {
+    this.#collect();
+    const collectedAt = performance.now();
+    this.#collectionMs = collectedAt - now;
+    this.#hasCollected = true;
+    this.#restsUntil = collectedAt + settleMs;
+  }
+
+  #relieve(share: number, now: number): void {
+    this.#isShort = true;
+    this.#hasCollected = false;
+    const before = this.#givenUp;
+    for (const relief of this.#reliefs) this.#givenUp += relief.relieve();
+    this.#hasMore = this.#givenUp > before;
+    this.#restsUntil = now + (this.#hasMore ? relievedMs : this.#restMs);
+    if (now - this.#remindedAt < remindMs) return;
+    const heldBytes = Math.round(share * this.#limit);
+    this.#logger.warn({ heldBytes, limitBytes: this.#limit, cut: this.#givenUp }, 'memory short: waiting clients cut');
+    this.#remindedAt = now;
+    this.#givenUp = 0;
+  }
+}

@@ -1,0 +1,82 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { MemoryGuard } from '../../../src/chassis/lifecycle/memory-guard.ts';
+import { collectGarbage, privateMemory } from '../../../src/chassis/lifecycle/private-memory.ts';
+import { memoryLog } from '../http/bare-app.ts';
+
+const mib = 1_048_576;
+
+/** A process of so much memory, part of which is garbage, and clients that hold some each until they are cut. */
+function process({ held, garbage = 0, clients = 0 }: { held: number; garbage?: number; clients?: number }) {
+  const { logger, lines } = memoryLog();
+  const state = { held, garbage, clients, collections: 0 };
+  const guard = new MemoryGuard({
+    limitBytes: 256 * mib,
+    logger,
+    held: () => (state.held + state.garbage + state.clients) * mib,
+    collect: () => {
+      state.collections += 1;
+      state.garbage = 0;
+    },
+  });
+  guard.add({
+    watch: () => undefined,
+    relieve: () => {
+      const cut = Math.ceil(state.clients / 2);
+      state.clients -= cut;
+      return cut;
+    },
+  });
+  /** Looks as often as it does in so many milliseconds. */
+  async function looks(ms: number): Promise<void> {
+    const stop = guard.start();
+    await wait(ms);
+    stop();
+  }
+  return { guard, state, looks, lines };
+}
+
+describe('the guard of the memory limit', () => {
+  it('does nothing below seven tenths of the limit', async () => {
+    const { guard, state, looks } = process({ held: 160, garbage: 10, clients: 4 });
+    await looks(350);
+    expect(state).toMatchObject({ collections: 0, clients: 4 });
+    expect(guard.isShort).toBe(false);
+  });
+
+  it('cuts nobody where garbage was what filled the memory, and collects no more often than it must', async () => {
+    const { guard, state, looks } = process({ held: 100, garbage: 110, clients: 10 });
+    await looks(550);
+    expect(state).toEqual({ held: 100, garbage: 0, clients: 10, collections: 1 });
+    expect(guard.isShort).toBe(false);
+  });
+
+  it('cuts halves of what waits for clients until memory is enough, and then begins long answers again', async () => {
+    const { guard, state, looks, lines } = process({ held: 60, clients: 160 });
+    await looks(1500);
+    expect(state.clients).toBe(80);
+    expect(guard.isShort).toBe(false);
+    expect(lines.filter(({ msg }) => msg === 'memory short: waiting clients cut')).toHaveLength(1);
+  });
+
+  it('stays short while there is too little, though nobody is left to be cut, and does not collect all the time', async () => {
+    const { guard, state, looks } = process({ held: 210 });
+    await looks(900);
+    expect(guard.isShort).toBe(true);
+    expect(state.collections).toBeLessThan(4);
+  });
+});
+
+describe('the memory of this process', () => {
+  it('is seen as it grows, and as a collection gives it back', () => {
+    collectGarbage();
+    const before = privateMemory();
+    let kept: Buffer[] = Array.from({ length: 8 }, () => Buffer.alloc(8 * mib, 1));
+    const full = privateMemory();
+    expect(full - before).toBeGreaterThan(50 * mib);
+    kept = kept.slice(8);
+    collectGarbage();
+    expect(full - privateMemory()).toBeGreaterThan(40 * mib);
+    expect(kept).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
+import { createHttpServer, limitClients } from '../../../src/chassis/lifecycle/listen.ts';
+import type { MemoryRelief } from '../../../src/chassis/lifecycle/memory-guard.ts';
+import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
+import { memoryLog } from '../http/bare-app.ts';
+import { listening } from '../http/listening.ts';
+
+const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
+const limits = {
+  HTTP_SEND_TIMEOUT_MS: 60_000,
+  HTTP_SEND_BUDGET_BYTES: 1e9,
+  HTTP_MAX_CONNECTIONS: 1000,
+  HTTP_MAX_CONNECTIONS_PER_ADDRESS: 1000,
+};
+const patienceMs = 1500;
+const large = Buffer.alloc(12_000_000, 'a');
+
+const requests = {
+  'reads no answer': 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n',
+  'sends no more of its body': 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nx',
+  'sends no more of its headers': 'GET / HTTP/1.1\r\nHost: a\r\nX: x',
+  'asks nothing': '',
+  'waits for its answer': 'GET /never HTTP/1.1\r\nHost: a\r\n\r\n',
+};
+
+async function serve(isProxy = false) {
+  const { logger } = memoryLog();
+  const reliefs: MemoryRelief[] = [];
+  const server = createHttpServer(
+    (req, res) => {
+      if (req.url === '/large') res.end(large);
+    },
+    times,
+    { headers: noAnswerHeaders, logger },
+  );
+  const metrics = new ConnectionMetrics();
+  const memory = { add: (relief: MemoryRelief) => void reliefs.push(relief) };
+  limitClients(server, limits, { logger, metrics, isProxy: () => isProxy, memory });
+  const address = await listening(server);
+  onTestFinished(() => address[Symbol.asyncDispose]());
+  const [relief] = reliefs;
+  if (!relief) throw new Error('Expected connections to give memory back, found none that do');
+  return { port: address.port, relief };
+}
+
+async function clients(port: number, text: string, count: number): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  for (const socket of sockets) socket.pause().write(text);
+  return sockets;
+}
+
+/** How many are cut after all were watched for as long as the service is patient. */
+async function cutOf(relief: MemoryRelief): Promise<number> {
+  await wait(500);
+  relief.watch();
+  const early = relief.relieve();
+  await wait(patienceMs);
+  return early === 0 ? relief.relieve() : Number.NaN;
+}
+
+describe('while memory is short, of connections', () => {
+  it.each([
+    ['reads no answer', 2],
+    ['sends no more of its body', 2],
+    ['sends no more of its headers', 2],
+    ['asks nothing', 2],
+    ['waits for its answer', 0],
+  ] as const)(
+    'whose client %s for a second half are cut or, where it waits itself, none: %d of 4',
+    async (what, cut) => {
+      const { port, relief } = await serve();
+      await clients(port, requests[what], 4);
+      expect(await cutOf(relief)).toBe(cut);
+    },
+  );
+
+  it('those of a proxy stay where nothing is asked, and are cut like others where it reads no answer', async () => {
+    const { port, relief } = await serve(true);
+    await clients(port, requests['asks nothing'], 4);
+    await clients(port, requests['reads no answer'], 4);
+    expect(await cutOf(relief)).toBe(2);
+  });
+});
