@@ -53,6 +53,9 @@ export function createService(config: AppConfig, options: ServiceOptions): Servi
   return new Service(config, options);
 }
 
+/** Of all connections, what streams of events may have, so that some are left for requests. */
+const shareOfEvents = 0.5;
+
 /** A service and everything that belongs to it. */
 export class Service {
   readonly config: AppConfig;
@@ -70,7 +73,7 @@ export class Service {
   readonly rateLimits: RateLimitStore;
   /** Keeps the process below its memory limit. */
   readonly memory: MemoryGuard;
-  /** The streams of rows under way, by caller. */
+  /** The streams of rows and of events under way. */
   readonly streams: StreamShares;
   /** Room for the records of answers that are being made. */
   readonly recordRoom: RecordRoom;
@@ -117,7 +120,8 @@ export class Service {
     });
     this.errors = new ErrorReports(this.logger, [logReporter(this.logger), this.metrics.errorReporter, ...reporters]);
     this.memory = new MemoryGuard({ limitBytes: memoryLimit(), logger: this.logger });
-    this.streams = new StreamShares(rowStreamsIn(memoryLimit()), this.memory);
+    const events = Math.ceil(settings.HTTP_MAX_CONNECTIONS * shareOfEvents);
+    this.streams = new StreamShares({ rows: rowStreamsIn(memoryLimit()), events }, this.memory);
     this.recordRoom = new RecordRoom(recordsIn(memoryLimit()), this.metrics.overload);
     this.database = new Database(this.metrics.database, this.logger);
     this.rateLimits = new RateLimitStore({ logger: this.logger, metrics: this.metrics.overload });

@@ -1,6 +1,8 @@
 import { get, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { StreamShares } from '../../src/chassis/http/streams/stream-shares.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
 
 const modulesDirectory = join(import.meta.dirname, '../fixtures/modules-streaming');
@@ -13,9 +15,9 @@ const boot = (env: Record<string, string> = {}) =>
 const app = await boot();
 
 /** An answer of which nothing is read before the test asks for it. */
-function open(path: string, to = app): Promise<IncomingMessage> {
+function open(path: string, to = app, localAddress = '127.0.0.1'): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    get(`${to.url}${path}`, { agent: false }, (res) => resolve(res.pause())).on('error', reject);
+    get(`${to.url}${path}`, { agent: false, localAddress }, (res) => resolve(res.pause())).on('error', reject);
   });
 }
 
@@ -98,6 +100,44 @@ describe('a stream of rows', () => {
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(3);
     for (const text of await Promise.all(streams)) expect(text.length).toBeGreaterThan(400_000);
+  });
+});
+
+describe('a service with as many streams as it takes', () => {
+  const full = async () => {
+    const other = await boot();
+    Object.assign(other.service, { streams: new StreamShares({ rows: 3, events: 3 }) });
+    return other;
+  };
+
+  it('cuts one of rows, of the address with the most, for one of an address with fewer', async () => {
+    const other = await full();
+    const rows = '/rows.ndjson?count=1000000';
+    const streams: IncomingMessage[] = [];
+    for (let count = 0; count < 3; count += 1) streams.push(await open(rows, other, '127.0.0.2'));
+    expect((await other.get('/rows.ndjson', { count: 2 })).status).toBe(200);
+    const ends = streams.map((stream) => text(stream).catch(() => 'cut'));
+    expect(await Promise.race(ends)).toBe('cut');
+    const second = await open(rows, other, '127.0.0.3');
+    const refused = await open(rows, other, '127.0.0.3');
+    expect([second.statusCode, refused.statusCode]).toEqual([200, 503]);
+    for (const stream of [...streams, second, refused]) stream.destroy();
+    const { text: told } = await other.service.metrics.text();
+    expect(told).toContain('http_connections_cut_total{reason="displaced"} 1');
+  });
+
+  it('ends the oldest of events, of the address with the most, for one of an address with fewer', async () => {
+    const other = await full();
+    const streams: IncomingMessage[] = [];
+    for (let count = 0; count < 3; count += 1) streams.push(await open('/events', other, '127.0.0.2'));
+    const oldest = text(streams[0] as IncomingMessage);
+    const next = await open('/events', other, '127.0.0.3');
+    expect(await oldest).toContain('id: 1');
+    const second = await open('/events', other, '127.0.0.4');
+    expect([next.statusCode, second.statusCode]).toEqual([200, 200]);
+    await other.get('/events').expectError(503, /^Too many streams are under way/);
+    for (const stream of [...streams, next, second]) stream.destroy();
+    await other.post('/next');
   });
 });
 

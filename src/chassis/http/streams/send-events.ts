@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import { currentService } from '../../context/current-service.ts';
-import { callerKey, getRequestContext, recheckCaller } from '../../context/request-context.ts';
+import { getRequestContext, recheckCaller } from '../../context/request-context.ts';
 import { dropBody } from '../bodies/kept-bodies.ts';
 import { eventText, type ServerEvent } from './event-text.ts';
 
@@ -25,11 +25,12 @@ export function lastEventId(req: Request): string | undefined {
 
 /**
  * Answers with events as they come, until their source ends, the client goes away, the guards of the route would not let
- * the caller in any more, or the service begins to drain: the client then connects again, to another replica, with
- * `Last-Event-ID`. The source ends (its `finally` runs) with it. A client that reads slowly has the source wait.
+ * the caller in any more, all places are taken and a caller with fewer wants one, or the service begins to drain: the client
+ * then connects again, to another replica, with `Last-Event-ID`. The source ends (its `finally` runs) with it. A client that reads slowly has the source wait.
  *
  * @throws what `events` raises before the first one and within a second, such as for a record that the caller may not see;
- * later it cuts the connection. TooManyRequestsException for a caller with `perCaller` streams of events open
+ * later it cuts the connection. TooManyRequestsException for a caller with `perCaller` streams of events open;
+ * ServiceUnavailableException where half of all connections have one and none gives way
  */
 export async function sendEvents(
   res: Response,
@@ -37,23 +38,25 @@ export async function sendEvents(
   { heartbeatMs = 15_000, retryMs = 2_000, perCaller = 50 }: EventsOptions = {},
 ): Promise<void> {
   const context = getRequestContext();
-  const leave = currentService().streams.enter(`events of ${callerKey(context)}`, perCaller);
-  if (context) context.isStreaming = true;
-  dropBody(res.req);
+  const { streams, stopping } = currentService();
+  const end = new StreamEnd(res, stopping);
   try {
-    await sendUntilEnd(res, events, { heartbeatMs, retryMs });
+    const leave = streams.enterEvents(context, perCaller, { cut: end.reach, pace: () => Number.POSITIVE_INFINITY });
+    if (context) context.isStreaming = true;
+    dropBody(res.req);
+    await sendUntilEnd(res, events, end, { heartbeatMs, retryMs }).finally(leave);
   } finally {
-    leave();
+    end.stop();
   }
 }
 
 async function sendUntilEnd(
   res: Response,
   events: AsyncIterable<ServerEvent>,
+  end: StreamEnd,
   { heartbeatMs, retryMs }: Required<Pick<EventsOptions, 'heartbeatMs' | 'retryMs'>>,
 ): Promise<void> {
   const source = events[Symbol.asyncIterator]();
-  const end = new StreamEnd(res, currentService().stopping);
   let heartbeat: NodeJS.Timeout | undefined;
   try {
     let coming = source.next();
@@ -68,7 +71,6 @@ async function sendUntilEnd(
     }
   } finally {
     clearInterval(heartbeat);
-    end.stop();
     // One that waits for its next event hears of the end when that comes.
     void Promise.resolve(source.return?.()).catch(() => undefined);
   }

@@ -6,6 +6,8 @@ import { contentDisposition } from '../answers/content-disposition.ts';
 import { dropBody } from '../bodies/kept-bodies.ts';
 import { type Columns, CsvLines } from './csv-lines.ts';
 import { loopShare } from './loop-share.ts';
+import { ClientPace } from './stream-places.ts';
+import { tooManyStreams } from './stream-shares.ts';
 
 /** How rows are sent. */
 export interface StreamOptions<Row> {
@@ -39,7 +41,8 @@ const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' }
  *
  * @param rows such as `each()` of a repository, or a generator of one's own
  * @throws what `rows` raises; TooManyRequestsException for a caller with `perCaller` streams under way, or an address with a
- * quarter of all that the memory is enough for; ServiceUnavailableException where those are under way
+ * quarter of all that the memory is enough for; ServiceUnavailableException where those are under way and none gives way, and
+ * for one that has to give way itself
  */
 export async function sendStream<Row extends object>(
   res: Response,
@@ -47,11 +50,20 @@ export async function sendStream<Row extends object>(
   { format, columns, filename, perCaller = 20, recheckMs = 15_000 }: StreamOptions<Row>,
 ): Promise<void> {
   const context = getRequestContext();
-  const leave = currentService().streams.enterRows(context, perCaller);
+  const { streams, metrics } = currentService();
+  const displaced = new AbortController();
+  const pace = new ClientPace();
+  const cut = () => {
+    metrics.connections.cut('displaced');
+    displaced.abort(tooManyStreams());
+  };
+  const leave = streams.enterRows(context, perCaller, { cut, pace: () => pace.perSecond });
   if (context) context.isStreaming = true;
   dropBody(res.req);
   try {
-    await sendRows(res, rows, { format, columns, filename, recheckMs });
+    await sendRows(res, rows, { format, columns, filename, recheckMs, pace, signal: displaced.signal });
+  } catch (error) {
+    throw displaced.signal.aborted ? displaced.signal.reason : error;
   } finally {
     leave();
   }
@@ -61,18 +73,23 @@ interface RowsOptions<Row> extends Pick<StreamOptions<Row>, 'format'> {
   columns: Columns<Row> | undefined;
   filename: string | undefined;
   recheckMs: number;
+  pace: ClientPace;
+  /** Aborted where the stream has to give way. */
+  signal: AbortSignal;
 }
 
 async function sendRows<Row extends object>(
   res: Response,
   rows: AsyncIterable<Row> | Iterable<Row>,
-  { format, columns, filename, recheckMs }: RowsOptions<Row>,
+  { format, columns, filename, recheckMs, pace, signal }: RowsOptions<Row>,
 ): Promise<void> {
   const pieces = piecesOf(linesOf(rows, format, columns), recheckMs);
   const first = await pieces.next();
+  if (signal.aborted) await pieces.return();
+  signal.throwIfAborted();
   res.setHeader('Content-Type', types[format]);
   if (filename !== undefined) res.setHeader('Content-Disposition', contentDisposition(filename));
-  await pipeline(afterFirst(first, pieces), res);
+  await pipeline(paced(afterFirst(first, pieces), pace), res, { signal });
 }
 
 async function* linesOf<Row extends object>(
@@ -114,6 +131,18 @@ async function* piecesOf(lines: AsyncIterable<string>, recheckMs: number): Async
     checkedAt = performance.now();
   }
   if (piece !== '') yield piece;
+}
+
+/** The pieces, of which it is known how fast the client takes them. */
+async function* paced(
+  pieces: AsyncGenerator<string, void, undefined>,
+  pace: ClientPace,
+): AsyncGenerator<string, void, undefined> {
+  for await (const piece of pieces) {
+    pace.handed();
+    yield piece;
+    pace.took(piece);
+  }
 }
 
 /** The pieces, of which the first has been asked for already. */

@@ -1,9 +1,18 @@
 import { callerKey, clientKey, type RequestContext } from '../../context/request-context.ts';
 import { ServiceUnavailableException, TooManyRequestsException } from '../../errors/exceptions.ts';
+import { type PlacedStream, StreamPlaces } from './stream-places.ts';
 
 /** What one address may have of all streams of rows: it may have many accounts. */
 const shareOfAddress = 0.25;
 const retry = { headers: { 'Retry-After': '1' }, stack: false };
+
+/** How many streams of all callers may be under way at once. */
+interface StreamLimits {
+  /** Of rows: each holds the rows that its source has read. */
+  rows: number;
+  /** Of events: each holds a connection. */
+  events: number;
+}
 
 /**
  * How many streams each caller has under way. One of rows costs more than a thousand requests, one of events holds its
@@ -11,19 +20,18 @@ const retry = { headers: { 'Retry-After': '1' }, stack: false };
  * leave others no time or no connection.
  */
 export class StreamShares {
-  readonly #open = new Map<string, number>();
-  readonly #mostRows: number;
-  #rows = 0;
-
+  readonly #callers = new Map<string, number>();
+  readonly #rows: StreamPlaces;
+  readonly #events: StreamPlaces;
+  readonly #mostRowsOfAddress: number;
   readonly #memory: { readonly isShort: boolean } | undefined;
 
-  /**
-   * @param mostRows streams of rows at once, of all callers: each holds the rows that its source has read
-   * @param memory tells when it is short, so that no stream of rows begins
-   */
-  constructor(mostRows: number, memory?: { readonly isShort: boolean }) {
-    this.#mostRows = mostRows;
+  /** @param memory tells when it is short, so that no stream of rows begins */
+  constructor({ rows, events }: StreamLimits, memory?: { readonly isShort: boolean }) {
     this.#memory = memory;
+    this.#rows = new StreamPlaces(rows);
+    this.#events = new StreamPlaces(events);
+    this.#mostRowsOfAddress = Math.ceil(rows * shareOfAddress);
   }
 
   /**
@@ -32,42 +40,36 @@ export class StreamShares {
    * @param context of its request
    * @param most of one caller at once
    * @returns ends the count
-   * @throws TooManyRequestsException beyond that, and beyond a quarter of all for one address; ServiceUnavailableException beyond all, and while memory is short
+   * @throws TooManyRequestsException beyond that, and beyond a quarter of all for one address; ServiceUnavailableException
+   * where all are taken and none gives way, and while memory is short
    */
-  enterRows(context: RequestContext | undefined, most: number): () => void {
-    const address = `rows of ${clientKey(context?.ipAddress)}`;
-    const leaveAddress = this.enter(address, Math.max(most, Math.ceil(this.#mostRows * shareOfAddress)));
-    try {
-      if (this.#rows >= this.#mostRows || this.#memory?.isShort) {
-        throw new ServiceUnavailableException(
-          'Too many streams are under way; try again in a moment',
-          undefined,
-          retry,
-        );
-      }
-      const leaveCaller = this.enter(callerKey(context), most);
-      this.#rows += 1;
-      return () => {
-        this.#rows -= 1;
-        leaveCaller();
-        leaveAddress();
-      };
-    } catch (error) {
-      leaveAddress();
-      throw error;
-    }
+  enterRows(context: RequestContext | undefined, most: number, stream: PlacedStream): () => void {
+    const address = clientKey(context?.ipAddress);
+    if (this.#memory?.isShort) throw tooManyStreams();
+    return allOf(
+      () => this.#enter(`rows of address ${address}`, Math.max(most, this.#mostRowsOfAddress)),
+      () => this.#enter(`rows of ${callerKey(context)}`, most),
+      () => placeOf(this.#rows, address, stream),
+    );
   }
 
   /**
-   * Counts a stream.
+   * Counts a stream of events.
    *
-   * @param caller whose streams of one kind count together
+   * @param context of its request
    * @param most of one caller at once
    * @returns ends the count
-   * @throws TooManyRequestsException beyond that
+   * @throws TooManyRequestsException beyond that; ServiceUnavailableException where all are taken and none gives way
    */
-  enter(caller: string, most: number): () => void {
-    const before = this.#open.get(caller) ?? 0;
+  enterEvents(context: RequestContext | undefined, most: number, stream: PlacedStream): () => void {
+    return allOf(
+      () => this.#enter(`events of ${callerKey(context)}`, most),
+      () => placeOf(this.#events, clientKey(context?.ipAddress), stream),
+    );
+  }
+
+  #enter(caller: string, most: number): () => void {
+    const before = this.#callers.get(caller) ?? 0;
     if (before >= most) {
       throw new TooManyRequestsException(
         `${most} streams of yours are under way; try again after one of them`,
@@ -75,11 +77,37 @@ export class StreamShares {
         retry,
       );
     }
-    this.#open.set(caller, before + 1);
+    this.#callers.set(caller, before + 1);
     return () => {
-      const left = (this.#open.get(caller) ?? 1) - 1;
-      if (left === 0) this.#open.delete(caller);
-      else this.#open.set(caller, left);
+      const left = (this.#callers.get(caller) ?? 1) - 1;
+      if (left === 0) this.#callers.delete(caller);
+      else this.#callers.set(caller, left);
     };
+  }
+}
+
+/** That all places of streams are taken. */
+export function tooManyStreams(): ServiceUnavailableException {
+  return new ServiceUnavailableException('Too many streams are under way; try again in a moment', undefined, retry);
+}
+
+function placeOf(places: StreamPlaces, address: string, stream: PlacedStream): () => void {
+  const leave = places.enter(address, stream);
+  if (leave === undefined) throw tooManyStreams();
+  return leave;
+}
+
+/** Enters all or none. */
+function allOf(...steps: readonly (() => () => void)[]): () => void {
+  const left: (() => void)[] = [];
+  const leave = () => {
+    for (const end of left) end();
+  };
+  try {
+    for (const enter of steps) left.push(enter());
+    return leave;
+  } catch (error) {
+    leave();
+    throw error;
   }
 }
