@@ -30,6 +30,8 @@ interface Verified<T> {
   readonly until: number;
 }
 
+/** The form of a signed token (RFC 7515, 7.1): a decoder takes padding and other characters too, which make one token many. */
+const compact = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 /** How many tokens are remembered; each takes about 1 KB. */
 const mostRemembered = 2_000;
 
@@ -62,6 +64,7 @@ export class TokenVerifier<T> {
 
   /** What was made of a token that holds. @throws UnauthorizedException, the same one for every cause */
   async verify(token: string): Promise<NonNullable<T>> {
+    if (!compact.test(token)) throw invalidToken('expected three parts of base64url without padding');
     const version = this.#keys.version();
     if (version !== this.#version) this.#remembered.clear();
     this.#version = version;

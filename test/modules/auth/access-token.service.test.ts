@@ -98,6 +98,7 @@ describe('AccessTokenService', () => {
           await service.issue({ userId: 'someone', role: 'user', sessionId: 'a session', tenantId: 'a tenant' }),
         ),
     ],
+    ['has padding', async () => `${await forged()}=`],
     ['is none', async () => 'x.y.z'],
     ['is empty', async () => ''],
   ])('refuses a token that %s', async (_case, make) => {
