@@ -91,9 +91,7 @@ function chargeClients(
     throw new ServiceUnavailableException(
       'Requests that take long are under way; try again in a moment, or ask for less',
       undefined,
-      {
-        headers: { 'Retry-After': '1' },
-      },
+      { headers: { 'Retry-After': '1' }, stack: false },
     );
   };
   return { opened: (context) => context.onCharge?.(charge) };

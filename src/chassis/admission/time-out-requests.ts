@@ -48,7 +48,10 @@ export function timeOutRequests(server: Server, timeoutMs: number, options: Time
 }
 
 function giveUp(res: Response, timeoutMs: number, { production, logger }: TimeOutOptions): void {
-  const exception = new ServiceUnavailableException(reason, undefined, { headers: { 'Retry-After': '1' } });
+  const exception = new ServiceUnavailableException(reason, undefined, {
+    headers: { 'Retry-After': '1' },
+    stack: false,
+  });
   const context = requestContextOf(res.req);
   const { requestId, traceId, method, url, route } = context;
   logger.error({ requestId, traceId, method, url, route, timeoutMs }, reason);
