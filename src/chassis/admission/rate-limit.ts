@@ -45,11 +45,14 @@ export interface RateLimitPolicy extends Quota {
    * of the request; undefined is not limited. Default `address`.
    */
   by?: 'address' | 'user' | ((request: Request) => string | undefined);
+  /** Whether answers tell the quota; false where what is left of it would tell a client of others. Default true. */
+  headers?: boolean;
 }
 
 /**
  * A step that limits what each client sends within a window. It raises TooManyRequestsException beyond that, with
- * `Retry-After`. Every answer carries `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers, 11).
+ * `Retry-After`. Every answer carries `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers, 11), unless
+ * `headers` is false.
  * A request takes one point, and one more for each 100 units of its cost beyond the first (see `chargeRequest`), as soon
  * as that is known; at most all that there are. Counted in memory, or by all replicas together with REDIS_URL. Lets all
  * pass while RATE_LIMIT_ENABLED is false. To be called where routes are defined, not at import.
@@ -95,24 +98,30 @@ class LimitedRequests {
   readonly #counter: QuotaCounter;
   readonly #metrics: LimitMetrics;
   readonly #rule: string;
+  readonly #isTold: boolean;
 
-  constructor(quota: Quota, counter: QuotaCounter, metrics: LimitMetrics) {
+  constructor(quota: Quota & Pick<RateLimitPolicy, 'headers'>, counter: QuotaCounter, metrics: LimitMetrics) {
     this.#quota = quota;
     this.#counter = counter;
     this.#metrics = metrics;
+    this.#isTold = quota.headers ?? true;
     this.#rule = `"${quota.name}";q=${quota.points};w=${quota.seconds}`;
   }
 
   /** Begins with what is left after the first point; gives the refusal where there was none. */
   begin(req: Request, res: Response, key: string, left: Left): TooManyRequestsException | undefined {
+    if (this.#isTold) this.#tell(res, left);
+    if (left.used > this.#quota.points) return this.#refusal(left);
+    requestContextOf(req).onCharge?.(this.#bill(res, key, left));
+    return undefined;
+  }
+
+  #tell(res: Response, left: Left): void {
     const rules = res.getHeader('RateLimit-Policy');
     const state = this.#state(left);
     res.setHeader('RateLimit-Policy', rules === undefined ? this.#rule : `${rules}, ${this.#rule}`);
     // A route with several quotas tells them all, as lists (RFC 9651).
     res.setHeader('RateLimit', rules === undefined ? state : `${res.getHeader('RateLimit')}, ${state}`);
-    if (left.used > this.#quota.points) return this.#refusal(left);
-    requestContextOf(req).onCharge?.(this.#bill(res, key, left));
-    return undefined;
   }
 
   /** Takes the rest of what a request costs, and raises the refusal where there is less left. */
@@ -133,7 +142,7 @@ class LimitedRequests {
       taken += missing;
       const now = { used: left.used + missing, resetMs: left.resetMs };
       // That of a stream has gone.
-      if (!res.headersSent)
+      if (this.#isTold && !res.headersSent)
         res.setHeader('RateLimit', String(res.getHeader('RateLimit')).replace(this.#state(told), this.#state(now)));
       told = now;
     };

@@ -58,6 +58,8 @@ export default defineRoutes(({ authController, sessionService, auth, settings })
     name: 'login-everywhere',
     points: settings.AUTH_LOGINS_PER_ACCOUNT_AND_HOUR,
     seconds: 3600,
+    // What is left would tell strangers how often others tried an account, and whether it is known at their address.
+    headers: false,
     by: (request) => (deviceOf(request).isKnown ? addressAndAccount(request) : parseBody(login, request.body).email),
   });
 

@@ -101,6 +101,18 @@ describe('rateLimit', () => {
     expect([(await get('1.1.1.1', 'a')).status, (await get('1.1.1.2', 'a')).status]).toEqual([200, 429]);
   });
 
+  it('tells nothing of a limit without headers but that it is reached', async () => {
+    const get = limited(
+      { name: 'api', points: 9, seconds: 10 },
+      { name: 'quiet', points: 1, seconds: 60, headers: false },
+    );
+    for (const [index, status] of [200, 429].entries()) {
+      const answered = await get();
+      expect([answered.status, answered.headers['ratelimit-policy']]).toEqual([status, '"api";q=9;w=10']);
+      expect(answered.headers['ratelimit']).toMatch(new RegExp(`^"api";r=${8 - index};t=\\d+$`));
+    }
+  });
+
   it('tells several limits of one route as lists', async () => {
     const get = limited({ name: 'api', points: 9, seconds: 10 }, { name: 'login', points: 2, seconds: 60 });
     const { headers } = await get();

@@ -66,6 +66,18 @@ describe('the limit of logins to one account from all addresses', () => {
     expect((await post('/auth/login', '2001:db8:1:2::ffff', owner)).status).toBe(200);
   });
 
+  it('tells a stranger nothing of the tries of others, or of whether an address is known', async () => {
+    const home = '2001:db8:1:3::1';
+    await post('/auth/login', home, { email: 'admin@example.com', password: 'slipway-demo-password' }).expectData();
+    const quotas = [];
+    for (const from of [home, '203.0.113.90']) {
+      const { headers } = await login(from, 'admin@example.com');
+      quotas.push(headers['ratelimit-policy']);
+    }
+    expect(quotas).toEqual(Array(2).fill(expect.not.stringContaining('everywhere')));
+    expect(quotas).toEqual(Array(2).fill(expect.stringContaining('"login-account"')));
+  });
+
   it('counts an account that is not there like any other', async () => {
     const answers: number[] = [];
     for (let index = 0; index < 6; index += 1) {
