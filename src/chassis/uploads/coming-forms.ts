@@ -1,14 +1,29 @@
 /** The rest of the places is for forms that have given way and end. */
 const readShare = 0.75;
+/** What a form that has just come counts as: this many bytes in its first second. */
+const headStartBytes = 16_384;
+const firstSecondMs = 1000;
+
+/** A form that comes in. */
+export interface ComingForm {
+  /** The address that sends it, as `clientKey` gives it. */
+  readonly client: string;
+  /** How much of it has come, in bytes. */
+  readonly received: () => number;
+  /** Is called when the form has to make room for another. */
+  readonly giveWay: () => void;
+}
 
 /**
- * Bounds how many forms come in at the same time. Beyond three quarters of the places the oldest gives way to a new one:
- * honest clients finish soon. It keeps its place until it has ended, and a form that finds none is refused.
+ * Bounds how many forms come in at the same time. Beyond three quarters of the places one gives way to a new one: the one
+ * with the fewest bytes per second since it came, divided by how many forms its client has under way. So those give way that
+ * send nothing, or a byte now and then, and those of a client with many; to seem faster costs a client the bytes. A form
+ * keeps its place until it has ended, and one that finds none is refused.
  */
 export class ComingForms {
   readonly #places: number;
-  /** How each is told to give way, in the order in which they came. */
-  readonly #read = new Set<() => void>();
+  /** Those that have not given way, and when they came, in milliseconds of `performance.now()`. */
+  readonly #read = new Map<ComingForm, number>();
   #taken = 0;
 
   /** @param places forms that may have memory at once */
@@ -19,21 +34,39 @@ export class ComingForms {
   /**
    * Takes a place.
    *
-   * @param giveWay is called when the form has to make room for another
-   * @returns to be called once the form has ended, however it did; undefined where there is no place
+   * @returns to be called once the form has ended, however it did, or holds no more memory; undefined where there is no place
    */
-  enter(giveWay: () => void): (() => void) | undefined {
+  enter(form: ComingForm): (() => void) | undefined {
     if (this.#taken >= this.#places) return undefined;
-    const [oldest] = this.#read;
-    if (oldest !== undefined && this.#read.size >= this.#places * readShare) {
-      this.#read.delete(oldest);
-      oldest();
+    const slowest = this.#read.size >= this.#places * readShare ? this.#slowest() : undefined;
+    if (slowest) {
+      this.#read.delete(slowest);
+      slowest.giveWay();
     }
-    this.#read.add(giveWay);
+    this.#read.set(form, performance.now());
     this.#taken += 1;
+    let isOver = false;
     return () => {
-      this.#read.delete(giveWay);
+      if (isOver) return;
+      isOver = true;
+      this.#read.delete(form);
       this.#taken -= 1;
     };
+  }
+
+  #slowest(): ComingForm | undefined {
+    const now = performance.now();
+    const ofClient = new Map<string, number>();
+    for (const { client } of this.#read.keys()) ofClient.set(client, (ofClient.get(client) ?? 0) + 1);
+    let slowest: ComingForm | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const [form, since] of this.#read) {
+      const pace = (form.received() + headStartBytes) / (now - since + firstSecondMs);
+      const share = pace / (ofClient.get(form.client) ?? 1);
+      if (share >= least) continue;
+      slowest = form;
+      least = share;
+    }
+    return slowest;
   }
 }

@@ -179,28 +179,48 @@ describe('receiveUpload', () => {
     await expect.poll(() => readdir(directory)).toEqual([]);
   });
 
-  it('has the oldest of too many that come in at once give way, and leaves nothing of it behind', async () => {
+  it('has the slowest of too many that come in at once give way, and leaves nothing of it behind', async () => {
     const service = { forms: new ComingForms(4) } as Service;
     const upload = receiveUpload({ field: 'avatar', maxBytes: 100_000, directory, quota: roomy });
     await using server = await listening(createServer(bareApp([requestPipeline({ service }), upload, answer])));
     const atOnce = 3;
-    const begin = async () => {
+    const begin = (more = 0) => {
       const socket = connect(server.port, '127.0.0.1');
       onTestFinished(() => void socket.destroy());
       socket.write(
         'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 50000\r\n\r\n' +
           '--x\r\nContent-Disposition: form-data; name="avatar"; filename="a.png"\r\n\r\n',
       );
-      socket.write(png);
-      return socket;
+      socket.write(Buffer.concat([png, Buffer.alloc(more)]));
+      return text(socket);
     };
-    const first = text(await begin());
+    void begin(40_000);
     await expect.poll(() => readdir(directory)).toHaveLength(1);
-    const [oldest] = await readdir(directory);
-    await Promise.all(Array.from({ length: atOnce }, begin));
-    expect(await first).toMatch(/^HTTP\/1.1 503 .*Retry-After: 1/is);
+    const [fastest] = await readdir(directory);
+    const others = Array.from({ length: atOnce }, () => begin());
+    expect(await Promise.race(others)).toMatch(/^HTTP\/1.1 503 .*Retry-After: 1/is);
     await expect.poll(() => readdir(directory), { timeout: 5000 }).toHaveLength(atOnce);
-    expect(await readdir(directory)).not.toContain(oldest);
+    expect(await readdir(directory)).toContain(fastest);
+  });
+
+  it('gives the place of one that gave way to others, although its client never ends it', async () => {
+    const service = { forms: new ComingForms(4) } as Service;
+    const upload = receiveUpload({ field: 'avatar', maxBytes: 100_000, directory, quota: roomy });
+    await using server = await listening(createServer(bareApp([requestPipeline({ service }), upload, answer])));
+    let refused = 0;
+    for (let opened = 1; opened <= 8; opened += 1) {
+      const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+      onTestFinished(() => void socket.destroy());
+      socket.once('data', () => {
+        refused += 1;
+      });
+      socket.write(
+        'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 50000\r\n\r\n',
+      );
+      await expect.poll(() => refused).toBe(Math.max(0, opened - 3));
+    }
+    const { status } = await request(`http://127.0.0.1:${server.port}`).post('/').attach('avatar', png, 'a.png');
+    expect(status).toBe(200);
   });
 
   it('leaves nothing behind when the client goes away half-way', async () => {
