@@ -65,7 +65,7 @@ describe('a warm page of a filtered list', () => {
     await filesThatRan(session);
     // Timers run beside some requests, so the least of several counts.
     const walks: string[][] = [];
-    for (let count = 0; count < 5; count += 1) {
+    for (let count = 0; count < 20; count += 1) {
       await ask(app, socket);
       walks.push(await filesThatRan(session));
     }

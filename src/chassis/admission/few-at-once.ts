@@ -8,7 +8,7 @@ import {
   type Waiter,
 } from '../context/request-context.ts';
 import { ServiceUnavailableException } from '../errors/exceptions.ts';
-import { WindowCounts } from './window-counts.ts';
+import { WindowCounts } from './rate-limit.ts';
 
 /** For how long a turn that a client had counts, in seconds. */
 const recently = 60;

@@ -3,8 +3,8 @@ import type { Environment } from '../config/environment.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
 import type { Quota, QuotaCounter } from './rate-limit.ts';
+import { WindowCounts } from './rate-limit.ts';
 import { SharedCounts } from './shared-counts.ts';
-import { WindowCounts } from './window-counts.ts';
 
 type Settings = Pick<Environment, 'RATE_LIMIT_ENABLED' | 'REDIS_URL'> &
   Partial<Pick<Environment, 'OTEL_SERVICE_NAME' | 'SOURCE_REVISION'>>;

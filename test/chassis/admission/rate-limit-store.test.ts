@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { WindowCounts } from '../../../src/chassis/admission/rate-limit.ts';
 import { RateLimitStore } from '../../../src/chassis/admission/rate-limit-store.ts';
-import { WindowCounts } from '../../../src/chassis/admission/window-counts.ts';
 import { TestRedis, withoutRedis } from '../../support/redis.ts';
 import { type LogLine, memoryLog } from '../http/bare-app.ts';
 

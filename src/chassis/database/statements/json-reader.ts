@@ -1,3 +1,4 @@
+import { AnyNull } from '@prisma/client/runtime/client';
 import type { ArgType, SqlQueryable } from '@prisma/driver-adapter-utils';
 import { getRequestContext } from '../../context/request-context.ts';
 import {
@@ -12,8 +13,7 @@ import type { DataField, DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
 import { StoredRecords } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
-import { windowOf } from './kept-plan.ts';
-import { shapeKey } from './shape-key.ts';
+import { windows } from './kept-plan.ts';
 import { UnknownShape } from './sql-dialect.ts';
 import type { StatementTarget, ValuePath } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
@@ -49,8 +49,6 @@ interface JsonReaderParts extends StatementTarget {
 export class JsonReader {
   readonly #parts: JsonReaderParts;
   readonly #statements = new Map<string, Statement | undefined>();
-  /** Kept, because each import of what is loaded already takes 10 µs. */
-  #spans: ReturnType<typeof spans> | undefined;
 
   constructor(parts: JsonReaderParts) {
     this.#parts = parts;
@@ -90,12 +88,15 @@ export class JsonReader {
   }
 
   #statement(operation: Operation, model: string, parameters: ReadParameters): Statement | undefined {
-    const key = `${operation} ${model} ${windowOf(parameters) ?? ''} ${shapeKey(parameters)}`;
+    const { take = 0, skip = 0 } = parameters;
+    const window = windows.find((size) => skip + take <= size);
+    const key = `${operation} ${model} ${window} ${shapeKey(parameters)}`;
     if (this.#statements.has(key)) return this.#statements.get(key);
     const write = operation === 'count' ? writeCount : writeRead;
-    const statement = ifKnown(() => withArguments(write(this.#parts, model, parameters), this.#parts.dataModel));
-    if (this.#statements.size >= mostStatements)
-      this.#statements.delete(this.#statements.keys().next().value as string);
+    const make = () => withArguments(write(this.#parts, model, parameters, window), this.#parts.dataModel);
+    const statement = ifKnown(make);
+    const [oldest] = this.#statements.size >= mostStatements ? this.#statements.keys() : [];
+    if (oldest !== undefined) this.#statements.delete(oldest);
     this.#statements.set(key, statement);
     return statement;
   }
@@ -118,10 +119,7 @@ export class JsonReader {
     const { sql, argTypes } = statement;
     const query = async () => (await connection.queryRaw({ sql, args, argTypes })).rows;
     // Only a request whose trace is recorded loads what makes spans.
-    const traced = async () => {
-      this.#spans ??= spans();
-      return (await this.#spans).inQuerySpan({ provider, server, model, operation, sql }, query);
-    };
+    const traced = async () => (await spans()).inQuerySpan({ provider, server, model, operation, sql }, query);
     try {
       const run = getRequestContext()?.sampled ? traced : query;
       const asked = { model, operation, args: parameters, query: run };
@@ -142,11 +140,8 @@ function withArguments({ bindings, ...statement }: ReadStatement, dataModel: Dat
 }
 
 function argumentsOf({ values }: Statement, parameters: ReadParameters): unknown[] {
-  return values.map(({ path, convert }) => convert(path.reduce<unknown>(stepInto, parameters)));
-}
-
-function stepInto(value: unknown, step: string | number): unknown {
-  return (value as Record<string | number, unknown>)[step];
+  const step = (value: unknown, name: string | number) => (value as Record<string | number, unknown>)[name];
+  return values.map(({ path, convert }) => convert(path.reduce<unknown>(step, parameters)));
 }
 
 function ifKnown<T>(write: () => T): T | undefined {
@@ -230,4 +225,44 @@ function plainJson(value: unknown): string {
   const text = JSON.stringify(value);
   if (text.includes('\\u')) throw new UnknownShape('Json with control characters');
   return text;
+}
+
+/** What an object is: a query, what it asks of each field or relation, a filter, or an order. */
+type Place = 'query' | 'fields' | 'filter' | 'order';
+const placesInQuery: Readonly<Record<string, Place>> = { where: 'filter', select: 'fields', orderScopes: 'fields' };
+
+/**
+ * The text that stands for all queries of one shape: two have the same if they differ in compared values and numbers
+ * only. Names carry their length, so that no name that a client chose can be taken for the structure around it, and mean
+ * what their place says: a field may be called `where`.
+ */
+export function shapeKey(value: unknown, place: Place = 'query'): string {
+  if (typeof value === 'boolean') return value ? 't' : 'f';
+  if (value === null) return 'n';
+  const literal = place !== 'filter';
+  if (typeof value === 'string') return literal ? `${value.length}:${value}` : '?';
+  if (typeof value !== 'object' || value instanceof Date) return value === undefined ? 'u' : '?';
+  if (value === AnyNull) return 'a';
+  const known = literal ? shapeKeys.get(value) : undefined;
+  if (known !== undefined) return known;
+  const key = shapeKeyInside(value as Record<string, unknown>, place);
+  const isFlat = () => Object.values(value).every((inner) => typeof inner !== 'object');
+  if (literal && Object.isFrozen(value) && isFlat()) shapeKeys.set(value, key);
+  return key;
+}
+
+/** Of what cannot change any more, such as the selection of a list policy. */
+const shapeKeys = new WeakMap<object, string>();
+
+function shapeKeyInside(value: Record<string, unknown>, place: Place): string {
+  if (Array.isArray(value)) return `[${value.map((item) => shapeKey(item, place)).join('')}]`;
+  let key = '';
+  for (const name in value) {
+    let inner = place;
+    if (place === 'query') inner = placesInQuery[name] ?? 'order';
+    else if (place === 'fields') inner = 'query';
+    else if (name === 'mode' && typeof value[name] === 'string') inner = 'order';
+    key += `${name.length}:${name}${shapeKey(value[name], inner)}`;
+  }
+  return `{${key}}`;
 }

@@ -2,29 +2,20 @@ import type { Filter, Order } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { isPlain } from '../reads/provider-filter.ts';
 
-/** Each page of a shape reads within one of these, so that a shape has few statements. */
-const windows = [64, 256, 1024] as const;
+/**
+ * Numbers of first records that pages are within. PostgreSQL takes LIMIT and OFFSET that it is given as values for a tenth of
+ * all records each, so no plan without the values seems good, and each page is planned anew, which costs as much as reading
+ * it. A page within a number that stands in the statement has a plan that is kept; for deeper ones planning is the smaller part.
+ */
+export const windows = [64, 256, 1024] as const;
 
 interface Page {
   readonly where?: Filter;
   readonly orderBy?: Order;
-  readonly take?: number;
-  readonly skip?: number;
 }
 
 /** How a filter asks for a field: for one value, or for all between two. */
 type Asked = 'value' | 'range';
-
-/**
- * The number of records that a page reads within, as a number that its statement names. PostgreSQL takes LIMIT and OFFSET that
- * it is given as values for a tenth of all records each, so no plan without the values seems good, and each page is planned
- * anew, which costs as much as reading it. A page within a known number has a plan that is kept.
- *
- * @returns undefined for pages so deep that planning is the smaller part, and without `take`
- */
-export function windowOf({ take, skip = 0 }: Page): number | undefined {
-  return take === undefined ? undefined : windows.find((size) => skip + take <= size);
-}
 
 /**
  * Whether one plan is the best for all values that a shape of page can have, so that it may be kept: an index gives the

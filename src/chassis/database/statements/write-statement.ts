@@ -1,7 +1,7 @@
 import type { Filter, Order, Selection } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { fieldOf, type RelationLink, relationLink } from '../models/relation-link.ts';
-import { hasOnePlan, windowOf } from './kept-plan.ts';
+import { hasOnePlan } from './kept-plan.ts';
 import { type JsonColumn, UnknownShape } from './sql-dialect.ts';
 import { type Binding, type StatementTarget, StatementWriter, type ValuePath } from './statement-writer.ts';
 import { relatedSource, writeFilter } from './write-filter.ts';
@@ -34,10 +34,21 @@ export interface ReadStatement {
   readonly rewrite: boolean;
 }
 
-/** The statement that gives the JSON of each record, in a row of its own. @throws UnknownShape */
-export function writeRead(target: StatementTarget, model: string, parameters: ReadParameters): ReadStatement {
+/**
+ * The statement that gives the JSON of each record, in a row of its own.
+ *
+ * @param size the number of first records that all pages of this shape are within, if there is one
+ * @throws UnknownShape
+ */
+export function writeRead(
+  target: StatementTarget,
+  model: string,
+  parameters: ReadParameters,
+  size?: number,
+): ReadStatement {
   const reading = new Reading(target);
-  const window = hasOnePlan(target.dataModel, model, parameters) ? windowOf(parameters) : undefined;
+  const keepsPlan = parameters.take !== undefined && hasOnePlan(target.dataModel, model, parameters);
+  const window = keepsPlan ? size : undefined;
   const { query, kinds } = reading.records(model, parameters, [], { window });
   const { writer, rewrite } = reading;
   return { ...writer.finish(writer.dialect.texts(query)), kinds, rewrite };

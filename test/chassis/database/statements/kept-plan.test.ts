@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenOrm } from '../../../../src/chassis/database/client/orm.ts';
 import { dataModelOf } from '../../../../src/chassis/database/models/data-model.ts';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
-import { hasOnePlan, windowOf } from '../../../../src/chassis/database/statements/kept-plan.ts';
+import { hasOnePlan } from '../../../../src/chassis/database/statements/kept-plan.ts';
 import type { Filter } from '../../../../src/chassis/query/query-types.ts';
 import { databaseProviders, openEmptyDatabase } from '../../../support/empty-database.ts';
 
@@ -60,14 +60,6 @@ describe('a page', () => {
     ['without an order', undefined, []],
   ])('%s is planned by its values', (_by, where, orderBy = byDate) => {
     expect(hasOnePlan(dataModel, 'Order', { ...(where && { where }), orderBy })).toBe(false);
-  });
-
-  it('reads within a window, unless it is deep', () => {
-    const windows = [[20], [20, 44], [20, 45], [1, 1023], [20, 1004], [20, 1005]].map(([take = 0, skip]) =>
-      windowOf({ take, ...(skip && { skip }) }),
-    );
-    expect(windows).toEqual([64, 64, 256, 1024, 1024, undefined]);
-    expect(windowOf({})).toBeUndefined();
   });
 });
 
