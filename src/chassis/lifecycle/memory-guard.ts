@@ -43,7 +43,8 @@ export class MemoryGuard {
   readonly #held: () => number;
   readonly #collect: () => void;
   readonly #reliefs: MemoryRelief[] = [];
-  #isShort = false;
+  /** Whether memory is short: no answer that takes long or much should begin. */
+  isShort = false;
   #hasCollected = false;
   /** Whether there was something to give up the last time. */
   #hasMore = true;
@@ -57,11 +58,6 @@ export class MemoryGuard {
     this.#logger = logger;
     this.#held = held;
     this.#collect = collect;
-  }
-
-  /** Whether memory is short: no answer that takes long or much should begin. */
-  get isShort(): boolean {
-    return this.#isShort;
   }
 
   /** Has something give memory back when it is short. */
@@ -78,7 +74,7 @@ export class MemoryGuard {
   /** Looks once, and does one thing about it: has garbage collected or, where that was not enough, gives up. */
   look(): void {
     const share = this.#held() / this.#limit;
-    if (share < watchedFrom) this.#isShort = false;
+    if (share < watchedFrom) this.isShort = false;
     else for (const relief of this.#reliefs) relief.watch();
     const now = performance.now();
     if (share < shortFrom) {
@@ -104,7 +100,7 @@ export class MemoryGuard {
   }
 
   #relieve(share: number, now: number): void {
-    this.#isShort = true;
+    this.isShort = true;
     this.#hasCollected = false;
     const before = this.#givenUp;
     for (const relief of this.#reliefs) this.#givenUp += relief.relieve();
