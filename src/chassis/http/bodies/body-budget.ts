@@ -1,5 +1,7 @@
 /** A body that comes in. */
 export interface HeldBody {
+  /** Whose it is: the address, as `clientKey` gives it. */
+  readonly client: string;
   /** What is held of it, in bytes. */
   bytes: number;
   /** Has it give way to others. */
@@ -8,7 +10,7 @@ export interface HeldBody {
 
 /** A body that waits to be decompressed. */
 interface WaitingBody {
-  /** Whose it is. */
+  /** Whose it is, as of a body that comes in. */
   client: string;
   /** What is held of it meanwhile. */
   bytes: number;
@@ -20,13 +22,15 @@ interface WaitingBody {
 const decompressedAtOnce = 2;
 
 /**
- * Bounds what all bodies together hold of memory while they come in. Beyond it the oldest are refused: honest clients
- * finish soon, and a client that keeps many bodies open gives way. What is read only to be thrown away
- * is not held and does not count.
+ * Bounds what all bodies together hold of memory while they come in. Beyond it the client that holds the most gives way,
+ * its oldest body first: so a small body on a slow connection is read to its end, whatever hundreds of others send. What is
+ * read only to be thrown away is not held and does not count.
  */
 export class BodyBudget {
   readonly #limit: number;
   readonly #coming = new Set<HeldBody>();
+  /** What is held of all bodies of each client, in bytes. */
+  readonly #ofClient = new Map<string, number>();
   /** Those that wait to be decompressed, by client: clients take turns, so that nobody waits for all of another's. */
   readonly #waiting = new Map<string, Set<() => void>>();
   #held = 0;
@@ -37,17 +41,24 @@ export class BodyBudget {
     this.#limit = limit;
   }
 
-  /** Counts bytes of a body; those beyond the limit have the oldest refused, perhaps this one. */
+  /** Counts bytes of a body; those beyond the limit have others refused, perhaps this one. */
   hold(body: HeldBody, bytes: number): void {
     this.#coming.add(body);
     body.bytes += bytes;
-    this.#held += bytes;
+    this.#count(body.client, bytes);
     if (this.#held > this.#limit) this.#makeRoom();
   }
 
   /** Ends the count of a body, once it is there or given up. */
   release(body: HeldBody): void {
-    if (this.#coming.delete(body)) this.#held -= body.bytes;
+    if (this.#coming.delete(body)) this.#count(body.client, -body.bytes);
+  }
+
+  #count(client: string, bytes: number): void {
+    this.#held += bytes;
+    const held = (this.#ofClient.get(client) ?? 0) + bytes;
+    if (held > 0) this.#ofClient.set(client, held);
+    else this.#ofClient.delete(client);
   }
 
   /**
@@ -87,6 +98,7 @@ export class BodyBudget {
         if (own?.size === 0) this.#waiting.delete(client);
       };
       const body: HeldBody = {
+        client,
         bytes: 0,
         refuse: () => {
           leave();
@@ -104,10 +116,27 @@ export class BodyBudget {
   }
 
   #makeRoom(): void {
-    for (const body of this.#coming) {
-      if (this.#held <= this.#limit) return;
+    while (this.#held > this.#limit) {
+      const body = this.#oldestOf(this.#largestClient());
+      if (body === undefined) return;
       this.release(body);
       body.refuse();
     }
+  }
+
+  #largestClient(): string | undefined {
+    let largest: string | undefined;
+    let most = 0;
+    for (const [client, held] of this.#ofClient) {
+      if (held <= most) continue;
+      largest = client;
+      most = held;
+    }
+    return largest;
+  }
+
+  #oldestOf(client: string | undefined): HeldBody | undefined {
+    for (const body of this.#coming) if (body.client === client) return body;
+    return undefined;
   }
 }

@@ -49,10 +49,10 @@ export async function readBody(req: IncomingMessage, { limitBytes, budget }: Bod
   const decompress = decompressors.get(encoding);
   if (!decompress && encoding !== 'identity') throw unsupportedEncoding(encoding);
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
-  const body = await collect(req, limitBytes, budget);
+  const client = clientKey(getRequestContext()?.ipAddress);
+  const body = await collect(req, client, { limitBytes, budget });
   if (!decompress) return body;
   try {
-    const client = clientKey(getRequestContext()?.ipAddress);
     const work = async () => {
       // Its client has left while it waited.
       if (req.socket.destroyed) throw new Error('The connection is closed');
@@ -67,10 +67,10 @@ export async function readBody(req: IncomingMessage, { limitBytes, budget }: Bod
 }
 
 /** Collects what comes in; however it ends, nothing of the body is held or counted any more. */
-function collect(req: IncomingMessage, limitBytes: number, budget: BodyBudget): Promise<Buffer> {
+function collect(req: IncomingMessage, client: string, { limitBytes, budget }: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let pieces: Buffer[] = [];
-    const body: HeldBody = { bytes: 0, refuse: () => fail(tooManyBodies()) };
+    const body: HeldBody = { client, bytes: 0, refuse: () => fail(tooManyBodies()) };
     let length = 0;
     function take(piece: Buffer): void {
       length += piece.length;

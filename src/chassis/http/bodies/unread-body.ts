@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { clientKey } from '../../context/request-context.ts';
 import { sendFailure } from '../answers/send-failure.ts';
 import { requestContextOf } from '../pipeline/request-context-of.ts';
 import { onClose } from '../pipeline/request-pipeline.ts';
@@ -13,7 +14,8 @@ const readAheadBytes = 131_072;
  * what the connection has read of it is held all the same. One that has to give way is answered 503.
  */
 export function holdUnread(req: Request, res: Response, budget: BodyBudget): void {
-  const body: HeldBody = { bytes: 0, refuse: () => refuse(req, res) };
+  const client = clientKey(requestContextOf(req).ipAddress);
+  const body: HeldBody = { client, bytes: 0, refuse: () => refuse(req, res) };
   const read = req._read;
   req._read = function readOn(size) {
     req._read = read;

@@ -32,8 +32,13 @@ async function server(seen: (req: Request) => void = () => undefined) {
 }
 
 /** A client that sends all of a body but its last byte. */
-async function unfinished(port: number, headers = '', body: Buffer = Buffer.from(JSON.stringify('a'.repeat(90_000)))) {
-  const socket = connect(port, '127.0.0.1');
+async function unfinished(
+  port: number,
+  headers = '',
+  body: Buffer = Buffer.from(JSON.stringify('a'.repeat(90_000))),
+  localAddress = '127.0.0.1',
+) {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${headers}`);
@@ -79,6 +84,14 @@ describe('bodies that come in at once', () => {
       body: '{"fine":true}',
     });
     expect(quick.status).toBe(200);
+  });
+
+  it('give way where their client holds the most, so that a small body of another comes in slowly', async () => {
+    await using service = await server();
+    const slow = await unfinished(service.port, '', Buffer.from('{"slow":true}'), '127.0.0.2');
+    for (let index = 0; index < 6; index += 1) await unfinished(service.port);
+    slow.finish();
+    expect(await Promise.race([slow.answer, once(slow.socket, 'data').then(String)])).toMatch(/^HTTP\/1.1 200 /);
   });
 
   it('give way while no route reads them, as an upload whose caller is looked up, with what is read of them ahead', async () => {
