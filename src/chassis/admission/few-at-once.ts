@@ -12,8 +12,6 @@ import { WindowCounts } from './rate-limit.ts';
 
 /** For how long a turn that a client had counts, in seconds. */
 const recently = 60;
-/** So many turns a known client goes ahead: enough for somebody who mistypes, and no more, because anybody can become known. */
-const turnsAhead = 3;
 
 /** Work that waits for its turn. */
 interface Waiting {
@@ -29,7 +27,9 @@ interface Waiting {
 /**
  * Runs heavy work a few at a time: what holds much memory, or keeps a thread beside the event loop busy. The next turn goes
  * to the client address that had the fewest within a minute, and among equals to who came first, so that those who ask
- * once go before those who ask again and again, from however many addresses.
+ * once go before those who ask again and again, from however many addresses. Clients that the service knows and those that
+ * it does not know take every second turn while both wait, so that neither group keeps out the other: nobody becomes known
+ * by trying, but anybody is known to accounts of their own.
  */
 export class FewAtOnce {
   /** In the order in which they came. */
@@ -37,6 +37,8 @@ export class FewAtOnce {
   readonly #mayWait: number;
   readonly #had = new WindowCounts(recently);
   #free: number;
+  /** Whether the last turn went to a known client, so that the next one is for the others. */
+  #wasKnown = false;
 
   /**
    * @param atOnce how many run at the same time
@@ -48,11 +50,11 @@ export class FewAtOnce {
   }
 
   /**
-   * Runs `work` in its turn. Where more would wait than may, the one gives way whose turn would come last. Work of a request
-   * whose client has gone, or whose deadline has passed, does not begin.
+   * Runs `work` in its turn. Where more would wait than may, the last of known or of unknown clients gives way, whichever
+   * has more waiting. Work of a request whose client has gone, or whose deadline has passed, does not begin.
    *
    * @param options `isKnown`: whether the service knows the client for this work, such as an address that an account logs
-   * in from; it goes three turns ahead. Default false.
+   * in from. Default false.
    * @throws ServiceUnavailableException with Retry-After for what gives way, what `stopAbandoned` and `work` raise
    */
   async run<T>(work: () => Promise<T>, { isKnown = false }: { isKnown?: boolean } = {}): Promise<T> {
@@ -66,7 +68,7 @@ export class FewAtOnce {
       return await work();
     } finally {
       // The place goes to the next in line, or becomes free.
-      const [next] = this.#inOrder();
+      const next = this.#next();
       if (next) next.begin();
       else this.#free += 1;
     }
@@ -101,18 +103,29 @@ export class FewAtOnce {
 
   #makeRoom(): void {
     for (const waiting of this.#waiting) if (isAbandoned(waiting.waiters)) waiting.wake();
-    if (this.#waiting.size > this.#mayWait) this.#inOrder().at(-1)?.refuse();
+    if (this.#waiting.size <= this.#mayWait) return;
+    const { known, unknown } = this.#inOrder();
+    (known.length > unknown.length ? known : unknown).at(-1)?.refuse();
   }
 
-  /** What waits, the next one first, by how many turns its client had lately or waits for already. */
-  #inOrder(): Waiting[] {
+  #next(): Waiting | undefined {
+    const { known, unknown } = this.#inOrder();
+    const next = this.#wasKnown ? (unknown[0] ?? known[0]) : (known[0] ?? unknown[0]);
+    if (next) this.#wasKnown = next.isKnown;
+    return next;
+  }
+
+  /** What waits, the next one of each group first, by how many turns its client had lately or waits for already. */
+  #inOrder(): { known: Waiting[]; unknown: Waiting[] } {
     const ofClient = new Map<string, number>();
     const turnsBefore = Array.from(this.#waiting, (waiting): [Waiting, number] => {
       const turns = ofClient.get(waiting.client) ?? this.#had.known(waiting.client).used;
       ofClient.set(waiting.client, turns + 1);
-      return [waiting, turns - (waiting.isKnown ? turnsAhead : 0)];
+      return [waiting, turns];
     });
-    return turnsBefore.sort(([, one], [, other]) => one - other).map(([waiting]) => waiting);
+    const inOrder = turnsBefore.sort(([, one], [, other]) => one - other).map(([waiting]) => waiting);
+    const { known = [], unknown = [] } = Object.groupBy(inOrder, ({ isKnown }) => (isKnown ? 'known' : 'unknown'));
+    return { known, unknown };
   }
 }
 

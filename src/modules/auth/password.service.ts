@@ -43,7 +43,7 @@ export class PasswordService {
   /**
    * As `verifyPassword`.
    *
-   * @param options whether the account is known at the address of the request, which then goes before others
+   * @param options whether the account is known at the address of the request; such ones take every second turn
    * @throws ServiceUnavailableException when too many wait
    */
   verify(password: string, hash: string | undefined, { isKnown = false } = {}): Promise<boolean> {

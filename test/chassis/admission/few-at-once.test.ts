@@ -38,28 +38,48 @@ describe('FewAtOnce', () => {
     await expect(Promise.all(admitted)).resolves.toEqual([undefined, 'waited']);
   });
 
-  it('gives the next turn to the client that had the fewest lately, three earlier where it is known', async () => {
+  it('gives the next turn to the client that had the fewest lately', async () => {
     const { had, ask, finish } = lineOf(10);
     await had('192.0.2.1', 2);
-    await had('192.0.2.3', 2);
-    await had('192.0.2.4', 4);
     void ask('third of one', { ipAddress: '192.0.2.1' });
     void ask('first of two', { ipAddress: '192.0.2.2' });
     void ask('second of two', { ipAddress: '192.0.2.2' });
     void ask('first of a network', { ipAddress: '2001:db8::1' });
     void ask('second of a network', { ipAddress: '2001:db8::2' });
-    void ask('known', { ipAddress: '192.0.2.3' }, true);
-    void ask('known that asks much', { ipAddress: '192.0.2.4' }, true);
     expect(await finish()).toEqual([
-      'known',
       'first of two',
       'first of a network',
       'second of two',
       'second of a network',
-      'known that asks much',
       'third of one',
     ]);
   });
+
+  it('gives every second turn to known clients and to others, however many turns either had', async () => {
+    const { had, ask, finish } = lineOf(10);
+    await had('192.0.2.1', 9);
+    for (const name of ['unknown 1', 'unknown 2', 'unknown 3']) void ask(name, { ipAddress: name });
+    void ask('known that asks much', { ipAddress: '192.0.2.1' }, true);
+    void ask('known', { ipAddress: '192.0.2.2' }, true);
+    expect(await finish()).toEqual(['known', 'unknown 1', 'known that asks much', 'unknown 2', 'unknown 3']);
+  });
+
+  it.each([true, false])(
+    'refuses none of the group that has fewer waiting, with isKnown %s for the many',
+    async (isKnown) => {
+      const { had, ask, finish } = lineOf(4);
+      await had('192.0.2.1', 1);
+      const many = Array.from({ length: 8 }, (_, index) =>
+        ask('one of many', { ipAddress: `198.51.100.${index}` }, isKnown),
+      );
+      const one = ask('one', { ipAddress: '192.0.2.1' }, !isKnown);
+      const outcomes = Promise.allSettled(many);
+      const began = await finish();
+      await one;
+      expect(began.indexOf('one')).toBeLessThan(2);
+      expect((await outcomes).filter(({ status }) => status === 'rejected')).toHaveLength(5);
+    },
+  );
 
   it('has the last of the client with the most turns give way where more would wait than may', async () => {
     const { ask, finish } = lineOf(3);
