@@ -8,7 +8,7 @@ import process from 'node:process';
  * which they came: with one socket, a client whose requests make turns long and that opens hundreds of connections would
  * have new connections of all others wait for many seconds.
  */
-const acceptSockets = 16;
+const acceptSockets = 128;
 /** Connections that the kernel queues for each socket. */
 const backlog = 128;
 
@@ -41,11 +41,7 @@ export async function shareAccepting(server: Server, host: string, port: number)
     for (const other of others) other.close();
     return Reflect.apply(close, this, done);
   };
-  for (const other of others) {
-    const listening = once(other, 'listening');
-    other.listen(listenOptions(host, port));
-    await listening;
-  }
+  await Promise.all(others.map((other) => once(other.listen(listenOptions(host, port)), 'listening')));
 }
 
 function acceptFor(server: Server): SocketServer {

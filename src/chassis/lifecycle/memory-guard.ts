@@ -13,6 +13,8 @@ const relievedMs = 300;
 /** Between collections that were enough, or where nothing is left to give up: at least this, and so many times what one took. */
 const leastRestMs = 1000;
 const restOfCollections = 20;
+/** The same where memory is critical: who fills it must not have the service do nothing but collect. */
+const criticalRestOfCollections = 3;
 
 /** What gives memory back when it is short. */
 export interface MemoryRelief {
@@ -50,6 +52,7 @@ export class MemoryGuard {
   #hasMore = true;
   #collectionMs = 0;
   #restsUntil = 0;
+  #criticalUntil = 0;
   #givenUp = 0;
   #remindedAt = Number.NEGATIVE_INFINITY;
 
@@ -81,7 +84,7 @@ export class MemoryGuard {
       if (this.#hasCollected) this.#restsUntil = now + this.#restMs;
       this.#hasCollected = false;
       this.#hasMore = true;
-    } else if (now >= this.#restsUntil || (share >= criticalFrom && this.#hasMore)) {
+    } else if (now >= this.#restsUntil || (share >= criticalFrom && this.#hasMore && now >= this.#criticalUntil)) {
       if (this.#hasCollected) this.#relieve(share, now);
       else this.#collectGarbage(now);
     }
@@ -105,7 +108,8 @@ export class MemoryGuard {
     const before = this.#givenUp;
     for (const relief of this.#reliefs) this.#givenUp += relief.relieve();
     this.#hasMore = this.#givenUp > before;
-    this.#restsUntil = now + (this.#hasMore ? relievedMs : this.#restMs);
+    this.#criticalUntil = now + this.#collectionMs * criticalRestOfCollections;
+    this.#restsUntil = this.#hasMore ? Math.max(now + relievedMs, this.#criticalUntil) : now + this.#restMs;
     if (now - this.#remindedAt < remindMs) return;
     const heldBytes = Math.round(share * this.#limit);
     this.#logger.warn({ heldBytes, limitBytes: this.#limit, cut: this.#givenUp }, 'memory short: waiting clients cut');

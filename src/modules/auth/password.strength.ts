@@ -14,6 +14,9 @@ const ownCharacters = 6;
 /** Passwords that can be read in public: of this project's sample accounts, and of a cartoon. */
 const published = ['slipway-demo-password', 'slipwaydemopassword', 'slipway', 'correct horse battery staple'];
 
+/** Of a password so many characters are looked at: folded, one letter may become 18. */
+const longestLookedAt = 128;
+
 /** Stands where a piece was, so that its two sides do not become a new one. */
 const gap = '\0';
 
@@ -52,7 +55,7 @@ export class PasswordStrength {
    * @param personal words of the account, such as its e-mail address and name; those of fewer than 3 characters do not count
    */
   isGuessable(password: string, personal: readonly string[]): boolean {
-    const folded = fold(password);
+    const folded = fold(password).slice(0, longestLookedAt);
     const words = [...published, ...personal.flatMap(wordsOf)].toSorted((one, other) => other.length - one.length);
     const strange = words.reduce((rest, word) => rest.replaceAll(word, gap), folded);
     const left = strange === folded ? pieces : pieces - 1;

@@ -67,6 +67,28 @@ describe('the guard of the memory limit', () => {
   });
 });
 
+describe('memory that clients fill again and again', () => {
+  it('has the service collect for a fourth of its time at most', async () => {
+    let collectedMs = 0;
+    const guard = new MemoryGuard({
+      limitBytes: 256 * mib,
+      logger: memoryLog().logger,
+      held: () => 230 * mib,
+      collect: () => {
+        const until = performance.now() + 150;
+        while (performance.now() < until);
+        collectedMs += 150;
+      },
+    });
+    guard.add({ watch: () => undefined, relieve: () => 1 });
+    const stop = guard.start();
+    await wait(3000);
+    stop();
+    expect(collectedMs).toBeGreaterThan(0);
+    expect(collectedMs).toBeLessThanOrEqual(900);
+  });
+});
+
 describe('the memory of this process', () => {
   it('is seen as it grows, and as a collection gives it back', () => {
     collectGarbage();

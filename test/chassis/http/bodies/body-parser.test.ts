@@ -81,6 +81,25 @@ describe('bodyParser', () => {
     ]);
   });
 
+  it.each([
+    ['of one object', (names: string[]) => `{${names.map((name) => `"${name}":0`).join()}}`],
+    ['of many objects', (names: string[]) => `[${names.map((name) => `{"${name}" : 0}`).join()}]`],
+  ])('refuses JSON of more than 2,000 different names before it is parsed: %s', async (_of, write) => {
+    const wide = bareApp([bodyParser({ limitBytes: 1_000_000 }), (_req, res) => void res.json('taken')]);
+    const ask = (names: string[]) => request(wide).post('/').type('json').send(write(names));
+    // A name may be made of escapes alone.
+    const digits = ['\\n', '\\t', '\\r', '\\b', '\\f'];
+    const nameOf = (index: number) =>
+      Array.from(index.toString(5).padStart(6, '0'), (digit) => digits[Number(digit)]).join('');
+    const names = Array.from({ length: 2001 }, (_, index) => nameOf(index));
+    const { status, body } = await ask(names);
+    expect([status, body.message]).toEqual([
+      413,
+      'The request body holds more than 2000 different names; send several requests',
+    ]);
+    expect((await ask([...names.slice(0, 2000), ...names.slice(0, 2000)])).status).toBe(200);
+  });
+
   it('takes as many commas and brackets as it likes inside of texts, and a thousand records', async () => {
     const wide = bareApp([bodyParser({ limitBytes: 1_000_000 }), (req, res) => void res.json(Object.keys(req.body))]);
     const record = Object.fromEntries(Array.from({ length: 24 }, (_, index) => [`f${index}`, index]));
