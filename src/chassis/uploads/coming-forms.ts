@@ -1,3 +1,7 @@
+import { WindowCounts } from '../admission/rate-limit.ts';
+
+/** For how long a form that gave way counts for its client, in seconds. */
+const recently = 60;
 /** The rest of the places is for forms that have given way and end. */
 const readShare = 0.75;
 /** What a form that has just come counts as: this many bytes in its first second. */
@@ -16,14 +20,16 @@ export interface ComingForm {
 
 /**
  * Bounds how many forms come in at the same time. Beyond three quarters of the places one gives way to a new one: the one
- * with the fewest bytes per second since it came, divided by how many forms its client has under way. So those give way that
- * send nothing, or a byte now and then, and those of a client with many; to seem faster costs a client the bytes. A form
- * keeps its place until it has ended, and one that finds none is refused.
+ * with the fewest bytes per second since it came, divided by how many forms its client has under way or had give way within
+ * a minute. So those give way that send nothing, or a byte now and then, and those of a client with many, at once or one after
+ * the other; to seem faster costs a client the bytes. A new form is refused where it would be the one, unless it is the only
+ * one of its client. A form keeps its place until it has ended, and one that finds none is refused.
  */
 export class ComingForms {
   readonly #places: number;
   /** Those that have not given way, and when they came, in milliseconds of `performance.now()`. */
   readonly #read = new Map<ComingForm, number>();
+  readonly #gaveWay = new WindowCounts(recently);
   #taken = 0;
 
   /** @param places forms that may have memory at once */
@@ -38,12 +44,15 @@ export class ComingForms {
    */
   enter(form: ComingForm): (() => void) | undefined {
     if (this.#taken >= this.#places) return undefined;
-    const slowest = this.#read.size >= this.#places * readShare ? this.#slowest() : undefined;
+    const isFull = this.#read.size >= this.#places * readShare;
+    this.#read.set(form, performance.now());
+    const slowest = isFull ? this.#slowest(form) : undefined;
+    if (slowest) this.#read.delete(slowest);
+    if (slowest === form) return undefined;
     if (slowest) {
-      this.#read.delete(slowest);
+      this.#gaveWay.consume(slowest.client, 1);
       slowest.giveWay();
     }
-    this.#read.set(form, performance.now());
     this.#taken += 1;
     let isOver = false;
     return () => {
@@ -54,7 +63,7 @@ export class ComingForms {
     };
   }
 
-  #slowest(): ComingForm | undefined {
+  #slowest(newest: ComingForm): ComingForm | undefined {
     const now = performance.now();
     const ofClient = new Map<string, number>();
     for (const { client } of this.#read.keys()) ofClient.set(client, (ofClient.get(client) ?? 0) + 1);
@@ -62,7 +71,10 @@ export class ComingForms {
     let least = Number.POSITIVE_INFINITY;
     for (const [form, since] of this.#read) {
       const pace = (form.received() + headStartBytes) / (now - since + firstSecondMs);
-      const share = pace / (ofClient.get(form.client) ?? 1);
+      const forms = (ofClient.get(form.client) ?? 1) + this.#gaveWay.known(form.client).used;
+      // Else fast forms that take all places would keep out who comes for the first time.
+      if (form === newest && forms === 1) continue;
+      const share = pace / forms;
       if (share >= least) continue;
       slowest = form;
       least = share;

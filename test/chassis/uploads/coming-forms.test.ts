@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ComingForms } from '../../../src/chassis/uploads/coming-forms.ts';
 
 let gaveWay: string[];
@@ -43,5 +43,50 @@ describe('ComingForms', () => {
     for (let index = 0; index < 11; index += 1) forms.enter(form('one of many', '192.0.2.2', 50_000));
     forms.enter(form('new', '192.0.2.3', 0));
     expect(gaveWay).toEqual(['one of many']);
+  });
+
+  it('refuses a new one that would give way itself, unless it is the only one of its client', () => {
+    const forms = new ComingForms(4);
+    for (const name of ['a', 'b', 'c']) forms.enter(form(name, `client of ${name}`, 1_000_000));
+    expect(forms.enter(form('second of a', 'client of a', 0))).toBeUndefined();
+    expect(gaveWay).toEqual([]);
+    expect(forms.enter(form('new', 'client of new', 0))).toBeTypeOf('function');
+    expect(gaveWay).toHaveLength(1);
+  });
+
+  it('counts those that gave way within a minute, so that many of 200 clients, one after the other, push out nobody', () => {
+    vi.useFakeTimers({ toFake: ['performance', 'Date'], now: 1_000_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const forms = new ComingForms(64);
+    const over: (() => void)[] = [];
+    /** Has a form come; tells whether it gave way, or was refused. */
+    const comes = (client: string, received: () => number) => {
+      const state = { isOut: false, leave: (): void => undefined };
+      const giveWay = () => {
+        state.isOut = true;
+        over.push(() => state.leave());
+      };
+      const leave = forms.enter({ client, received, giveWay });
+      if (leave) state.leave = leave;
+      else state.isOut = true;
+      return state;
+    };
+    const slow: ReturnType<typeof comes>[] = [];
+    const stored: boolean[] = [];
+    for (let second = 0; second < 55; second += 1) {
+      for (let index = 0; index < 60; index += 1) {
+        vi.advanceTimersByTime(1000 / 60);
+        for (const leave of over.splice(0)) leave();
+        comes(`198.51.100.${(second * 60 + index) % 200}`, () => 16_384);
+      }
+      const since = performance.now();
+      slow.push(comes(`192.0.2.${second}`, () => 6 * (performance.now() - since)));
+      // Each has come after three seconds.
+      const whole = slow.length > 3 ? slow.shift() : undefined;
+      if (whole) stored.push(!whole.isOut);
+      whole?.leave();
+    }
+    // Until each of them has had some give way, which takes seconds, nobody can tell them from others.
+    expect(stored.slice(10)).not.toContain(false);
   });
 });
