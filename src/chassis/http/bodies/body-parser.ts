@@ -48,10 +48,10 @@ interface BodyParserOptions {
  * that take uploads.
  *
  * @throws BadRequestException for a body that is not valid JSON or UTF-8, nests too deep or holds a key such as `__proto__`
- * @throws PayloadTooLargeException for a body beyond the limit, or of more than 50,000 values
+ * @throws PayloadTooLargeException for a body beyond the limit, of more than 50,000 values or more than 2,000 different names
  * @throws UnsupportedMediaTypeException for POST, PUT and PATCH with a type, character set or encoding that is not read
- * @throws ServiceUnavailableException for the oldest incoming bodies while all together hold more than the budget, those that
- * no route reads yet among them, and for an address whose requests under way hold too much of parsed bodies
+ * @throws ServiceUnavailableException for incoming bodies of the client that holds the most while all together hold more than
+ * the budget, those that no route reads yet among them, and for an address whose requests under way hold too much of parsed bodies
  */
 export function bodyParser(options: BodyParserOptions): RequestHandler {
   const { limitBytes, budgetBytes = 67_108_864, deferExpected = false, isRaw = () => false } = options;
