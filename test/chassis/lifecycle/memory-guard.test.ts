@@ -93,12 +93,13 @@ describe('the memory of this process', () => {
   it('is seen as it grows, and as a collection gives it back', () => {
     collectGarbage();
     const before = privateMemory();
-    let kept: Buffer[] = Array.from({ length: 8 }, () => Buffer.alloc(8 * mib, 1));
+    // Much more than what other tests of this process may have left to be given back.
+    let kept: Buffer[] = Array.from({ length: 24 }, () => Buffer.alloc(8 * mib, 1));
     const full = privateMemory();
-    expect(full - before).toBeGreaterThan(50 * mib);
-    kept = kept.slice(8);
+    expect(full - before).toBeGreaterThan(100 * mib);
+    kept = kept.slice(24);
     collectGarbage();
-    expect(full - privateMemory()).toBeGreaterThan(40 * mib);
+    expect(full - privateMemory()).toBeGreaterThan(100 * mib);
     expect(kept).toEqual([]);
   });
 });
