@@ -2,8 +2,7 @@ import { buildInfo } from '../config/build-info.ts';
 import type { Environment } from '../config/environment.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
-import type { Quota, QuotaCounter } from './rate-limit.ts';
-import { WindowCounts } from './rate-limit.ts';
+import { type Quota, type QuotaCounter, WindowCounts } from './rate-limit.ts';
 import { SharedCounts } from './shared-counts.ts';
 
 type Settings = Pick<Environment, 'RATE_LIMIT_ENABLED' | 'REDIS_URL'> &

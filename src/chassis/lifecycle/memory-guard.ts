@@ -3,7 +3,10 @@ import { collectGarbage, privateMemory } from './private-memory.ts';
 
 const lookMs = 100;
 const remindMs = 10_000;
-/** The shares of the limit from which on connections are watched, memory is short, and while something can be given up no rest is taken; a tenth of the limit fills within a second. */
+/**
+ * The shares of the limit from which on connections are watched, memory is short, and the rest between collections is short
+ * too while something can be given up; a tenth of the limit fills within a second.
+ */
 const watchedFrom = 0.6;
 const shortFrom = 0.7;
 const criticalFrom = 0.8;

@@ -6,7 +6,10 @@ export const foreignIndex = /^\s*@@index\b.*\b(type:\s*(?!BTree)\w|ops:)/;
 
 const keys = /^@@(?:index|unique|id)\(\s*(?:fields:\s*)?\[(.*?)\](?=\s*[,)])/;
 
-/** The fields of each index of each model in their order, those of its keys too: of those that both databases have and that hold all records. */
+/**
+ * The fields of each index of each model in their order, those of its keys too: of those that both databases have and that
+ * hold all records.
+ */
 export function indexesOf({ models, blocks }: DeclaredModels): Map<string, string[][]> {
   const entries = [...models].map(([model, fields]): [string, string[][]] => {
     const own = fields.filter(({ attributes }) => /@(id|unique)\b/.test(attributes)).map(({ name }) => [name]);
