@@ -2,30 +2,22 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
-import { createHttpServer, limitClients } from '../../../src/chassis/lifecycle/listen.ts';
 import { Metrics } from '../../../src/chassis/telemetry/metrics/metrics.ts';
 import { memoryLog } from '../http/bare-app.ts';
-import { listening } from '../http/listening.ts';
+import { limitedServer } from './limited-server.ts';
 
-const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
-const send = { HTTP_SEND_TIMEOUT_MS: 60_000, HTTP_SEND_BUDGET_BYTES: 1e9 };
 const get = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
 async function serve(total: number, perAddress: number, isProxy: (address: string) => boolean = () => false) {
-  const { logger, lines } = memoryLog();
   const metrics = new Metrics({
     seriesLimit: 100,
     build: { version: '1', revision: 'r' },
     pool: () => undefined,
     log: memoryLog().logger,
   });
-  const server = createHttpServer((_req, res) => void res.end('fine'), times, { headers: noAnswerHeaders, logger });
-  const limits = { ...send, HTTP_MAX_CONNECTIONS: total, HTTP_MAX_CONNECTIONS_PER_ADDRESS: perAddress };
-  limitClients(server, limits, { logger, metrics: metrics.connections, isProxy });
-  const address = await listening(server);
-  onTestFinished(() => address[Symbol.asyncDispose]());
-  return { port: address.port, lines, metrics, server };
+  const limits = { HTTP_MAX_CONNECTIONS: total, HTTP_MAX_CONNECTIONS_PER_ADDRESS: perAddress };
+  const watch = { metrics: metrics.connections, isProxy };
+  return { ...(await limitedServer((_req, res) => void res.end('fine'), limits, watch)), metrics };
 }
 
 async function open(port: number, count: number, localAddress = '127.0.0.1'): Promise<Socket[]> {

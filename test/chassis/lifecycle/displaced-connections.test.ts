@@ -4,13 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
-import { createHttpServer, limitClients } from '../../../src/chassis/lifecycle/listen.ts';
 import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
-import { memoryLog } from '../http/bare-app.ts';
-import { listening } from '../http/listening.ts';
+import { limitedServer } from './limited-server.ts';
 
-const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
 const proxy = '127.0.0.9';
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const last = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
@@ -29,23 +25,15 @@ function answers() {
 
 /** A server with room for three connections, all of them taken before a test by these addresses. */
 async function full(addresses: readonly string[], { sends = '', gets = '' } = {}) {
-  const { logger, lines } = memoryLog();
   const { held, listener } = answers();
-  const server = createHttpServer(listener, times, { headers: noAnswerHeaders, logger });
-  const limits = {
-    HTTP_SEND_TIMEOUT_MS: 60_000,
-    HTTP_SEND_BUDGET_BYTES: 1e9,
-    HTTP_MAX_CONNECTIONS: addresses.length,
-    HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100,
-  };
   const metrics = new ConnectionMetrics();
+  const limits = { HTTP_MAX_CONNECTIONS: addresses.length, HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100 };
+  const watch = { metrics, isProxy: (address: string) => address === proxy };
+  const { server, port, lines } = await limitedServer(listener, limits, watch);
   let begun = 0;
   server.on('request', () => (begun += 1));
-  limitClients(server, limits, { logger, metrics, isProxy: (address) => address === proxy });
-  const address = await listening(server);
-  onTestFinished(() => address[Symbol.asyncDispose]());
   const open = async (localAddress: string) => {
-    const socket = connect({ port: address.port, host: '127.0.0.1', localAddress }).on('error', () => undefined);
+    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined);
     onTestFinished(() => void socket.destroy());
     await once(socket, 'connect');
     return socket;

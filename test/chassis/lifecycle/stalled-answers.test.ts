@@ -3,30 +3,18 @@ import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
-import { createHttpServer, limitClients } from '../../../src/chassis/lifecycle/listen.ts';
-import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
-import { memoryLog } from '../http/bare-app.ts';
-import { listening } from '../http/listening.ts';
+import { limitedServer } from './limited-server.ts';
 
-const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
-const plenty = {
-  HTTP_SEND_TIMEOUT_MS: 60_000,
-  HTTP_SEND_BUDGET_BYTES: 1e9,
-  HTTP_MAX_CONNECTIONS: 1000,
-  HTTP_MAX_CONNECTIONS_PER_ADDRESS: 1000,
-};
 /** More than the operating system takes for a client that reads nothing. */
 const large = Buffer.alloc(12_000_000, 'a');
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-async function serve(limits: Partial<typeof plenty>, listener: RequestListener = (_req, res) => void res.end(large)) {
-  const { logger } = memoryLog();
-  const server = createHttpServer(listener, times, { headers: noAnswerHeaders, logger });
-  limitClients(server, { ...plenty, ...limits }, { logger, metrics: new ConnectionMetrics(), isProxy: () => false });
-  const address = await listening(server);
-  onTestFinished(() => address[Symbol.asyncDispose]());
-  return address.port;
+async function serve(
+  limits: Parameters<typeof limitedServer>[1],
+  listener: RequestListener = (_req, res) => void res.end(large),
+) {
+  const { port } = await limitedServer(listener, limits);
+  return port;
 }
 
 /** A client that has sent this and reads nothing; `closed` once the service has cut it, which it finds by sending. */

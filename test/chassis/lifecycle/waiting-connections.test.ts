@@ -2,20 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
-import { createHttpServer, limitClients } from '../../../src/chassis/lifecycle/listen.ts';
 import type { MemoryRelief } from '../../../src/chassis/lifecycle/memory-guard.ts';
-import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
-import { memoryLog } from '../http/bare-app.ts';
-import { listening } from '../http/listening.ts';
+import { limitedServer } from './limited-server.ts';
 
-const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
-const limits = {
-  HTTP_SEND_TIMEOUT_MS: 60_000,
-  HTTP_SEND_BUDGET_BYTES: 1e9,
-  HTTP_MAX_CONNECTIONS: 1000,
-  HTTP_MAX_CONNECTIONS_PER_ADDRESS: 1000,
-};
 const patienceMs = 1500;
 const large = Buffer.alloc(12_000_000, 'a');
 
@@ -28,23 +17,18 @@ const requests = {
 };
 
 async function serve(isProxy = false) {
-  const { logger } = memoryLog();
   const reliefs: MemoryRelief[] = [];
-  const server = createHttpServer(
+  const memory = { add: (relief: MemoryRelief) => void reliefs.push(relief) };
+  const { port } = await limitedServer(
     (req, res) => {
       if (req.url === '/large') res.end(large);
     },
-    times,
-    { headers: noAnswerHeaders, logger },
+    {},
+    { isProxy: () => isProxy, memory },
   );
-  const metrics = new ConnectionMetrics();
-  const memory = { add: (relief: MemoryRelief) => void reliefs.push(relief) };
-  limitClients(server, limits, { logger, metrics, isProxy: () => isProxy, memory });
-  const address = await listening(server);
-  onTestFinished(() => address[Symbol.asyncDispose]());
   const [relief] = reliefs;
   if (!relief) throw new Error('Expected connections to give memory back, found none that do');
-  return { port: address.port, relief };
+  return { port, relief };
 }
 
 async function clients(port: number, text: string, count: number): Promise<Socket[]> {
