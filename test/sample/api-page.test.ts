@@ -156,21 +156,40 @@ describe.skipIf(!isInstalled)(`the page at /api-docs in a browser${reason}`, { t
         .post('/auth/login', { email: 'admin@example.com', password })
         .expectData(200);
       const { page } = await open(sample.url);
+      const operations = await page.locator('.opblock').count();
       await authorize(page, accessToken);
       const without = await operationsWithoutExample(sample.url);
       const answers: string[] = [];
-      for (const operation of await page.locator('.opblock').all()) {
-        const id = (await operation.getAttribute('id'))?.split('-').at(-1) ?? '';
-        if (sent.test(id) && !without.includes(id)) answers.push(`${id}: ${await send(operation)}`);
+      for (const tag of await closeTags(page)) {
+        await toggle(tag);
+        for (const operation of await page.locator('.opblock').all()) {
+          const id = (await operation.getAttribute('id'))?.split('-').at(-1) ?? '';
+          if (sent.test(id) && !without.includes(id)) answers.push(`${id}: ${await send(operation)}`);
+        }
+        await toggle(tag);
       }
       expect([time, answers.filter((answer) => !/: 2/.test(answer))]).toEqual([time, []]);
       expect(without.toSorted()).toEqual(['changePassword', 'endSession', 'refresh', 'revokeApiKey', 'settlePayment']);
-      if (time === 'first') expect(answers.length + without.length).toBe(await page.locator('.opblock').count());
+      if (time === 'first') expect(answers.length + without.length).toBe(operations);
       else expect(answers.length).toBeGreaterThan(0);
       await page.close();
     }
   });
 });
+
+/** Opens or closes what the page shows of a tag. */
+async function toggle(tag: Locator): Promise<void> {
+  const isOpen = (await tag.getAttribute('data-is-open')) === 'true';
+  await tag.dispatchEvent('click');
+  await tag.and(tag.page().locator(`[data-is-open=${!isOpen}]`)).waitFor();
+}
+
+/** All tags, closed: the page renders all that is open of it at each step, which with every tag open takes half as long again. */
+async function closeTags(page: Page): Promise<Locator[]> {
+  const tags = await page.locator('.opblock-tag').all();
+  for (const tag of tags) await toggle(tag);
+  return tags;
+}
 
 /** Ids of the operations whose description says why no example of them can be sent as it is. */
 async function operationsWithoutExample(url: string): Promise<string[]> {
