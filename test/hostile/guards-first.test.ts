@@ -75,6 +75,32 @@ describe('a client that waits for 100 Continue', () => {
   });
 });
 
+describe('a body of 50,000 values', () => {
+  // It is no JSON, so that who parses it answers 400.
+  const values = `[${'1,'.repeat(49_000)}`;
+
+  it.each([
+    [401, 'POST', '/api/v1/products', undefined],
+    [403, 'POST', '/api/v1/products', 'user'],
+    [404, 'POST', '/api/v1/nowhere', undefined],
+    [405, 'PATCH', '/auth/login', undefined],
+  ] as const)('costs no parsing where it is answered %i', async (status, method, path, account) => {
+    const token = account ? [await authorization(account)] : [];
+    const head = ['Content-Type: application/json', `Content-Length: ${values.length}`, 'Connection: close', ...token];
+    const socket = client(`${method} ${path}`, ...head);
+    socket.write(values);
+    expect(await text(socket)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  });
+
+  it('leaves the connection open where it is refused, also when its length is not known', async () => {
+    const socket = client('POST /api/v1/products', 'Content-Type: application/json', 'Transfer-Encoding: chunked');
+    socket.write(`${values.length.toString(16)}\r\n${values}\r\n0\r\n\r\n`);
+    socket.write('GET /nowhere HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    const answers = (await text(socket)).matchAll(/HTTP\/1.1 (\d+)/g);
+    expect(Array.from(answers, ([, status]) => status)).toEqual(['401', '404']);
+  });
+});
+
 describe('an upload that comes in slowly', () => {
   const form = ['Content-Type: multipart/form-data; boundary=x', 'Content-Length: 100000'];
   const part = '--x\r\nContent-Disposition: form-data; name="avatar"; filename="a.png"\r\n\r\n';

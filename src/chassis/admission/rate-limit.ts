@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { currentService } from '../context/current-service.ts';
 import { callerKey, clientKey, ordinaryCost, type RequestContext } from '../context/request-context.ts';
 import { TooManyRequestsException } from '../errors/exceptions.ts';
+import { withoutBody } from '../http/bodies/deferred-body.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
 
@@ -62,6 +63,12 @@ export function rateLimit(policy: RateLimitPolicy, limits: RateLimits = currentS
   if (!/^[\w-]{1,50}$/.test(policy.name)) {
     throw new Error(`Expected a rate limit's name of letters, digits and -, found ${JSON.stringify(policy.name)}.`);
   }
+  const step = limitStep(policy, limits);
+  // A key that a function makes may be one of the body.
+  return typeof policy.by === 'function' ? step : withoutBody(step);
+}
+
+function limitStep(policy: RateLimitPolicy, limits: RateLimits): RequestHandler {
   const counter = limits.counterFor(policy);
   if (!counter) return (_req, _res, next) => next();
   const keyOf = keyFunction(policy.by ?? 'address');

@@ -9,6 +9,7 @@ import { answerHeaders, answerPreflights, useAnswerHeaders } from '../http/answe
 import { compressResponses } from '../http/answers/compress-responses.ts';
 import { ensureErrorHandling } from '../http/answers/mount-error-handling.ts';
 import { bodyParser } from '../http/bodies/body-parser.ts';
+import { guardBody, readBodyFirst } from '../http/bodies/deferred-body.ts';
 import { rawRouteOf } from '../http/bodies/raw-bodies.ts';
 import { logRequests, requestLoggers } from '../http/pipeline/log-requests.ts';
 import { composeMiddleware, onlyAt } from '../http/pipeline/middleware.ts';
@@ -36,6 +37,7 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   await rateLimits.open(settings);
   closers.add('loadExpressApp', () => rateLimits.close());
   requestSignal(app);
+  guardBody(app);
   const headers = answerHeaders(settings, config);
   useAnswerHeaders(app, headers);
   const steps: (RequestHandler | false)[] = [
@@ -48,10 +50,11 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
     bodyParser({
       limitBytes: settings.BODY_LIMIT_BYTES,
       budgetBytes: Math.max(settings.BODY_LIMIT_BYTES, budgetIn(memoryLimit())),
-      deferExpected: true,
+      defer: true,
       isRaw: rawRouteOf(app),
     }),
-    onlyAt(uploadsPath, uploads(service)),
+    // It has no guards, and stands behind the parsing of bodies (spec.md: Loaders).
+    onlyAt(uploadsPath, readBodyFirst(uploads(service))),
   ];
   app.use(composeMiddleware(steps.filter((step) => step !== false)));
   for (const path of probePaths) addKnownRoute(app, { method: 'GET', path });

@@ -3,6 +3,8 @@ import request from 'supertest';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type RateLimitPolicy, rateLimit } from '../../../src/chassis/admission/rate-limit.ts';
 import { RateLimitStore } from '../../../src/chassis/admission/rate-limit-store.ts';
+import { bodyParser } from '../../../src/chassis/http/bodies/body-parser.ts';
+import { readBodyFirst } from '../../../src/chassis/http/bodies/deferred-body.ts';
 import { requestContextOf } from '../../../src/chassis/http/pipeline/request-context-of.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, memoryLog } from '../http/bare-app.ts';
@@ -36,6 +38,18 @@ beforeEach(() => limits.open({ RATE_LIMIT_ENABLED: true, REDIS_URL: undefined })
 afterEach(() => limits.close());
 
 describe('rateLimit', () => {
+  it.each(['address', 'user', () => 'all'] as const)(
+    'refuses before a body is parsed, unless a function may look at it: %s',
+    async (by) => {
+      const limit = readBodyFirst(rateLimit({ name: 'api', points: 1, seconds: 60, by }, limits));
+      const app = bareApp([...before, bodyParser({ limitBytes: 100, defer: true }), limit, readBodyFirst(answer)]);
+      const statuses = [];
+      for (const body of ['{}', 'no JSON'])
+        statuses.push((await request(app).post('/').type('json').send(body)).status);
+      expect(statuses).toEqual([200, typeof by === 'string' ? 429 : 400]);
+    },
+  );
+
   it('tells on every answer what is allowed and what is left', async () => {
     const get = limited({ name: 'api', points: 3, seconds: 60 });
     const { headers } = await get();

@@ -31,6 +31,11 @@ describe('the rate limits of /auth', () => {
     expect(Number(headers['retry-after'])).toBeGreaterThan(50);
     expect(headers['ratelimit']).toMatch(new RegExp(`"${route}";r=0;t=\\d+`));
     expect((await post(`/auth/${route}`, '198.51.100.1', {})).status).toBe(400);
+    // What it sends is not even parsed.
+    const noJson = app.send((server) =>
+      server.post(`/auth/${route}`).set('X-Forwarded-For', from).type('json').send('no JSON'),
+    );
+    expect((await noJson).status).toBe(429);
   });
 
   it('stop the guessing of one password, in any spelling of the account, and lock nobody else out', async () => {

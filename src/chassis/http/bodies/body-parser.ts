@@ -6,19 +6,12 @@ import { maximumPairs, parseUrlEncoded } from '../pipeline/query-parameters.ts';
 import { BodyBudget } from './body-budget.ts';
 import { countJsonValues } from './count-json-values.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
-import { KeptBodies } from './kept-bodies.ts';
+import { deferBody } from './deferred-body.ts';
+import { KeptBodies, parsedBytes } from './kept-bodies.ts';
 import { leaveRawBody } from './raw-bodies.ts';
-import { readBody } from './read-body.ts';
+import { type BodyLimits, decompressBody, receiveBody } from './read-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
-import {
-  deferBody,
-  hasBody,
-  mediaType,
-  methodsWithBody,
-  type Reading,
-  readingOf,
-  waitsForContinue,
-} from './request-body.ts';
+import { hasBody, mediaType, methodsWithBody, readingOf, waitsForContinue } from './request-body.ts';
 import { holdUnread } from './unread-body.ts';
 
 /** A shorter one costs next to nothing, whatever it holds; in characters. */
@@ -32,76 +25,121 @@ const charactersOfUnit = 100_000;
 interface BodyParserOptions {
   /** In bytes, before and after decompression. */
   limitBytes: number;
-  /** All bodies together that are still coming in, and what those hold that have been parsed, in bytes. Default 64 MB. */
+  /** All bodies together that are still coming in, and what those hold that have come in, in bytes. Default 64 MB. */
   budgetBytes?: number;
   /**
-   * Leaves the body of a client that waits for `100 Continue` to the handlers of `readBodyFirst`, behind the guards. Default
-   * false: it is read here.
+   * Leaves it to the handlers of `readBodyFirst`, behind the guards, to parse what was received here, and to receive the body
+   * of a client that waits for `100 Continue`. Default false: all of it is done here.
    */
-  deferExpected?: boolean;
+  defer?: boolean;
   /** Whether the route of a request asks for the bytes: they are left to it, of whatever type. Default: none does. */
   isRaw?: (req: Request) => boolean;
 }
 
 /**
- * Parses JSON and URL-encoded bodies into `req.body` (spec.md: Endpoints). Multipart bodies pass through to the routes
- * that take uploads.
+ * Receives JSON and URL-encoded bodies and parses them into `req.body` (spec.md: Endpoints). Multipart bodies pass through to
+ * the routes that take uploads.
  *
  * @throws BadRequestException for a body that is not valid JSON or UTF-8, nests too deep or holds a key such as `__proto__`
  * @throws PayloadTooLargeException for a body beyond the limit, of more than 50,000 values or more than 2,000 different names
  * @throws UnsupportedMediaTypeException for POST, PUT and PATCH with a type, character set or encoding that is not read
  * @throws ServiceUnavailableException for incoming bodies of the client that holds the most while all together hold more than
- * the budget, those that no route reads yet among them, and for an address whose requests under way hold too much of parsed bodies
+ * the budget, those that no route reads yet among them, and for an address whose requests under way hold too much of bodies
  */
 export function bodyParser(options: BodyParserOptions): RequestHandler {
-  const { limitBytes, budgetBytes = 67_108_864, deferExpected = false, isRaw = () => false } = options;
-  const limits = { limitBytes, budget: new BodyBudget(budgetBytes) };
-  const kept = new KeptBodies(budgetBytes);
-  function parseKept(req: Request, reading: Reading, bytes: Buffer, charset: string): void {
+  const { limitBytes, budgetBytes = 67_108_864, defer = false, isRaw = () => false } = options;
+  const bodies = new Bodies(limitBytes, budgetBytes);
+  function leaveTo(read: () => Promise<void>, req: Request, res: Response, next: NextFunction): void {
+    deferBody(req, read);
+    holdUnread(req, res, bodies.budget);
+    next();
+  }
+  function parseBody(req: Request, res: Response, next: NextFunction): unknown {
+    if (isRaw(req)) return leaveTo(bodies.rawReader(req), req, res, next);
+    const format = formatOf(req);
+    if (format === undefined) {
+      const type = mediaType(req);
+      if (!type.startsWith('multipart/') && methodsWithBody.has(req.method)) return next(unreadable(type));
+      holdUnread(req, res, bodies.budget);
+      return next();
+    }
+    // JSON is Unicode (RFC 8259, 8.1).
+    if (format.isJson && !format.charset.startsWith('utf')) return next(unsupportedCharset(format.charset));
+    const read = () => bodies.read(req, format);
+    if (defer && waitsForContinue(req)) return leaveTo(read, req, res, next);
+    void (defer ? bodies.receiveFirst(req, format) : read()).then(() => next(), next);
+  }
+  return onlyIf(hasBody, parseBody);
+}
+
+/** How the text of a body is read. */
+interface Format {
+  readonly isJson: boolean;
+  readonly charset: string;
+}
+
+/** Undefined for a type that the service leaves to the routes. */
+function formatOf(req: Request): Format | undefined {
+  const reading = readingOf(mediaType(req));
+  return reading && { isJson: reading === 'json', charset: charsetOf(req.headers['content-type'] ?? '') };
+}
+
+/** The bodies of one service, which share its memory. */
+class Bodies {
+  readonly budget: BodyBudget;
+  readonly #limits: BodyLimits;
+  readonly #kept: KeptBodies;
+
+  constructor(limitBytes: number, budgetBytes: number) {
+    this.budget = new BodyBudget(budgetBytes);
+    this.#limits = { limitBytes, budget: this.budget };
+    this.#kept = new KeptBodies(budgetBytes);
+  }
+
+  /** Receives a body and parses it. */
+  async read(req: Request, format: Format): Promise<void> {
+    await this.#parse(req, await this.#receive(req), format);
+  }
+
+  /** Receives a body, so that a slow one holds nothing of what guards ask for, and leaves the rest for later. */
+  async receiveFirst(req: Request, format: Format): Promise<void> {
+    const received = await this.#receive(req);
+    deferBody(req, () => this.#parse(req, received, format));
+  }
+
+  /** Leaves the bytes to the route; gives what parses them, or has `req.body` be them where they are of another type. */
+  rawReader(req: Request): () => Promise<void> {
+    const bytes = leaveRawBody(req, async () => decompressBody(req, await this.#receive(req), this.#limits));
+    const format = formatOf(req);
+    return async () => {
+      const body = await bytes();
+      if (format) this.#parsePlain(req, body, format);
+      else req.body = body;
+    };
+  }
+
+  async #receive(req: Request): Promise<Buffer> {
+    const bytes = await receiveBody(req, this.#limits);
+    if (bytes.length > countedText) this.#kept.keep(req, bytes.length);
+    return bytes;
+  }
+
+  #parse(req: Request, received: Buffer, format: Format): Promise<void> | undefined {
+    const bytes = decompressBody(req, received, this.#limits);
+    if (bytes instanceof Promise) return bytes.then((plain) => this.#parsePlain(req, plain, format));
+    this.#parsePlain(req, bytes, format);
+    return undefined;
+  }
+
+  #parsePlain(req: Request, bytes: Buffer, { isJson, charset }: Format): void {
     const text = decodeText(bytes, charset);
-    const isJson = reading === 'json';
     if (text.length > countedText) {
       const values = isJson ? countJsonValues(text) : maximumPairs;
       if (isJson && text.length > longText) chargeForJson(text, values);
-      kept.keep(req, { text, length: bytes.length, values });
+      this.#kept.keep(req, parsedBytes(text, bytes.length, values));
     }
     req.body = isJson ? parseJson(text) : parseUrlEncoded(text);
   }
-  async function read(req: Request, reading: Reading, charset: string): Promise<void> {
-    parseKept(req, reading, await readBody(req, limits), charset);
-  }
-  function leaveRaw(req: Request): void {
-    const bytes = leaveRawBody(req, () => readBody(req, limits));
-    const reading = readingOf(mediaType(req));
-    const charset = charsetOf(req.headers['content-type'] ?? '');
-    deferBody(req, async () => {
-      const body = await bytes();
-      if (reading) parseKept(req, reading, body, charset);
-      else req.body = body;
-    });
-  }
-  function parseBody(req: Request, res: Response, next: NextFunction): unknown {
-    if (isRaw(req)) {
-      leaveRaw(req);
-      holdUnread(req, res, limits.budget);
-      return next();
-    }
-    const type = mediaType(req);
-    const reading = readingOf(type);
-    if (reading === undefined) {
-      if (!type.startsWith('multipart/') && methodsWithBody.has(req.method)) return next(unreadable(type));
-      holdUnread(req, res, limits.budget);
-      return next();
-    }
-    const charset = charsetOf(req.headers['content-type'] ?? '');
-    // JSON is Unicode (RFC 8259, 8.1).
-    if (reading === 'json' && !charset.startsWith('utf')) return next(unsupportedCharset(charset));
-    if (!deferExpected || !waitsForContinue(req)) return void read(req, reading, charset).then(() => next(), next);
-    deferBody(req, () => read(req, reading, charset));
-    holdUnread(req, res, limits.budget);
-    next();
-  }
-  return onlyIf(hasBody, parseBody);
 }
 
 /** What a long body costs beside being received, in units of `chargeRequest`: so its client pays for it at overload. */

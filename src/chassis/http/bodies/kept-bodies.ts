@@ -9,22 +9,30 @@ const wideCharacterBytes = 2;
 /** Work whose client has gone ends at its next step; what it waits for comes within this time, or never. */
 const abandonedMs = 5_000;
 
-const endKey = Symbol('ends the count of a body');
+const keptKey = Symbol('count of a body');
 
-type KeptRequest = Request & { [endKey]?: () => void };
+/** What is counted of the body of a request. */
+interface Count {
+  bytes: number;
+  end(): void;
+}
 
-/** A body as it was read. */
-interface ReadBody {
-  readonly text: string;
-  /** How many bytes the text was. */
-  readonly length: number;
-  /** How many values and names it holds. */
-  readonly values: number;
+type KeptRequest = Request & { [keptKey]?: Count };
+
+/**
+ * How much memory a body takes once it is parsed, in bytes.
+ *
+ * @param length how many bytes the text was
+ * @param values how many values and names it holds
+ */
+export function parsedBytes(text: string, length: number, values: number): number {
+  const characterBytes = text.length === length ? 1 : wideCharacterBytes;
+  return text.length * characterBytes + values * valueBytes;
 }
 
 /**
- * Bounds what parsed bodies hold of memory until their requests are over: one that waits for an idempotency key, for the
- * database or for another service keeps its body meanwhile, and a stream keeps it for hours. Each address may hold as much
+ * Bounds what bodies hold of memory from when they have come in until their requests are over: one that waits for its guards,
+ * for an idempotency key, the database or another service keeps its body meanwhile, and a stream keeps it for hours. Each address may hold as much
  * as it leaves free, so that those who come later find room however many have taken theirs: one alone has a half, two a third.
  */
 export class KeptBodies {
@@ -43,26 +51,37 @@ export class KeptBodies {
   }
 
   /**
-   * Counts the body of a request until the request is over.
+   * Counts what the body of a request holds, until the request is over; called again, what it holds by then.
    *
+   * @param bytes in bytes
    * @throws ServiceUnavailableException for an address that holds too much
    */
-  keep(req: KeptRequest, { text, length, values }: ReadBody): void {
-    const characterBytes = text.length === length ? 1 : wideCharacterBytes;
-    const bytes = text.length * characterBytes + values * valueBytes;
+  keep(req: KeptRequest, bytes: number): void {
+    const count = req[keptKey];
+    const before = count?.bytes ?? 0;
     const client = clientKey(getRequestContext()?.ipAddress);
-    if (this.#held > 0 && (this.#heldBy.get(client) ?? 0) + bytes > this.#limit - this.#held) throw tooMuchKept();
-    this.#add(client, bytes);
-    const end = () => {
-      if (req[endKey] !== end) return;
-      delete req[endKey];
-      this.#add(client, -bytes);
+    const others = this.#held - before;
+    const own = (this.#heldBy.get(client) ?? 0) - before;
+    if (others > 0 && own + bytes > this.#limit - others) throw tooMuchKept();
+    this.#add(client, bytes - before);
+    if (count) count.bytes = bytes;
+    else this.#open(req, client, bytes);
+  }
+
+  #open(req: KeptRequest, client: string, bytes: number): void {
+    const count: Count = {
+      bytes,
+      end: () => {
+        if (req[keptKey] !== count) return;
+        delete req[keptKey];
+        this.#add(client, -count.bytes);
+      },
     };
-    req[endKey] = end;
-    const endLate = () => void setTimeout(end, abandonedMs).unref();
+    req[keptKey] = count;
+    const endLate = () => void setTimeout(count.end, abandonedMs).unref();
     const { res } = req;
     if (res === undefined || res.destroyed) endLate();
-    else onClose(res, () => (res.writableFinished ? end() : endLate()));
+    else onClose(res, () => (res.writableFinished ? count.end() : endLate()));
   }
 
   #add(client: string, bytes: number): void {
@@ -77,7 +96,7 @@ export class KeptBodies {
 export function dropBody(req: KeptRequest): void {
   if (req.method !== 'GET' && req.method !== 'HEAD') return;
   req.body = undefined;
-  req[endKey]?.();
+  req[keptKey]?.end();
 }
 
 function tooMuchKept(): ServiceUnavailableException {

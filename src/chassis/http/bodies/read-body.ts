@@ -29,7 +29,7 @@ const chunkSize = 131_072;
 export const requestBytes = 24_576;
 
 /** How much of a body is read. */
-interface BodyLimits {
+export interface BodyLimits {
   /** Of one body, in bytes, as it is sent and after decompression. */
   limitBytes: number;
   /** What all bodies that come in hold together. */
@@ -37,33 +37,53 @@ interface BodyLimits {
 }
 
 /**
- * Reads a body to its end and decompresses it. What the headers alone tell to be too large or unreadable is refused
- * before a byte is read.
+ * Receives a body to its end, as it was sent. What the headers alone tell to be too large or unreadable is refused before
+ * a byte is read.
  *
  * @throws PayloadTooLargeException beyond the limit; UnsupportedMediaTypeException for an unknown Content-Encoding;
  * ServiceUnavailableException when the body has to give way to others; BadRequestException when it does not come whole
- * or cannot be decompressed
  */
-export async function readBody(req: IncomingMessage, { limitBytes, budget }: BodyLimits): Promise<Buffer> {
-  const encoding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
-  const decompress = decompressors.get(encoding);
-  if (!decompress && encoding !== 'identity') throw unsupportedEncoding(encoding);
-  if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
-  const client = clientKey(getRequestContext()?.ipAddress);
-  const body = await collect(req, client, { limitBytes, budget });
+export async function receiveBody(req: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const encoding = encodingOf(req);
+  if (encoding !== plain && !decompressors.has(encoding)) throw unsupportedEncoding(encoding);
+  if (Number(req.headers['content-length'] ?? 0) > limits.limitBytes) throw tooLarge(limits.limitBytes);
+  return collect(req, clientOf(), limits);
+}
+
+/**
+ * Decompresses a body that was received, in its turn; gives it as it is where it was not compressed.
+ *
+ * @throws PayloadTooLargeException beyond the limit; ServiceUnavailableException when the body has to give way to others;
+ * BadRequestException when it cannot be decompressed
+ */
+export function decompressBody(
+  req: IncomingMessage,
+  body: Buffer,
+  { limitBytes, budget }: BodyLimits,
+): Buffer | Promise<Buffer> {
+  const decompress = decompressors.get(encodingOf(req));
   if (!decompress) return body;
-  try {
-    const work = async () => {
-      // Its client has left while it waited.
-      if (req.socket.destroyed) throw new Error('The connection is closed');
-      return decompress(body, { maxOutputLength: limitBytes, chunkSize });
-    };
-    return await budget.decompress({ client, bytes: body.length + requestBytes, refusal: tooManyBodies }, work);
-  } catch (cause) {
+  const work = async () => {
+    // Its client has left while it waited.
+    if (req.socket.destroyed) throw new Error('The connection is closed');
+    return decompress(body, { maxOutputLength: limitBytes, chunkSize });
+  };
+  const waiting = { client: clientOf(), bytes: body.length + requestBytes, refusal: tooManyBodies };
+  return budget.decompress(waiting, work).catch((cause: unknown) => {
     if (cause instanceof ServiceUnavailableException) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes);
     throw new BadRequestException('The request body cannot be decompressed', undefined, { cause });
-  }
+  });
+}
+
+const plain = 'identity';
+
+function encodingOf({ headers }: IncomingMessage): string {
+  return headers['content-encoding']?.toLowerCase() ?? plain;
+}
+
+function clientOf(): string {
+  return clientKey(getRequestContext()?.ipAddress);
 }
 
 /** Collects what comes in; however it ends, nothing of the body is held or counted any more. */

@@ -1,7 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { passError } from '../pipeline/middleware.ts';
 
 /** Methods that come with a body; one of a type that the service does not read is refused. */
 export const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
@@ -27,10 +25,8 @@ export function readingOf(type: string): Reading | undefined {
 }
 
 const continueKey = Symbol('waits for 100 Continue');
-const readKey = Symbol('reads the body');
 
 type ExpectingRequest = IncomingMessage & { [continueKey]?: boolean };
-type DeferredRequest = Request & { [readKey]?: (() => Promise<void>) | undefined };
 
 /** Notes whether the client waits for `100 Continue` before it sends the body, and has not got it yet. */
 function expectContinue(req: ExpectingRequest, waits: boolean): void {
@@ -40,27 +36,6 @@ function expectContinue(req: ExpectingRequest, waits: boolean): void {
 /** What `expectContinue` noted last. */
 export function waitsForContinue(req: ExpectingRequest): boolean {
   return req[continueKey] === true;
-}
-
-/** Leaves a body to be read by the first handler that `readBodyFirst` has made. */
-export function deferBody(req: DeferredRequest, read: () => Promise<void>): void {
-  req[readKey] = read;
-}
-
-/**
- * A handler that runs once a body that was left to it has been read. Guards stay as they are, so that a client that waits
- * for `100 Continue` is refused before it sends anything.
- */
-export function readBodyFirst(handler: RequestHandler): RequestHandler {
-  function runWithBody(req: DeferredRequest, res: Response, next: NextFunction): unknown {
-    const read = req[readKey];
-    if (read === undefined) return handler(req, res, next);
-    req[readKey] = undefined;
-    return read()
-      .then(() => handler(req, res, next))
-      .catch((error: unknown) => passError(error, next));
-  }
-  return Object.assign(runWithBody, handler);
 }
 
 /** How much of an unwanted body is read, so that the connection serves the next request, in bytes. */

@@ -3,13 +3,14 @@ import { json } from 'node:stream/consumers';
 import type { RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
+import { readBodyFirst } from '../../../../src/chassis/http/bodies/deferred-body.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
-import { bareApp } from '../bare-app.ts';
+import { bareApp, echoBody } from '../bare-app.ts';
 import { listening } from '../listening.ts';
 
 /** What is held is 400,000 bytes at most. */
-async function server(handler: RequestHandler) {
-  const app = bareApp([requestPipeline(), bodyParser({ limitBytes: 100_000, budgetBytes: 400_000 }), handler]);
+async function server(handler: RequestHandler, defer = false) {
+  const app = bareApp([requestPipeline(), bodyParser({ limitBytes: 100_000, budgetBytes: 400_000, defer }), handler]);
   const { port, ...closing } = await listening(createServer(app));
   function send(text: string, address: string) {
     const req = request({ port, host: '127.0.0.1', localAddress: address, method: 'POST', agent: false });
@@ -55,6 +56,30 @@ describe.each([
       200, 200, 503,
     ]);
     expect(await service.send(body, '127.0.0.2').answer).toEqual({ statusCode: 200 });
+  });
+});
+
+describe('bodies that have come in', () => {
+  it('count before they are parsed too, while their requests wait for a guard', async () => {
+    const waiting = Promise.withResolvers<void>();
+    await using service = await server(async (_req, res) => {
+      await waiting.promise;
+      res.json({ statusCode: 200 });
+    }, true);
+    const own = [1, 2, 3].map(() => service.send(long, '127.0.0.2').answer);
+    expect(await Promise.race(own)).toMatchObject({
+      statusCode: 503,
+      message: expect.stringMatching(/^Requests of yours/),
+    });
+    waiting.resolve();
+    expect((await Promise.all(own)).map(({ statusCode }) => statusCode).sort()).toEqual([200, 200, 503]);
+  });
+
+  it('count once, so that one alone may take more than there is', async () => {
+    await using service = await server(readBodyFirst(echoBody), true);
+    const values = Array.from({ length: 40_000 }, () => 1);
+    for (let count = 0; count < 3; count += 1)
+      expect(await service.send(JSON.stringify(values), '127.0.0.2').answer).toEqual({ body: values });
   });
 });
 
