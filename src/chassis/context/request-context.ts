@@ -3,6 +3,7 @@ import { isIPv4 } from 'node:net';
 import { RequestAbandonedException, ServiceUnavailableException } from '../errors/exceptions.ts';
 import type { Service } from '../service.ts';
 import type { Acting, Principal } from './principal.ts';
+import type { SharedWork } from './shared-work.ts';
 
 /** What the code that runs now belongs to. */
 export interface Scope {
@@ -153,8 +154,9 @@ function groups(part: string): string[] {
 /** A request that waits for shared work; undefined stands for someone who always does. */
 export type Waiter = RequestContext | undefined;
 
-const waiting = new AsyncLocalStorage<readonly Waiter[]>();
-const always: readonly Waiter[] = [undefined];
+/** Somebody who always waits. */
+const always = { waiters: [undefined] as readonly Waiter[] };
+const waiting = new AsyncLocalStorage<SharedWork<Waiter> | typeof always>();
 
 /**
  * Runs work to its end even when the client has gone, such as ending the sessions
@@ -164,9 +166,15 @@ export function uninterrupted<T>(work: () => T): T {
   return waiting.run(always, work);
 }
 
-/** Runs work that is shared by these, to its end while one of them waits. */
-export function sharedBy<T>(waiters: readonly Waiter[], work: () => T): T {
-  return waiting.run(waiters, work);
+/** Runs work that several wait for, to its end while one of them does. */
+export function sharedBy<T>(shared: SharedWork<Waiter>, work: () => T): T {
+  return waiting.run(shared, work);
+}
+
+/** The shared work under way; undefined outside of any, and within `uninterrupted`. */
+export function currentShare(): SharedWork<Waiter> | undefined {
+  const shared = waiting.getStore();
+  return shared && 'close' in shared ? shared : undefined;
 }
 
 /** Who waits for what the caller asks for: its request, or always somebody outside of one and within `uninterrupted`. */
@@ -179,10 +187,10 @@ export function currentWaiter(): Waiter {
  * asked again later with `isAbandoned`.
  */
 export function currentWaiters(): readonly Waiter[] {
-  const waiters = waiting.getStore();
-  if (waiters) return waiters;
+  const shared = waiting.getStore();
+  if (shared) return shared.waiters;
   const context = getRequestContext();
-  return context ? [context] : always;
+  return context ? [context] : always.waiters;
 }
 
 /** Whether none of these requests waits any more: their clients have gone, their answers were given or their deadlines passed. */
@@ -207,6 +215,8 @@ export function stopAbandoned(): void {
   const { abortReason, deadline } = context;
   if (abortReason === undefined && (deadline === undefined || Date.now() < deadline)) return;
   if (!isAbandoned(currentWaiters())) return;
+  // Who asks from now on would get an error of others.
+  currentShare()?.close();
   if (abortReason !== undefined) throw new RequestAbandonedException(abortReason);
   throw new ServiceUnavailableException('The deadline of the request has passed');
 }

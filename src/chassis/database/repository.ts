@@ -1,9 +1,10 @@
 import { stopAbandoned } from '../context/request-context.ts';
 import { notFoundMessage } from '../errors/error-body.ts';
-import { NotFoundException } from '../errors/exceptions.ts';
+import { NotFoundException, RequestAbandonedException } from '../errors/exceptions.ts';
 import { type StoredJson, type StoredList, storedPage } from '../query/paging/paging.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 import { currentUnit, isSurrounded } from './client/current-work.ts';
+import { toDatabaseException } from './client/database-errors.ts';
 import type { ReadPlace } from './client/database-kind.ts';
 import type { DelegateName, IdOf, ModelOf, OrmClient, RecordOf } from './client/orm-types.ts';
 import { type EachRecordOptions, eachRecord } from './each-record.ts';
@@ -40,7 +41,7 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
 
   constructor({ orm }: { orm: OrmClient }) {
     super({ orm });
-    this.coalescer = new Coalescer(this.kind.counts);
+    this.coalescer = new Coalescer({ counts: this.kind.counts, untilTurn: true });
   }
 
   /** The records of a find list, at most `query.take` of them. */
@@ -203,8 +204,16 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
     stopAbandoned();
     const replica = isList && !isSurrounded(this.client) ? this.kind.replica : undefined;
     const read = replica ? () => replica.read((there) => this.read(asked, there), here) : here;
-    return this.coalescer.run(key, async () => freezeRecords(await read())).catch(raiseOwn);
+    return this.coalescer.run(key, async () => freezeRecords(await read())).catch(raiseShared);
   }
+}
+
+/** The error of a shared read, for one of its callers. */
+function raiseShared(error: unknown): never {
+  // Each of them has gone, or is out of time, for a reason of its own.
+  if (error instanceof RequestAbandonedException) stopAbandoned();
+  // One that waited for too long by itself has it from the queue.
+  raiseOwn(toDatabaseException(error) ?? error);
 }
 
 /** Whether a term of an order is the field of a related record, which may be missing. */

@@ -1,9 +1,11 @@
 import { serviceKey } from '../../context/request-context.ts';
+import type { Taker } from './first-turn.ts';
 
 /** Work that waits for a place. */
 interface WaitingWork {
   readonly since: number;
-  readonly start: () => void;
+  readonly taker: Taker<Place>;
+  timer: NodeJS.Timeout | undefined;
 }
 
 /** A client whose weighted mean time exceeds this is slow. */
@@ -16,6 +18,8 @@ class ClientUse {
   running = 0;
   /** In the order in which they came. */
   readonly waiting = new Set<WaitingWork>();
+  /** How many of them are counted with this client, and not with another. */
+  counted = 0;
   /** How long it had places, in milliseconds, on a scale that all clients share. */
   used = 0;
   #ended = 0;
@@ -90,6 +94,8 @@ export class FairQueue {
   readonly #queue = new Set<ClientUse>();
   /** Those of them that have as many places as a client with slow work may have. */
   readonly #heldBack = new Set<ClientUse>();
+  /** Clients that wait with work which counts with them. */
+  #waitingClients = 0;
   #running = 0;
   #used = 0;
   #endedAt = 0;
@@ -113,7 +119,7 @@ export class FairQueue {
       seen += 1;
       if (seen === candidates) break;
     }
-    return seen === 0 ? 0 : ((turnsMs / seen) * this.#queue.size) / this.#options.places;
+    return seen === 0 ? 0 : ((turnsMs / seen) * this.#waitingClients) / this.#options.places;
   }
 
   /** Places that there are. */
@@ -123,13 +129,13 @@ export class FairQueue {
 
   /** Clients that wait. */
   get waitingClients(): number {
-    return this.#queue.size;
+    return this.#waitingClients;
   }
 
   /** What waits for other work of its own client. */
   get heldBack(): number {
     let count = 0;
-    for (const { waiting } of this.#heldBack) count += waiting.size;
+    for (const { counted } of this.#heldBack) count += counted;
     return count;
   }
 
@@ -145,18 +151,20 @@ export class FairQueue {
   }
 
   /**
-   * Gives a client a place, at once if there is one for it.
+   * Asks for a place for a client, which gets it at once if there is one.
    *
-   * @throws Error when it waited for `timeoutMs`
+   * @returns what gives the turn up while it waits; undefined where it came at once
    */
-  take(key: string): Place | Promise<Place> {
+  take(key: string, taker: Taker<Place>): (() => void) | undefined {
     const now = performance.now();
     const client = this.#clientOf(key);
     // Beside the service's own work, such as a health check, a client is alone.
     if (key !== serviceKey) this.#see(client, now);
     client.used = Math.min(Math.max(client.used, this.#used), this.#used + mostLeadMs);
     const free = this.#running < this.#options.places && client.waiting.size === 0;
-    return free && !this.#isHeldBack(client, now) ? this.#lend(client, now) : this.#wait(client, now);
+    if (!free || this.#isHeldBack(client, now)) return this.#wait(client, taker, now);
+    taker.lent(this.#lend(client, now));
+    return undefined;
   }
 
   /** Takes a place back, and lends it to who is next. */
@@ -176,32 +184,28 @@ export class FairQueue {
     return { client, since: now };
   }
 
-  #wait(client: ClientUse, now: number): Promise<Place> {
+  #wait(client: ClientUse, taker: Taker<Place>, now: number): () => void {
     const { timeoutMs } = this.#options;
-    const { promise, resolve, reject } = Promise.withResolvers<Place>();
-    let timer: NodeJS.Timeout | undefined;
-    const waiting = {
-      since: now,
-      start: () => {
-        clearTimeout(timer);
-        resolve(this.#lend(client, performance.now()));
-      },
-    };
+    const waiting: WaitingWork = { since: now, taker, timer: undefined };
+    const leave = () => this.#leave(client, waiting);
     if (timeoutMs !== undefined) {
-      timer = setTimeout(() => {
-        this.#leave(client, waiting);
+      waiting.timer = setTimeout(() => {
+        leave();
         // In the words of pg's pool.
-        reject(new Error('timeout exceeded when trying to connect'));
+        taker.late(new Error('timeout exceeded when trying to connect'));
       }, timeoutMs);
     }
     client.waiting.add(waiting);
+    if (!taker.isJoined && client.counted++ === 0) this.#waitingClients += 1;
     this.#queue.add(client);
     this.#judge(client, now);
-    return promise;
+    return leave;
   }
 
   #leave(client: ClientUse, waiting: WaitingWork): void {
+    clearTimeout(waiting.timer);
     client.waiting.delete(waiting);
+    if (!waiting.taker.isJoined && --client.counted === 0) this.#waitingClients -= 1;
     if (client.waiting.size === 0) this.#queue.delete(client);
     this.#judge(client, performance.now());
   }
@@ -222,11 +226,12 @@ export class FairQueue {
     const [first] = client.waiting;
     if (first === undefined) return;
     this.#used = Math.max(this.#used, client.used);
-    first.start();
+    const place = this.#lend(client, performance.now());
     // It goes to the end of the queue.
     this.#queue.delete(client);
     this.#leave(client, first);
     if (client.waiting.size > 0) this.#queue.add(client);
+    first.taker.lent(place);
   }
 
   #judge(client: ClientUse, now: number): void {

@@ -1,11 +1,13 @@
 import {
   callerKey,
   clientKey,
+  currentShare,
   getRequestContext,
   ordinaryCost,
   type RequestContext,
 } from '../../context/request-context.ts';
 import { FairQueue, type FairQueueOptions, type Place } from './fair-queue.ts';
+import { FirstTurn, type Leave, type Taker } from './first-turn.ts';
 
 /** One request, or what runs outside of any, at the database. */
 interface Visitor {
@@ -95,59 +97,87 @@ export class RequestQueue {
   }
 
   /**
-   * Waits for a place for the request under way, then for what opens it.
+   * Waits for a place for the request under way, then for what opens it. Work that several share waits for a place for each of
+   * them, and takes the first that comes.
    *
    * @param open its failure gives the place back
    * @returns what was opened, and what gives the place back
    */
   async enter<T>(open: () => Promise<T>): Promise<{ opened: T; leave: () => void }> {
     const context = getRequestContext();
-    const key = workKey(context);
     const visitor = this.#begin(context);
-    let leaveCostly: (() => void) | undefined;
+    let leave: Leave | undefined;
     let served = false;
     try {
-      if (isCostly(context)) leaveCostly = await this.#takeCostly(key);
-      else if (context !== undefined) this.#ordinaryAt = Math.max(this.#ordinaryAt, performance.now());
-      const turn = this.#places.take(key);
-      const place = turn instanceof Promise ? await turn : turn;
-      const opened = await this.#openIn(place, open);
+      const share = currentShare();
+      const coming = new FirstTurn(this.#ask, share ?? { own: context }).come();
+      leave = typeof coming === 'function' ? coming : await coming;
+      share?.close();
+      const opened = await open();
       served = true;
-      return { opened, leave: () => this.#leave(place, leaveCostly) };
+      return { opened, leave };
     } finally {
-      if (!served) leaveCostly?.();
+      if (!served) leave?.();
       this.#end(visitor, served);
     }
   }
 
-  #leave(place: Place, leaveCostly: (() => void) | undefined): void {
-    this.#places.giveBack(place);
-    leaveCostly?.();
-  }
+  /** Asks for a place for a request, and among the costly first where it is. */
+  readonly #ask = (context: RequestContext | undefined, taker: Taker<Leave>): (() => void) | undefined => {
+    const key = workKey(context);
+    if (isCostly(context)) return this.#askAsCostly(key, taker);
+    if (context !== undefined) this.#ordinaryAt = Math.max(this.#ordinaryAt, performance.now());
+    const { late, isJoined } = taker;
+    return this.#places.take(key, { lent: (place) => taker.lent(() => this.#places.giveBack(place)), late, isJoined });
+  };
 
-  /** Waits for a place of the costly, where others are there. */
-  async #takeCostly(key: string): Promise<() => void> {
-    const isBounded = performance.now() - this.#ordinaryAt < presentMs;
-    this.#waitingCostly += 1;
-    try {
-      const place = isBounded ? await this.#costlyPlaces.take(key) : undefined;
+  /** The same, where others are there. */
+  #askAsCostly(key: string, { lent, late, isJoined }: Taker<Leave>): (() => void) | undefined {
+    let giveUp: (() => void) | undefined;
+    const waits = (count: number) => {
+      if (!isJoined) this.#waitingCostly += count;
+    };
+    const enter = (costly?: Place) => {
       const since = performance.now();
-      return () => {
+      const leaveCostly = () => costly && this.#costlyPlaces.giveBack(costly);
+      const leave = (place: Place) => {
+        this.#places.giveBack(place);
         this.#costlyMs += (performance.now() - since - this.#costlyMs) * weightOfLatest;
-        if (place) this.#costlyPlaces.giveBack(place);
+        leaveCostly();
       };
-    } finally {
-      this.#waitingCostly -= 1;
+      const tooLate = (error: Error) => {
+        leaveCostly();
+        late(error);
+      };
+      const leaveQueue = this.#places.take(key, { lent: (place) => lent(() => leave(place)), late: tooLate, isJoined });
+      giveUp =
+        leaveQueue &&
+        (() => {
+          leaveQueue();
+          leaveCostly();
+        });
+    };
+    if (performance.now() - this.#ordinaryAt >= presentMs) enter();
+    else {
+      waits(1);
+      const leaveQueue = this.#costlyPlaces.take(key, {
+        lent: (costly) => {
+          waits(-1);
+          enter(costly);
+        },
+        late: (error) => {
+          waits(-1);
+          late(error);
+        },
+        isJoined,
+      });
+      if (leaveQueue)
+        giveUp = () => {
+          leaveQueue();
+          waits(-1);
+        };
     }
-  }
-
-  async #openIn<T>(place: Place, open: () => Promise<T>): Promise<T> {
-    try {
-      return await open();
-    } catch (error) {
-      this.#places.giveBack(place);
-      throw error;
-    }
+    return giveUp && (() => giveUp?.());
   }
 
   /** Waits for a place and has it while `work` runs; that is waiting too, where places are served one after the other. */

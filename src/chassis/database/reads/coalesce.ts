@@ -1,34 +1,34 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Decimal } from '@prisma/client/runtime/client';
-import { currentWaiter, sharedBy, type Waiter } from '../../context/request-context.ts';
 import { BaseException } from '../../errors/exceptions.ts';
 import { StoredJson } from '../../query/paging/paging.ts';
 import type { RecordKinds } from '../statements/write-statement.ts';
+import { SharedRun } from './shared-run.ts';
 
-interface WaitingRun {
-  readonly promise: Promise<unknown>;
-  readonly start: () => Promise<void>;
-  /** Who shares the run. */
-  readonly waiters: Waiter[];
-  /** Gives the outcome to those who get it in a later turn of the event loop. */
-  readonly later: (() => void)[];
+/** One key's work: at most one run is under way, and at most one is to start after it. */
+interface Lane {
+  underWay: SharedRun | undefined;
+  next: SharedRun | undefined;
 }
 
-/** Callers who get an outcome in the turn of the event loop in which it comes, and in the next one. */
-const together = 4;
-/** How long a turn may take whose callers all do something with what they got, in milliseconds. */
-const turnMs = 5;
-
-/** One key's work: at most one run is under way, and at most one is waiting to start. */
-interface Lane {
-  running: boolean;
-  waiting: WaitingRun | undefined;
+/** What is told of shared reads, and how long they may be joined. */
+interface CoalescerOptions {
+  /** Told of each read that joined another. */
+  readonly counts?: { coalesced(): void } | undefined;
+  /**
+   * Whether a run that has started may be joined until it says that it looks at the data (`SharedWork.close`), as the queue of
+   * a database does when the first turn comes. Default false: until it starts.
+   */
+  readonly untilTurn?: boolean;
 }
 
 /**
- * Shares equal reads. A caller joins only a run that starts after the call, so it sees everything that was written
- * before it asked. Runs start at the end of the event loop's turn, where all requests read in that turn meet; a run that
- * is asked for while one of its key is under way starts when that one has ended.
+ * Shares equal reads. A caller joins only a run that asks the database after the call, so it sees everything that was
+ * written before it asked. Runs start at the end of the event loop's turn, where all requests read in that turn meet; a run
+ * that is asked for while one of its key is at the database starts when that one has ended.
+ *
+ * Nobody waits for longer because a read is shared: at the queue of the database a run waits under each of those who share
+ * it, and takes the first turn that comes. Who waits for a run under way to end gives it turns too. A caller whose time to
+ * wait is over gets an error of its own, and the run goes on for the others.
  *
  * A run takes place in the asynchronous context of the caller that asked for it first; the others keep theirs and see
  * nothing of it. It goes on as long as any of the callers waits. Everyone who shares a run gets
@@ -39,11 +39,10 @@ export class Coalescer {
   readonly #lanes = new Map<string, Lane>();
   #asked = 0;
   #started = 0;
-  readonly #counts: { coalesced(): void } | undefined;
+  readonly #options: CoalescerOptions;
 
-  /** @param counts is told of each read that joined another */
-  constructor(counts?: { coalesced(): void }) {
-    this.#counts = counts;
+  constructor(options: CoalescerOptions = {}) {
+    this.#options = options;
   }
 
   /** How many reads were asked for and how many were run. */
@@ -61,58 +60,34 @@ export class Coalescer {
     this.#asked += 1;
     let lane = this.#lanes.get(key);
     if (!lane) {
-      lane = { running: false, waiting: undefined };
+      lane = { underWay: undefined, next: undefined };
       this.#lanes.set(key, lane);
     }
-    if (lane.waiting) this.#counts?.coalesced();
-    else lane.waiting = this.#plan(key, lane, work);
-    const { waiters, promise, later } = lane.waiting;
-    waiters.push(currentWaiter());
-    if (waiters.length <= together) return promise as Promise<T>;
-    return new Promise((resolve) => later.push(() => resolve(promise as Promise<T>)));
+    const { underWay } = lane;
+    if (underWay?.isOpen || lane.next) this.#options.counts?.coalesced();
+    if (underWay?.isOpen) return underWay.join<T>(undefined);
+    if (!lane.next) {
+      lane.next = new SharedRun(work);
+      if (!underWay) this.#schedule(key, lane);
+    }
+    return lane.next.join<T>(underWay);
   }
 
-  #plan(key: string, lane: Lane, work: () => Promise<unknown>): WaitingRun {
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const inContext = AsyncLocalStorage.snapshot();
-    const waiters: Waiter[] = [];
-    const later: WaitingRun['later'] = [];
-    const attempt = () => sharedBy(waiters, async () => work());
-    const start = async () => {
-      lane.waiting = undefined;
-      lane.running = true;
-      this.#started += 1;
-      try {
-        resolve(await inContext(attempt));
-      } catch (error) {
-        reject(error);
-      }
-      if (later.length > 0) handOut(later);
-      lane.running = false;
-      this.#next(key, lane);
-    };
-    if (!lane.running) setImmediate(start);
-    return { promise, start, waiters, later };
+  #schedule(key: string, lane: Lane): void {
+    setImmediate(() => void this.#start(key, lane));
   }
 
-  #next(key: string, lane: Lane): void {
-    if (lane.waiting) setImmediate(lane.waiting.start);
+  async #start(key: string, lane: Lane): Promise<void> {
+    const run = lane.next as SharedRun;
+    lane.next = undefined;
+    lane.underWay = run;
+    this.#started += 1;
+    if (!this.#options.untilTurn) run.close();
+    await run.perform();
+    lane.underWay = undefined;
+    if (lane.next) this.#schedule(key, lane);
     else this.#lanes.delete(key);
   }
-}
-
-/** Gives an outcome to those who wait for it, in each turn of the event loop to as many as leave time for others. */
-function handOut(later: readonly (() => void)[], from = 0, count = together): void {
-  let began = 0;
-  setImmediate(() => {
-    began = performance.now();
-    for (const give of later.slice(from, from + count)) give();
-  });
-  // What they do with it runs before this one.
-  setImmediate(() => {
-    const next = performance.now() - began < turnMs ? 2 * count : Math.max(1, count >> 1);
-    if (from + count < later.length) handOut(later, from + count, next);
-  });
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { getRequestContext } from '../../context/request-context.ts';
+import { currentShare, getRequestContext } from '../../context/request-context.ts';
 import { BaseException, DatabaseException } from '../../errors/exceptions.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { ranIntoTimeLimit } from '../client/classify-database-error.ts';
@@ -151,6 +151,8 @@ export class ReadReplica {
     const { totalCount = 0, idleCount = 0, options } = this.#open.pool ?? {};
     if (totalCount - idleCount >= (options?.max ?? 0)) return 'busy';
     const progress = this.#progress;
+    // Who asks after the position may have written behind it.
+    currentShare()?.close();
     try {
       const needed = await progress.ofPrimary();
       if (progress.replayed >= needed) return undefined;

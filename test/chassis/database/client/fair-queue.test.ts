@@ -8,13 +8,17 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+function take(queue: FairQueue, client: string): Promise<Place> {
+  return new Promise((lent, late) => queue.take(client, { lent, late, isJoined: false }));
+}
+
 /** A queue, and the places that its clients have, in the order in which they got them. */
 function queueOf(options: Partial<FairQueueOptions> = {}) {
   const queue = new FairQueue({ places: 4, placesOfSlow: 2, ...options });
   const lent: { client: string; place: Place }[] = [];
   const ask = async (client: string, count = 1) => {
     for (let index = 0; index < count; index += 1) {
-      void Promise.resolve(queue.take(client)).then((place) => lent.push({ client, place }));
+      void take(queue, client).then((place) => lent.push({ client, place }));
     }
     await settled();
   };
@@ -155,7 +159,7 @@ describe('FairQueue', () => {
   it('ends the wait of what waited for timeoutMs, and lends its turn to the next', async () => {
     const { queue, end, ask, clients } = queueOf({ places: 1, placesOfSlow: 1, timeoutMs: 1000 });
     await ask('a');
-    const late = queue.take('b');
+    const late = take(queue, 'b');
     const refused = expect(late).rejects.toThrow('timeout exceeded when trying to connect');
     vi.advanceTimersByTime(500);
     await ask('c');

@@ -1,0 +1,118 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { currentWaiter, sharedBy, type Waiter } from '../../context/request-context.ts';
+import type { SharedWork, Sharer } from '../../context/shared-work.ts';
+
+/** A caller of a run, whose promise is settled by one of the two. */
+class Caller implements Sharer<Waiter> {
+  readonly context = currentWaiter();
+  readonly run: SharedRun;
+  readonly resolve: (outcome: never) => void;
+  readonly reject: (error: unknown) => void;
+
+  constructor(run: SharedRun, resolve: Caller['resolve'], reject: Caller['reject']) {
+    this.run = run;
+    this.resolve = resolve;
+    this.reject = reject;
+  }
+
+  leave(error: Error): boolean {
+    return this.run.release(this, error);
+  }
+}
+
+/** Callers who get an outcome in the turn of the event loop in which it comes, and in the next one. */
+const together = 4;
+/** How long a turn may take whose callers all do something with what they got, in milliseconds. */
+const turnMs = 5;
+
+/** One run of a read, and those who share it. */
+export class SharedRun implements SharedWork<Waiter> {
+  readonly waiters: Waiter[] = [];
+  readonly #callers: Caller[] = [];
+  readonly #followers: Sharer<Waiter>[] = [];
+  readonly #inContext = AsyncLocalStorage.snapshot();
+  readonly #work: () => Promise<unknown>;
+  /** Queues in which the run waits now; several where its work asks for several things at once. */
+  readonly #watchers: ((sharer: Sharer<Waiter>) => void)[] = [];
+  #isOpen = true;
+
+  /** @param work runs in the asynchronous context of who makes this */
+  constructor(work: () => Promise<unknown>) {
+    this.#work = work;
+  }
+
+  /** Whether the read sees all that was written before now. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  close(): void {
+    this.#isOpen = false;
+  }
+
+  /** Adds a caller, who gets the outcome. @param before the run that has to end first, for which the caller gives its turns */
+  join<T>(before: SharedRun | undefined): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const caller = new Caller(this, resolve, reject);
+      this.#callers.push(caller);
+      this.waiters.push(caller.context);
+      for (const joined of this.#watchers) joined(caller);
+      before?.follow(caller.context);
+    });
+  }
+
+  /** Adds somebody who waits for the end, and not for the outcome. */
+  follow(context: Waiter): void {
+    // It loses nothing where its turn comes too late.
+    const follower = { context, leave: () => true };
+    this.#followers.push(follower);
+    for (const joined of this.#watchers) joined(follower);
+  }
+
+  watch(join: (sharer: Sharer<Waiter>) => void): () => void {
+    for (const caller of this.#callers) join(caller);
+    for (const follower of this.#followers) join(follower);
+    this.#watchers.push(join);
+    return () => void this.#watchers.splice(this.#watchers.indexOf(join), 1);
+  }
+
+  /** Runs the work, and gives its outcome to the callers; never raises. */
+  async perform(): Promise<void> {
+    let settle: (caller: Caller) => void;
+    try {
+      const outcome = await this.#inContext(() => sharedBy(this, async () => this.#work()));
+      settle = ({ resolve }) => resolve(outcome as never);
+    } catch (error) {
+      settle = ({ reject }) => reject(error);
+    }
+    this.close();
+    const callers = this.#callers;
+    for (let index = 0; index < callers.length && index < together; index += 1) settle(callers[index] as Caller);
+    if (callers.length > together) handOut(callers, settle, together);
+  }
+
+  /** Gives a caller an error of its own; false where it is the last one, which waits on. */
+  release(caller: Caller, error: Error): boolean {
+    const index = this.#callers.indexOf(caller);
+    if (index === -1) return true;
+    if (this.#callers.length === 1) return false;
+    this.#callers.splice(index, 1);
+    this.waiters.splice(index, 1);
+    caller.reject(error);
+    return true;
+  }
+}
+
+/** Gives an outcome to those who wait for it, in each turn of the event loop to as many as leave time for others. */
+function handOut(callers: readonly Caller[], settle: (caller: Caller) => void, from: number, count = together): void {
+  let began = 0;
+  setImmediate(() => {
+    began = performance.now();
+    for (const caller of callers.slice(from, from + count)) settle(caller);
+  });
+  // What they do with it runs before this one.
+  setImmediate(() => {
+    const next = performance.now() - began < turnMs ? 2 * count : Math.max(1, count >> 1);
+    if (from + count < callers.length) handOut(callers, settle, from + count, next);
+  });
+}
