@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import { parseBody, sendData, sendNoContent } from 'slipway';
-import { changePassword, login, reauthenticate, refresh, register, type Tokens } from './auth.schema.ts';
+import { changePassword, reauthenticate, refresh, register, type Tokens } from './auth.schema.ts';
 import type { AuthService } from './auth.service.ts';
-import { callerOf, deviceOf } from './caller.context.ts';
+import { callerOf, deviceOf, loginOf } from './caller.context.ts';
 
 /** The routes of registration, login and the own password. */
 export class AuthController {
@@ -19,7 +19,7 @@ export class AuthController {
 
   /** POST /login: 200 with tokens, 401 when address or password is wrong. */
   async login(request: Request, response: Response): Promise<void> {
-    sendTokens(response, await this.#service.login(parseBody(login, request.body), deviceOf(request)));
+    sendTokens(response, await this.#service.login(loginOf(request), deviceOf(request)));
   }
 
   /** POST /refresh: 200 with new tokens, 401 when the refresh token is invalid. */

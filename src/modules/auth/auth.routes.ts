@@ -1,7 +1,6 @@
 import { type Request, Router } from 'express';
-import { addressOf, asyncHandler, defineRoutes, handle, parseBody, publicAccess, rateLimit } from 'slipway';
-import { login } from './auth.schema.ts';
-import { deviceOf, noteKnownAddress } from './caller.context.ts';
+import { addressOf, asyncHandler, defineRoutes, handle, publicAccess, rateLimit } from 'slipway';
+import { deviceOf, loginOf, noteKnownAddress } from './caller.context.ts';
 
 /**
  * @openapi
@@ -50,7 +49,7 @@ export default defineRoutes(({ authController, sessionService, auth, settings })
 
   // Who tries one account from many addresses uses up what strangers have; the owner's addresses keep a share each.
   const findAddress = asyncHandler(async (request, _response, next) => {
-    const { email } = parseBody(login, request.body);
+    const { email } = loginOf(request);
     if (await sessionService.isKnownAddress(email, addressOf(request))) noteKnownAddress(request);
     next();
   });
@@ -60,7 +59,7 @@ export default defineRoutes(({ authController, sessionService, auth, settings })
     seconds: 3600,
     // What is left would tell strangers how often others tried an account, and whether it is known at their address.
     headers: false,
-    by: (request) => (deviceOf(request).isKnown ? addressAndAccount(request) : parseBody(login, request.body).email),
+    by: (request) => (deviceOf(request).isKnown ? addressAndAccount(request) : loginOf(request).email),
   });
 
   router.post('/register', publicAccess, perMinute('register'), handle(authController, 'register'));
@@ -81,5 +80,5 @@ export default defineRoutes(({ authController, sessionService, auth, settings })
 
 /** As the schema gives the address, so that no spelling has a count of its own. */
 function addressAndAccount(request: Request): string {
-  return `${addressOf(request)} ${parseBody(login, request.body).email}`;
+  return `${addressOf(request)} ${loginOf(request).email}`;
 }

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
-import { addressOf, currentPrincipal } from 'slipway';
+import { addressOf, currentPrincipal, parseBody } from 'slipway';
+import { type Login, login } from './auth.schema.ts';
 import type { Device } from './auth.types.ts';
 
 /** The caller that the guard let through. @throws Error when there is no guard before it */
@@ -23,6 +24,18 @@ const fromKnownAddresses = new WeakSet<Request>();
 /** Notes that the account of a login had a session at the address of the request lately. */
 export function noteKnownAddress(request: Request): void {
   fromKnownAddresses.add(request);
+}
+
+const logins = new WeakMap<Request, Login>();
+
+/** The body of a login, which several steps of it ask for and the first of them parses. @throws ValidationException */
+export function loginOf(request: Request): Login {
+  let body = logins.get(request);
+  if (!body) {
+    body = parseBody(login, request.body);
+    logins.set(request, body);
+  }
+  return body;
 }
 
 /** Where a request comes from. */
