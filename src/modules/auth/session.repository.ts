@@ -84,10 +84,10 @@ export class SessionRepository extends Repository<'session'> {
     await this.orm.session.deleteMany({ where: { userId } });
   }
 
-  /** Forgets the sessions of a user that are over and were last used before this moment. */
-  async forget(userId: string, before: Date): Promise<void> {
-    const over = [{ endedAt: { not: null } }, { expiresAt: { lt: new Date() } }];
-    await this.orm.session.deleteMany({ where: { userId, lastUsedAt: { lt: before }, OR: over } });
+  /** Removes sessions that were over before a moment, `atMost` of them. Gives how many it removed. */
+  async removeOlder(before: Date, atMost: number): Promise<number> {
+    const { count } = await this.orm.session.deleteMany({ where: { expiresAt: { lt: before } }, limit: atMost });
+    return count;
   }
 
   /** The sessions of a user that live, the last used first. */

@@ -18,6 +18,8 @@ export type OpenSession = Caller & { refreshToken: string };
 const day = 24 * 60 * 60 * 1000;
 /** How long the address of a session counts as one that its user logs in from. */
 const knownFor = 90 * day;
+/** How many sessions one statement removes, so that none holds the database for long. */
+const batch = 1000;
 
 /**
  * The sessions of accounts: one for each login, which lives while its refresh token is exchanged in time, and at most
@@ -51,7 +53,6 @@ export class SessionService {
     const { token, hash } = this.#tokens.make(id);
     const endsAt = new Date(now + this.#longestMs);
     const moment = new Date(now);
-    await this.#sessions.forget(userId, new Date(now - knownFor));
     await this.#sessions.create({
       id,
       userId,
@@ -145,6 +146,12 @@ export class SessionService {
   /** Whether the account with this e-mail address had a session at this client address within 90 days. */
   isKnownAddress(email: string, address: string): Promise<boolean> {
     return this.#sessions.isKnown(email, address, new Date(Date.now() - knownFor));
+  }
+
+  /** Removes the sessions of all accounts whose address counts no more: those that were over 90 days ago. */
+  async removeOld(signal: AbortSignal): Promise<void> {
+    const before = new Date(Date.now() - knownFor);
+    while (!signal.aborted && (await this.#sessions.removeOlder(before, batch)) === batch);
   }
 
   /** The session of a token that is its present one, or that was: nobody else may use or end it. */
