@@ -18,6 +18,11 @@ it('spec.md, Error response body, rule 1: production keeps message and details o
   await app.get('/bad-request').expectError(400, 'no', { why: 'because' });
 });
 
+it('tells a client in production too that its request came after its deadline', async () => {
+  const late = app.send((server) => server.get('/bad-request').set('X-Request-Deadline', '2000-01-01T00:00:00Z'));
+  await late.expectError(400, /^The request came after its X-Request-Deadline/);
+});
+
 it('GET /api-docs gives the API page in production too, which makes it when it is first asked for', async () => {
   const first = await Promise.all([app.get('/api-docs'), app.get('/api-docs.json')]);
   expect(first.map(({ status }) => status)).toEqual([200, 200]);

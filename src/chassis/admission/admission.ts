@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Environment } from '../config/environment.ts';
 import { clientKey, type RequestContext } from '../context/request-context.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
-import { ServiceUnavailableException } from '../errors/exceptions.ts';
+import { BadRequestException } from '../errors/exceptions.ts';
+import { tryAgain } from '../errors/try-again.ts';
 import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
 import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/request-body.ts';
 import { clientAddress, probePath, readDeadline, type TrustProxy } from '../http/pipeline/request-context-of.ts';
@@ -11,7 +12,7 @@ import { onClose } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
 import { ClientShares } from './client-shares.ts';
-import { OverloadAnswer, type OverloadAnswerOptions } from './overload-answer.ts';
+import { ReadyRefusal, type ReadyRefusalOptions } from './ready-refusal.ts';
 import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
 
 type Settings = Pick<
@@ -88,17 +89,13 @@ function chargeClients(
     if (context.isStreaming) return;
     if ((database?.heldBackMs(context, now) ?? 0) <= targetMs) return;
     metrics.shed('share');
-    throw new ServiceUnavailableException(
-      'Requests that take long are under way; try again in a moment, or ask for less',
-      undefined,
-      { headers: { 'Retry-After': '1' }, stack: false },
-    );
+    throw tryAgain('Requests that take long are under way; try again in a moment, or ask for less');
   };
   return { opened: (context) => context.onCharge?.(charge) };
 }
 
 /** What a gate decides by, and tells of it. */
-interface GateOptions extends OverloadAnswerOptions {
+interface GateOptions extends ReadyRefusalOptions {
   /** How long admitted work waits. */
   waits: Pick<StandingWait, 'look' | 'targetMs' | 'currentMs' | 'newcomerMs' | 'standingMs' | 'overloaded'>;
   /** What each client's work has cost. */
@@ -118,20 +115,26 @@ const lightFrom = 10;
 
 /**
  * Refuses with 503 what would wait too long: at once and before the app sees it, without a line in the log for each, because
- * what costs the least leaves the most time for what is admitted. In this order: what cannot meet its `X-Request-Deadline`;
+ * what costs the least leaves the most time for what is admitted. In this order: what came after its `X-Request-Deadline`, with
+ * 400, because it is the client that is late or whose clock is wrong; what cannot meet its deadline;
  * at overload clients that use more than their share, then all others, and last those that use little beside heavy clients; and
  * in any case what is beyond `maximum`. A request is at work once it has arrived in full, so slow senders take no place.
  */
 export class AdmissionGate {
   readonly #options: GateOptions;
-  readonly #refusal: OverloadAnswer;
+  readonly #overloaded: ReadyRefusal;
+  readonly #expired: ReadyRefusal;
   #atWork = 0;
   #refused: Partial<Record<ShedReason, number>> = {};
   #remindedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#refusal = new OverloadAnswer(options);
+    this.#overloaded = new ReadyRefusal(tryAgain('The service is overloaded; try again in a moment'), options);
+    this.#expired = new ReadyRefusal(
+      new BadRequestException('The request came after its X-Request-Deadline; `timestamp` is the time of the service'),
+      options,
+    );
   }
 
   /** Requests at work. */
@@ -149,7 +152,7 @@ export class AdmissionGate {
     if (reason !== undefined) {
       metrics.shed(reason);
       if (reason !== 'expired') this.#remind(reason, now);
-      this.#refusal.send(res);
+      (reason === 'expired' ? this.#expired : this.#overloaded).send(res);
       return false;
     }
     shares.charge(client, 1, now);

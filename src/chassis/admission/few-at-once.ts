@@ -7,7 +7,7 @@ import {
   stopAbandoned,
   type Waiter,
 } from '../context/request-context.ts';
-import { ServiceUnavailableException } from '../errors/exceptions.ts';
+import { tryAgain } from '../errors/try-again.ts';
 import { WindowCounts } from './rate-limit.ts';
 
 /** For how long a turn that a client had counts, in seconds. */
@@ -94,7 +94,7 @@ export class FewAtOnce {
       waiters: currentWaiters(),
       begin: leaving(() => resolve(true)),
       wake: leaving(() => resolve(false)),
-      refuse: leaving(() => reject(refusal())),
+      refuse: leaving(() => reject(tryAgain())),
     };
     this.#waiting.add(waiting);
     if (this.#waiting.size > this.#mayWait) this.#makeRoom();
@@ -127,8 +127,4 @@ export class FewAtOnce {
     const { known = [], unknown = [] } = Object.groupBy(inOrder, ({ isKnown }) => (isKnown ? 'known' : 'unknown'));
     return { known, unknown };
   }
-}
-
-function refusal(): ServiceUnavailableException {
-  return new ServiceUnavailableException(undefined, undefined, { headers: { 'Retry-After': '1' }, stack: false });
 }

@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Response } from 'express';
-import { ServiceUnavailableException } from '../errors/exceptions.ts';
+import { tryAgain } from '../errors/try-again.ts';
 import { sendFailure } from '../http/answers/send-failure.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import { isQueued } from '../http/pipeline/request-pipeline.ts';
@@ -48,13 +48,9 @@ export function timeOutRequests(server: Server, timeoutMs: number, options: Time
 }
 
 function giveUp(res: Response, timeoutMs: number, { production, logger }: TimeOutOptions): void {
-  const exception = new ServiceUnavailableException(reason, undefined, {
-    headers: { 'Retry-After': '1' },
-    stack: false,
-  });
   const context = requestContextOf(res.req);
   const { requestId, traceId, method, url, route } = context;
   logger.error({ requestId, traceId, method, url, route, timeoutMs }, reason);
   context.abort(reason);
-  sendFailure(res, exception, production);
+  sendFailure(res, tryAgain(reason), production);
 }

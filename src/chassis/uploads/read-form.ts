@@ -3,7 +3,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Multer, Options } from 'multer';
 import { findService } from '../context/current-service.ts';
 import { clientKey, getRequestContext } from '../context/request-context.ts';
-import { ServiceUnavailableException } from '../errors/exceptions.ts';
+import type { ServiceUnavailableException } from '../errors/exceptions.ts';
+import { tryAgain } from '../errors/try-again.ts';
 
 /** Beside its one file a form may have 20 texts of 8 KB each, which are held in memory. */
 const limits = { files: 1, fields: 20, fieldSize: 8_192, parts: 21 };
@@ -58,9 +59,5 @@ export function readForm(receive: RequestHandler, req: Request, res: Response): 
 }
 
 function tooManyForms(): ServiceUnavailableException {
-  const headers = { 'Retry-After': '1', Connection: 'close' };
-  return new ServiceUnavailableException('Too many uploads are coming in; try again', undefined, {
-    headers,
-    stack: false,
-  });
+  return tryAgain('Too many uploads are coming in; try again', { Connection: 'close' });
 }

@@ -16,15 +16,15 @@ describe('the decision of AdmissionGate', () => {
   });
 
   it.each([
-    ['by now', 0, 0, 'expired'],
-    ['by a moment long ago', 200, -60_000, 'expired'],
-    ['before its turn comes', 200, 150, 'deadline'],
+    ['by now', 0, 0, 'expired', 400],
+    ['by a moment long ago', 200, -60_000, 'expired', 400],
+    ['before its turn comes', 200, 150, 'deadline', 503],
   ] as const)(
     'refuses what must be answered %s, and lets in what has time',
-    async (_when, standingMs, inMs, reason) => {
+    async (_when, standingMs, inMs, reason, status) => {
       await using server = await oneAtATime({ standingMs });
       const answered = (ms: number) => server.status({ 'x-request-deadline': String(Date.now() + ms) });
-      expect([await answered(inMs), server.shed]).toEqual([503, [reason]]);
+      expect([await answered(inMs), server.shed]).toEqual([status, [reason]]);
       expect([await answered(60_000), server.shed.length]).toEqual([200, 1]);
     },
   );

@@ -1,6 +1,7 @@
 import { findService } from '../../context/current-service.ts';
 import { clientKey, getRequestContext, stopAbandoned } from '../../context/request-context.ts';
-import { ServiceUnavailableException } from '../../errors/exceptions.ts';
+import type { ServiceUnavailableException } from '../../errors/exceptions.ts';
+import { tryAgain } from '../../errors/try-again.ts';
 
 /** Answers of this many records, related ones among them, take no part: there are many of them, and each is small. */
 export const ordinaryRecords = 1000;
@@ -137,10 +138,6 @@ export class RecordRoom {
 
   #refusal(): ServiceUnavailableException {
     this.#metrics.shed('share');
-    return new ServiceUnavailableException(
-      'Requests of many records are under way; ask for fewer records, or try again in a moment',
-      undefined,
-      { headers: { 'Retry-After': '1' }, stack: false },
-    );
+    return tryAgain('Requests of many records are under way; ask for fewer records, or try again in a moment');
   }
 }

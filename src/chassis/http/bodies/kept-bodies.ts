@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { clientKey, getRequestContext } from '../../context/request-context.ts';
-import { ServiceUnavailableException } from '../../errors/exceptions.ts';
+import { tryAgain } from '../../errors/try-again.ts';
 import { onClose } from '../pipeline/request-pipeline.ts';
 
 /** A value in memory takes no more than this beside its characters, whether a number, a text, a name or an empty list. */
@@ -62,7 +62,9 @@ export class KeptBodies {
     const client = clientKey(getRequestContext()?.ipAddress);
     const others = this.#held - before;
     const own = (this.#heldBy.get(client) ?? 0) - before;
-    if (others > 0 && own + bytes > this.#limit - others) throw tooMuchKept();
+    if (others > 0 && own + bytes > this.#limit - others) {
+      throw tryAgain('Requests of yours with large bodies are under way; try again after one of them');
+    }
     this.#add(client, bytes - before);
     if (count) count.bytes = bytes;
     else this.#open(req, client, bytes);
@@ -97,12 +99,4 @@ export function dropBody(req: KeptRequest): void {
   if (req.method !== 'GET' && req.method !== 'HEAD') return;
   req.body = undefined;
   req[keptKey]?.end();
-}
-
-function tooMuchKept(): ServiceUnavailableException {
-  return new ServiceUnavailableException(
-    'Requests of yours with large bodies are under way; try again after one of them',
-    undefined,
-    { headers: { 'Retry-After': '1' }, stack: false },
-  );
 }

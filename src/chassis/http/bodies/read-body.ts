@@ -9,6 +9,7 @@ import {
   ServiceUnavailableException,
   UnsupportedMediaTypeException,
 } from '../../errors/exceptions.ts';
+import { tryAgain } from '../../errors/try-again.ts';
 import type { BodyBudget, HeldBody } from './body-budget.ts';
 
 /** A map, because an object would also know `constructor`, which gives a body back as it is. */
@@ -129,8 +130,7 @@ function tooLarge(limitBytes: number): PayloadTooLargeException {
 
 /** What a body is refused with that has to give way to others. */
 export function tooManyBodies(): ServiceUnavailableException {
-  const headers = { 'Retry-After': '1', Connection: 'close' };
-  return new ServiceUnavailableException('Too many request bodies are coming in; try again', undefined, { headers });
+  return tryAgain('Too many request bodies are coming in; try again', { Connection: 'close' });
 }
 
 function unsupportedEncoding(encoding: string): UnsupportedMediaTypeException {

@@ -1,10 +1,10 @@
 import { callerKey, clientKey, type RequestContext } from '../../context/request-context.ts';
-import { ServiceUnavailableException, TooManyRequestsException } from '../../errors/exceptions.ts';
+import { type ServiceUnavailableException, TooManyRequestsException } from '../../errors/exceptions.ts';
+import { tryAgain } from '../../errors/try-again.ts';
 import { type PlacedStream, StreamPlaces } from './stream-places.ts';
 
 /** What one address may have of all streams of rows: it may have many accounts. */
 const shareOfAddress = 0.25;
-const retry = { headers: { 'Retry-After': '1' }, stack: false };
 
 /** How many streams of all callers may be under way at once. */
 interface StreamLimits {
@@ -74,7 +74,7 @@ export class StreamShares {
       throw new TooManyRequestsException(
         `${most} streams of yours are under way; try again after one of them`,
         undefined,
-        retry,
+        { headers: { 'Retry-After': '1' }, stack: false },
       );
     }
     this.#callers.set(caller, before + 1);
@@ -88,7 +88,7 @@ export class StreamShares {
 
 /** That all places of streams are taken. */
 export function tooManyStreams(): ServiceUnavailableException {
-  return new ServiceUnavailableException('Too many streams are under way; try again in a moment', undefined, retry);
+  return tryAgain('Too many streams are under way; try again in a moment');
 }
 
 function placeOf(places: StreamPlaces, address: string, stream: PlacedStream): () => void {

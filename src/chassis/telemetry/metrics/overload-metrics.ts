@@ -4,7 +4,7 @@ const limited = 'http_requests_rate_limited_total';
 const shed = 'http_requests_shed_total';
 const shedReasons = ['wait', 'share', 'deadline', 'concurrency', 'expired'] as const;
 
-/** Why a request is refused with 503 before it begins; `expired`, whose deadline had passed when it came, says nothing of the service. */
+/** Why a request is refused before it begins; `expired`, whose deadline had passed when it came, says nothing of the service. */
 export type ShedReason = (typeof shedReasons)[number];
 
 /** What the service refused in order to live. */
@@ -37,7 +37,7 @@ export class OverloadMetrics {
     return [
       {
         name: shed,
-        help: 'Requests refused with 503 before they began, by reason: wait, share, deadline, concurrency, expired.',
+        help: 'Requests refused before they began, by reason: wait, share, deadline and concurrency with 503, expired with 400.',
         type: 'counter',
         samples: () => shedReasons.map((reason) => ({ labels: `reason="${reason}"`, value: this.#shed[reason] })),
       },

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { OverloadAnswer } from '../../../src/chassis/admission/overload-answer.ts';
+import { ReadyRefusal } from '../../../src/chassis/admission/ready-refusal.ts';
+import { tryAgain } from '../../../src/chassis/errors/try-again.ts';
 import { AnswerHeaders, noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
 import { createHttpServer } from '../../../src/chassis/lifecycle/listen.ts';
 import { memoryLog } from '../http/bare-app.ts';
@@ -18,7 +19,9 @@ afterEach(async () => {
 
 /** A server that refuses all but `/held`, which the test answers. */
 async function refusing(before: (res: ServerResponse) => void = () => undefined, headers = noAnswerHeaders) {
-  const refusal = new OverloadAnswer({ production: false, keepAliveMs: times.HTTP_KEEP_ALIVE_TIMEOUT_MS, headers });
+  const exception = tryAgain('The service is overloaded; try again in a moment');
+  const keepAliveMs = times.HTTP_KEEP_ALIVE_TIMEOUT_MS;
+  const refusal = new ReadyRefusal(exception, { production: false, keepAliveMs, headers });
   const held: ServerResponse[] = [];
   const answer = (req: IncomingMessage, res: ServerResponse) => {
     before(res);
@@ -45,8 +48,8 @@ function answersIn(text: string): string[] {
     .split(/(?=HTTP\/1\.1 )/);
 }
 
-describe('OverloadAnswer', () => {
-  it('answers 503 with the id of the request and the one error body', async () => {
+describe('ReadyRefusal', () => {
+  it('answers with the status of the exception, its headers, the id of the request and the one error body', async () => {
     const { port } = await refusing();
     expect(answersIn(await sendRaw(port, last))).toEqual([
       [

@@ -1,16 +1,14 @@
-import type { ServerResponse } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorBody } from '../errors/error-body.ts';
-import { ServiceUnavailableException } from '../errors/exceptions.ts';
+import type { BaseException } from '../errors/exceptions.ts';
 import { type AnswerHeaders, headerLines, noAnswerHeaders } from '../http/answers/answer-headers.ts';
 import { failureHeaders } from '../http/answers/send-failure.ts';
 import { closesUnread } from '../http/bodies/request-body.ts';
 import { requestIdOf } from '../http/pipeline/request-context-of.ts';
 
-const start = 'HTTP/1.1 503 Service Unavailable\r\nx-request-id: ';
-
 /** What of an answer depends on the settings. */
-export interface OverloadAnswerOptions {
+export interface ReadyRefusalOptions {
   /** Whether the reason is hidden (spec.md: Errors, body rule 1). */
   production: boolean;
   /** How long an idle connection stays open, as the clients are told; in milliseconds. */
@@ -20,11 +18,13 @@ export interface OverloadAnswerOptions {
 }
 
 /**
- * Answers 503 with `Retry-After` and the one error body. All but the request's id and the time is made at start, and
+ * Answers many requests with one exception, in the one error body. All but the request's id and the time is made at start, and
  * written past Node's own making of an answer, which takes about a seventh of all the time that a refusal costs: a service
  * that refuses thousands of requests a second has it left for those that it admits.
  */
-export class OverloadAnswer {
+export class ReadyRefusal {
+  readonly #status: number;
+  readonly #start: string;
   readonly #constant: AnswerHeaders;
   readonly #headers: readonly string[];
   readonly #lines: string;
@@ -35,15 +35,17 @@ export class OverloadAnswer {
   #body = '';
   #rest = '';
 
-  constructor({ production, keepAliveMs, headers = noAnswerHeaders }: OverloadAnswerOptions) {
+  constructor(exception: BaseException, { production, keepAliveMs, headers = noAnswerHeaders }: ReadyRefusalOptions) {
     this.#constant = headers;
-    const exception = new ServiceUnavailableException('The service is overloaded; try again in a moment');
+    this.#status = exception.statusCode;
+    this.#start = `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status]}\r\nx-request-id: `;
     const time = exception.timestamp.toISOString();
     const body = JSON.stringify(errorBody(exception, production));
     const timeAt = body.indexOf(time);
     this.#beforeTime = body.slice(0, timeAt);
     this.#afterTime = body.slice(timeAt + time.length);
-    this.#headers = [...failureHeaders, 'content-length', String(body.length), 'retry-after', '1'];
+    const own = Object.entries(exception.headers ?? {}).flatMap(([name, value]) => [name.toLowerCase(), value]);
+    this.#headers = [...failureHeaders, 'content-length', String(body.length), ...own];
     this.#lines = headerLines(this.#headers);
     this.#connection = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n`;
   }
@@ -57,10 +59,10 @@ export class OverloadAnswer {
     const socket = readySocket(res);
     if (!socket) {
       const headers = ['x-request-id', requestId, ...constant.list, ...this.#headers];
-      res.writeHead(503, headers).end(this.#body, 'latin1');
+      res.writeHead(this.#status, headers).end(this.#body, 'latin1');
       return;
     }
-    socket.write(`${start}${requestId}\r\n${constant.lines}${this.#rest}`, 'latin1');
+    socket.write(`${this.#start}${requestId}\r\n${constant.lines}${this.#rest}`, 'latin1');
     // What the server waits for to turn to the next request of the connection.
     res.emit('finish');
   }
