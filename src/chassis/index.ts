@@ -37,6 +37,7 @@ export {
 } from './events/define-events.ts';
 export type { Events } from './events/events.ts';
 export { sendData, sendNoContent, sendPage } from './http/answers/responses.ts';
+export { nameText } from './http/bodies/name-text.ts';
 export { parseBody } from './http/bodies/parse-body.ts';
 export { asyncHandler, publicAccess } from './http/pipeline/middleware.ts';
 export { type QueryParameters, queryParameters } from './http/pipeline/query-parameters.ts';

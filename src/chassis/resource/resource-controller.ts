@@ -274,11 +274,11 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   }
 
   /**
-   * The identifier in the path, in the type of the model's `id`.
+   * The identifier in the path, in the type of the model's `id` and in its one spelling: a UUID in lower case.
    *
    * @throws NotFoundException for a text that none of the model's identifiers can be
    */
-  protected idOf(request: Request): Parameters<S['get']>[0] {
+  idOf(request: Request): Parameters<S['get']>[0] {
     return readId(this.schemas.list.declared, request.params.id as string) as Parameters<S['get']>[0];
   }
 }

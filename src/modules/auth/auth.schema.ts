@@ -1,4 +1,4 @@
-import { z } from 'slipway';
+import { nameText, z } from 'slipway';
 import type { Role } from './auth.types.ts';
 
 const email = z
@@ -14,18 +14,8 @@ const newPassword = z
   .max(128, 'Expected at most 128 characters')
   .meta({ examples: ['quiet harbour, nine lanterns'] });
 
-const name = z
-  .string()
-  .trim()
-  .min(1, 'Expected at least 1 character')
-  .max(100, 'Expected at most 100 characters')
-  .regex(
-    /^[ -~\u00a0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065\u206a-\uffff]*$/,
-    'Expected no control characters, nor any that change the direction of text',
-  );
-
 /** Body of POST /auth/register. A role is no part of it: who registers is a `user`. */
-export const register = z.object({ email, password: newPassword, name }).meta({ id: 'Register' });
+export const register = z.object({ email, password: newPassword, name: nameText(100) }).meta({ id: 'Register' });
 
 /** Body of POST /auth/login. Only bounds here: the rules of new passwords are no business of old ones. */
 export const login = z.object({ email, password: z.string().min(1).max(128) }).meta({ id: 'Login' });

@@ -26,8 +26,8 @@ export default defineRoutes(({ userController, auth, files, settings }) => {
     files,
     field: 'avatar',
     maxBytes: settings.UPLOAD_MAX_BYTES,
-    // A database of UUIDs takes capitals too, which would give a user a second quota.
-    owner: ({ params }) => `user ${String(params['id']).toLowerCase()}`,
+    // In its one spelling: capitals would give a user a second quota.
+    owner: (request) => `user ${userController.idOf(request)}`,
   });
   router.post('/users/:id/avatar', access.write, limit, receiveAvatar, handle(userController, 'setAvatar'));
   return router;

@@ -1,23 +1,13 @@
-import { type AnyListPolicy, listPolicy, z } from 'slipway';
+import { type AnyListPolicy, listPolicy, nameText, z } from 'slipway';
 import type { Role } from '../auth/auth.types.ts';
 
 // A user and its profile lead to each other, so their shapes and list policies stand in one file.
 
 const role = z.enum(['admin', 'user']) satisfies z.ZodType<Role>;
 
-const name = z
-  .string()
-  .trim()
-  .min(1, 'Expected at least 1 character')
-  .max(100, 'Expected at most 100 characters')
-  .regex(
-    /^[ -~\u00a0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065\u206a-\uffff]*$/,
-    'Expected no control characters, nor any that change the direction of text',
-  );
-
 const publicFields = z.object({
   id: z.uuid(),
-  name,
+  name: nameText(100),
   avatarUrl: z.string().nullable().describe('Path of the picture, below /uploads'),
   createdAt: z.date(),
 });
@@ -38,7 +28,7 @@ export const createUser = z
       .toLowerCase()
       .max(254, { error: 'Expected at most 254 characters', abort: true })
       .check(z.email('Expected an e-mail address')),
-    name,
+    name: nameText(100),
     password: z.string().min(12, 'Expected at least 12 characters').max(128, 'Expected at most 128 characters'),
     role: role.default('user'),
     organizationId: organizationId.optional(),

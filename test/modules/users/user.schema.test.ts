@@ -21,6 +21,14 @@ describe('a new user', () => {
     [{ ...good, name: 'a\u2066nimda' }, false],
     [{ ...good, name: '\u200fa' }, false],
     [{ ...good, name: 'a\u2028b' }, false],
+    [{ ...good, name: '\u115f' }, false],
+    [{ ...good, name: '\u3164\uffa0 \u200b' }, false],
+    [{ ...good, name: '\u200d\u2060\ufe0f' }, false],
+    [{ ...good, name: '\u2800' }, false],
+    [{ ...good, name: '\u0301' }, false],
+    [{ ...good, name: '\u{e0041}' }, false],
+    [{ ...good, name: '한\u3164' }, true],
+    [{ ...good, name: '👩\u200d💻' }, true],
     [{ ...good, name: 'مريم \ud83d\ude00' }, true],
   ])('passes the same bounds by registration and by an administrator: %j', (body, accepted) => {
     expect(register.safeParse(body).success).toBe(accepted);
