@@ -91,7 +91,9 @@ describe.skipIf(skipped('helm'))(`the environment${skipped('helm')}`, () => {
   });
 
   it('keeps the heap within the memory limit, with room for the new objects of requests', () => {
-    expect(variables(servicePod().container)['NODE_OPTIONS']).toBe('--max-old-space-size-percentage=75 --max-semi-space-size=8');
+    expect(variables(servicePod().container)['NODE_OPTIONS']).toBe(
+      '--max-old-space-size-percentage=75 --max-semi-space-size=8',
+    );
   });
 
   it('believes one proxy where there is one, and nobody else', () => {

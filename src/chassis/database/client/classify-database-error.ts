@@ -46,6 +46,8 @@ type Meaning = readonly [kind: FaultKind, reason?: string];
 
 /** All that the adapter lets through of a connection that cannot be opened; `unreachableReason` finds out more. */
 export const cannotBeReached = 'it cannot be reached';
+/** No turn at the connections of this service came in time. */
+export const noConnectionFree = 'no connection became free in time';
 
 const statementTookTooLong = 'a statement took too long';
 
@@ -83,7 +85,7 @@ const byPrismaCode: Record<string, Meaning> = {
   P2011: ['invalid'],
   P2014: ['reference'],
   P2020: ['invalid'],
-  P2024: ['unavailable', 'no connection became free in time'],
+  P2024: ['unavailable', noConnectionFree],
   P2025: ['missing'],
   P2028: ['unavailable', 'a transaction took too long'],
   P2033: ['invalid'],
@@ -117,7 +119,7 @@ const bySqliteCode: Record<number, Meaning> = {
 };
 
 const byDriverMessage: Record<string, Meaning> = {
-  'timeout exceeded when trying to connect': ['unavailable', 'no connection became free in time'],
+  'timeout exceeded when trying to connect': ['unavailable', noConnectionFree],
   'Connection terminated due to connection timeout': ['unavailable', cannotBeReached],
   'Connection terminated unexpectedly': ['unavailable', 'the connection was closed'],
   'Connection terminated': ['unavailable', 'the connection was closed'],

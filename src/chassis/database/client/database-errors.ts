@@ -9,7 +9,7 @@ import {
   NotFoundException,
 } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
-import { classifyDatabaseError, type Fault, type FaultKind } from './classify-database-error.ts';
+import { classifyDatabaseError, type Fault, type FaultKind, noConnectionFree } from './classify-database-error.ts';
 import { declaredFields, referringFields, relationFields } from './conflict-fields.ts';
 
 /** The operation that raised an error; it makes the message name both, and is in the context of the exception. */
@@ -46,7 +46,11 @@ const conversions: Record<FaultKind, Conversion> = {
   mistake: ({ error }) =>
     new InternalServerErrorException(`A query does not fit the models: ${hint(error)}`, undefined, { cause: error }),
   unavailable: ({ error, reason }) =>
-    new DatabaseUnavailableException(reason && `Database Unavailable: ${reason}`, undefined, { cause: error }),
+    new DatabaseUnavailableException(reason && `Database Unavailable: ${reason}`, undefined, {
+      cause: error,
+      // Refused thousands of times a minute under load, it would fill the log with stacks of the queue.
+      stack: reason !== noConnectionFree,
+    }),
   failed: ({ error, model }, operation) =>
     new DatabaseException(failureText(model, operation), undefined, { cause: error }),
 };

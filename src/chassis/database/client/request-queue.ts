@@ -6,6 +6,7 @@ import {
   ordinaryCost,
   type RequestContext,
 } from '../../context/request-context.ts';
+import { tryAgain } from '../../errors/try-again.ts';
 import { FairQueue, type FairQueueOptions, type Place } from './fair-queue.ts';
 import { FirstTurn, type Leave, type Taker } from './first-turn.ts';
 
@@ -40,9 +41,11 @@ export class RequestQueue {
   #waitingCostly = 0;
   #costlyMs = 0;
   readonly #visitors = new WeakMap<object, Visitor>();
+  readonly #patienceMs: number;
 
   constructor(options: FairQueueOptions) {
     const { placesOfSlow: places, serial = false, timeoutMs } = options;
+    this.#patienceMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : timeoutMs / 2;
     this.#places = new FairQueue(options);
     this.#costlyPlaces = new FairQueue({ places, placesOfSlow: Math.ceil(places / 2), timeoutMs });
     // Where places are served one by one, costly work is always bounded.
@@ -102,14 +105,17 @@ export class RequestQueue {
    *
    * @param open its failure gives the place back
    * @returns what was opened, and what gives the place back
+   * @throws ServiceUnavailableException at once where other work of the same client has waited for half of `timeoutMs` for
+   * work of this client: what comes after it would wait in vain
    */
   async enter<T>(open: () => Promise<T>): Promise<{ opened: T; leave: () => void }> {
     const context = getRequestContext();
+    const share = currentShare();
+    if (context !== undefined && share === undefined && !context.isStreaming) this.#refuseInVain(context);
     const visitor = this.#begin(context);
     let leave: Leave | undefined;
     let served = false;
     try {
-      const share = currentShare();
       const coming = new FirstTurn(this.#ask, share ?? { own: context }).come();
       leave = typeof coming === 'function' ? coming : await coming;
       share?.close();
@@ -120,6 +126,12 @@ export class RequestQueue {
       if (!served) leave?.();
       this.#end(visitor, served);
     }
+  }
+
+  #refuseInVain(context: RequestContext): void {
+    const waitedMs = this.#places.heldBackMs(callerKey(context), performance.now());
+    if (waitedMs > this.#patienceMs)
+      throw tryAgain('Requests of yours that take long are under way; try again after one of them');
   }
 
   /** Asks for a place for a request, and among the costly first where it is. */

@@ -4,8 +4,8 @@ import { ValidationException } from '../../errors/exceptions.ts';
 
 const maximumFields = 50;
 const maximumNameLength = 200;
-/** What an item of a list costs in units of `chargeRequest`: an order of 100 lines takes 50 ms, and the database as long. */
-const costOfItem = 2;
+/** What a record in a list costs in units of `chargeRequest`: with a hundred of them a request takes what five pages do. */
+const costOfRecord = 5;
 const strictSchemas = new WeakMap<z.ZodType, z.ZodType>();
 
 /**
@@ -14,8 +14,8 @@ const strictSchemas = new WeakMap<z.ZodType, z.ZodType>();
  *
  * @throws ValidationException `details.errors` maps each field's dotted path to its messages, at most 50 fields; what
  * concerns the body as a whole, such as its absence, stands under `body`
- * @throws TooManyRequestsException, ServiceUnavailableException as `chargeRequest` does: each item of a list in the body
- * costs two units, because what is listed is to be written or looked for
+ * @throws TooManyRequestsException, ServiceUnavailableException as `chargeRequest` does: each object in a list of
+ * the body costs five units, because it is a record to be written or looked for
  */
 export function parseBody<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -25,22 +25,22 @@ export function parseBody<S extends z.ZodType>(schema: S, body: unknown): z.outp
   }
   const result = strictTwin(schema).safeParse(body);
   if (result.success) {
-    chargeRequest(itemsIn(result.data) * costOfItem);
+    chargeRequest(recordsIn(result.data) * costOfRecord);
     return result.data as z.output<S>;
   }
   throw new ValidationException(messagesByField(result.error.issues), undefined, { cause: result.error, stack: false });
 }
 
-/** The items of all lists in a body, at any depth; it holds 50,000 values at most. */
-function itemsIn(value: unknown): number {
+/** The objects in all lists of a body, at any depth; it holds 50,000 values at most. */
+function recordsIn(value: unknown, isListed = false): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
   if (Array.isArray(value)) {
-    for (const item of value) count += 1 + itemsIn(item);
-  } else if (Object.getPrototypeOf(value) === Object.prototype) {
-    for (const name in value) count += itemsIn((value as Record<string, unknown>)[name]);
+    for (const item of value) count += recordsIn(item, true);
+    return count;
   }
-  return count;
+  for (const name in value) count += recordsIn((value as Record<string, unknown>)[name]);
+  return isListed ? count + 1 : count;
 }
 
 function kindOf(body: unknown): string {

@@ -19,6 +19,41 @@ it('RequestQueue counts the streams of an address as one client, so that many ac
   expect(begun).toEqual(['a', 'other', 'b', 'c']);
 });
 
+it('RequestQueue refuses at once what would wait in vain for other work of its client, and nobody else', async () => {
+  const queue = new RequestQueue({ places: 3, placesOfSlow: 1, timeoutMs: 300 });
+  function visit(userId: string, heldMs: number, options: Partial<RequestContext> = {}): Promise<void> {
+    const context: RequestContext = {
+      requestId: 'r',
+      method: 'PUT',
+      url: '/',
+      startTime: new Date(),
+      userId,
+      ...options,
+    };
+    return runWithRequestContext(context, async () => {
+      const { leave } = await queue.enter(() => Promise.resolve());
+      await wait(heldMs);
+      leave();
+    });
+  }
+  await visit('slow', 80);
+  await visit('other', 0);
+  const others = setInterval(() => void visit('other', 0), 50);
+  const [first, second] = [visit('slow', 250), visit('slow', 0)];
+  await wait(200);
+  const began = performance.now();
+  await expect(visit('slow', 0)).rejects.toMatchObject({ statusCode: 503, headers: { 'Retry-After': '1' } });
+  expect(performance.now() - began).toBeLessThan(50);
+  // A stream has begun, and its client waits for the rest.
+  await Promise.all([
+    visit('other', 0),
+    visit('slow', 0, { isStreaming: true, ipAddress: '192.0.2.1' }),
+    first,
+    second,
+  ]);
+  clearInterval(others);
+});
+
 describe('costly requests of many addresses, each of which has sent one', () => {
   const context = (address: number, cost: number): RequestContext => {
     const ipAddress = `192.0.2.${address}`;

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { ValidationException } from '../../../../src/chassis/errors/exceptions.ts';
 import { parseBody } from '../../../../src/chassis/http/bodies/parse-body.ts';
+import { OpenRequest } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 
 const schema = z.object({ name: z.string().min(2), address: z.object({ zip: z.string() }).optional() });
 
@@ -27,6 +29,17 @@ describe('parseBody', () => {
       name: ['Too small: expected string to have >=2 characters'],
       'address.zip': ['Invalid input: expected string, received number'],
     });
+  });
+
+  it.each([
+    [{ ids: ['a', 'b'], address: { zip: '1' } }, 0],
+    [{ lines: [{ parts: [{}, {}] }, { size: { width: 1 } }] }, 20],
+  ])('charges the request for the records in lists of %j', (body, cost) => {
+    const request = new OpenRequest({
+      ...{ requestId: 'r', method: 'POST', url: '/', userAgent: undefined, ipAddress: undefined, deadline: undefined },
+    });
+    runWithRequestContext(request, () => parseBody(z.looseObject({}), body));
+    expect(request.cost).toBe(cost);
   });
 
   it('names every unknown field', () => {
