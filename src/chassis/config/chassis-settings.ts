@@ -56,6 +56,9 @@ export const chassisSettings = {
     .enum(['none', 'small', 'full'], { error: 'expected none, small or full' })
     .default('none')
     .describe('Sample data put into an empty database at start; `small` in development when DATABASE_URL is not set'),
+  AUDIT_TRAIL_DAYS: wholeNumber(0, 36_500, 365).describe(
+    'How long the audit trails of repositories keep a change, in days; 0 keeps all',
+  ),
   CURSOR_SECRET: z
     .string()
     .refine((value) => Buffer.byteLength(value) >= 32, 'expected at least 32 bytes, e.g. of `openssl rand -base64 32`')

@@ -8,14 +8,15 @@ import type { JobStore } from '../jobs/job-store.ts';
 import { StartUpError } from '../lifecycle/start-up-report.ts';
 import type { Service } from '../service.ts';
 import type { JobTracer } from '../telemetry/tracing/tracing.ts';
+import { auditRetention } from './audit-retention.ts';
 import { declaredEvents } from './declared-events.ts';
 import { explainFailure } from './explain-failure.ts';
 import { type ModuleFile, moduleFiles } from './module-files.ts';
 import { openOutbox } from './open-outbox.ts';
 
 /**
- * Loads the jobs and events of the enabled modules and opens where they wait. A service without a file of them loads
- * nothing of it.
+ * Loads the jobs and events of the enabled modules, and that of the chassis, and opens where they wait. A service without any
+ * of them loads nothing of it.
  *
  * @param tracer gives runs their trace
  * @returns what begins to run them; nothing is run before
@@ -23,11 +24,13 @@ import { openOutbox } from './open-outbox.ts';
  */
 export async function loadJobs(service: Service, tracer: JobTracer): Promise<() => void> {
   const files = moduleFiles('jobs', service);
-  if (files.length === 0 && moduleFiles('events', service).length === 0) return () => undefined;
+  const own = auditRetention(service);
+  const haveModules = files.length > 0 || moduleFiles('events', service).length > 0;
+  if (!haveModules && own.length === 0) return () => undefined;
   const { planJobs } = await import('../jobs/job-plan.ts');
   const { events, problems: ofEvents } = await declaredEvents(service);
   const declared = await Promise.all(files.map((file) => declarationsOf(file, service)));
-  const { plans, problems: ofJobs } = await planJobs(declared.flat(), [...events.keys()]);
+  const { plans, problems: ofJobs } = await planJobs([...declared.flat(), ...own], [...events.keys()]);
   const problems = [...ofEvents, ...ofJobs];
   const { database } = service;
   if (!database.isOpen) {
@@ -38,11 +41,12 @@ export async function loadJobs(service: Service, tracer: JobTracer): Promise<() 
     const list = problems.map((text) => `  ${text}`).join('\n');
     throw new StartUpError(`Invalid jobs or events:\n${list}`);
   }
-  const own = plans.filter(({ replicas }) => replicas === 'each');
-  if (!database.isOpen) return runJobs(service, { plans: own, tracer });
+  const ofEach = plans.filter(({ replicas }) => replicas === 'each');
+  // Migrating makes the tables of jobs where a module has any.
+  if (!database.isOpen || !haveModules) return runJobs(service, { plans: ofEach, tracer });
   if (!parseDatabaseUrl(service.settings.DATABASE_URL).writable) {
     service.logger.info('stored jobs disabled: the database is read-only on purpose');
-    return runJobs(service, { plans: own, tracer });
+    return runJobs(service, { plans: ofEach, tracer });
   }
   const outbox = events.size > 0 ? await openOutbox(service) : undefined;
   const all = outbox ? [...plans, outbox.plan] : plans;

@@ -84,12 +84,6 @@ export class SessionRepository extends Repository<'session'> {
     await this.orm.session.deleteMany({ where: { userId } });
   }
 
-  /** Removes sessions that were over before a moment, `atMost` of them. Gives how many it removed. */
-  async removeOlder(before: Date, atMost: number): Promise<number> {
-    const { count } = await this.orm.session.deleteMany({ where: { expiresAt: { lt: before } }, limit: atMost });
-    return count;
-  }
-
   /** The sessions of a user that live, the last used first. */
   findLive(userId: string) {
     return this.orm.session.findMany({

@@ -18,8 +18,6 @@ export type OpenSession = Caller & { refreshToken: string };
 const day = 24 * 60 * 60 * 1000;
 /** How long the address of a session counts as one that its user logs in from. */
 const knownFor = 90 * day;
-/** How many sessions one statement removes, so that none holds the database for long. */
-const batch = 1000;
 
 /**
  * The sessions of accounts: one for each login, which lives while its refresh token is exchanged in time, and at most
@@ -149,9 +147,8 @@ export class SessionService {
   }
 
   /** Removes the sessions of all accounts whose address counts no more: those that were over 90 days ago. */
-  async removeOld(signal: AbortSignal): Promise<void> {
-    const before = new Date(Date.now() - knownFor);
-    while (!signal.aborted && (await this.#sessions.removeOlder(before, batch)) === batch);
+  removeOld(signal: AbortSignal): Promise<number> {
+    return this.#sessions.removeInBatches({ expiresAt: { lt: new Date(Date.now() - knownFor) } }, signal);
   }
 
   /** The session of a token that is its present one, or that was: nobody else may use or end it. */

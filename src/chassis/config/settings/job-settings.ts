@@ -1,6 +1,6 @@
 import { flag, wholeNumber } from './setting-types.ts';
 
-/** How a replica runs jobs; a service without a jobs file reads none of these. */
+/** How a replica runs jobs; a service without jobs reads none of these. */
 export const jobSettings = {
   JOBS_ENABLED: flag(true).describe(
     'Whether this replica runs jobs; with `false` it only stores those that it sends or that the clock makes due',

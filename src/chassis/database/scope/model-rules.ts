@@ -27,7 +27,12 @@ export interface RowRules {
 }
 
 /** Tells what a repository declares; that are fields of a subclass, so it is asked once the repository is made. */
-export type DeclaredRules = () => { readonly model: string; readonly rules: RowRules };
+export type DeclaredRules = () => {
+  readonly model: string;
+  readonly rules: RowRules;
+  /** The accessor of the model that holds the audit trail of its rows. */
+  readonly trail?: string | undefined;
+};
 
 const tenantColumn = 'tenantId';
 
@@ -43,6 +48,7 @@ export class ModelRules {
   ruled: ReadonlySet<string> | undefined;
   readonly #made: DeclaredRules[] = [];
   readonly #declared = new Map<string, RowRules>();
+  readonly #trails = new Set<string>();
   readonly #tenantModels: readonly string[];
   #sealed = false;
 
@@ -63,6 +69,12 @@ export class ModelRules {
   get unscopedTenantModels(): string[] {
     if (this.#made.length > 0) this.#readMade();
     return this.#tenantModels.filter((model) => this.#declared.get(model)?.scope === undefined);
+  }
+
+  /** The accessors of the models that hold audit trails. */
+  get trails(): ReadonlySet<string> {
+    if (this.#made.length > 0) this.#readMade();
+    return this.#trails;
   }
 
   /** Expects no further rules: what was read before them has left already. */
@@ -110,7 +122,8 @@ export class ModelRules {
     const late: string[] = [];
     const differ: string[] = [];
     for (const declared of this.#made.splice(0)) {
-      const { model, rules } = declared();
+      const { model, rules, trail } = declared();
+      if (trail !== undefined) this.#trails.add(trail);
       if (Object.values(rules).every((rule) => rule === undefined)) continue;
       const known = this.#declared.get(model);
       if (known === undefined && this.#sealed) late.push(model);

@@ -7,6 +7,18 @@ import { type Delegate, delegateOf } from '../models/delegate-of.ts';
 import { type UnitOfWorkOptions, unitOfWorkOn } from '../work/unit-of-work.ts';
 import type { RowScope } from './model-rules.ts';
 
+/** The audit trail of a repository. */
+export interface AuditTrail<D extends DelegateName> {
+  /**
+   * The accessor of the model that holds it, whose fields are `model`, `recordId`, `action` (create, update or delete),
+   * `before` and `after` (Json?), `actorId` and `requestId` (String?), and `createdAt` with an index, by which the chassis
+   * removes what is older than AUDIT_TRAIL_DAYS.
+   */
+  readonly into: DelegateName;
+  /** Columns whose values are masked, beside those under a secret's name. Default: none. */
+  readonly mask?: readonly ColumnOf<D>[];
+}
+
 /** The rows of a model as their repository declares them: which of them a caller may see, and on which client they are. */
 export abstract class ScopedRows<D extends DelegateName> {
   /** The accessor of the model on the ORM client. */
@@ -30,6 +42,11 @@ export abstract class ScopedRows<D extends DelegateName> {
    * checked. Default: none.
    */
   declare protected readonly version?: ColumnOf<D>;
+  /**
+   * Where `create`, `update` and `delete` of this repository leave their trail, e.g. `{ into: 'change' }`. Of an update it
+   * has the columns that changed. What `this.orm` writes leaves none. Default: none.
+   */
+  declare protected readonly audit?: AuditTrail<D>;
   protected readonly client: OrmClient;
   protected readonly kind: DatabaseKind;
 
@@ -37,8 +54,9 @@ export abstract class ScopedRows<D extends DelegateName> {
     this.client = orm;
     this.kind = databaseKindOf(orm);
     this.kind.rules.add(() => {
-      const { scope, softDelete, authors, version } = this;
-      return { model: this.modelName, rules: { scope: scope as RowScope | undefined, softDelete, authors, version } };
+      const { scope, softDelete, authors, version, audit } = this;
+      const rules = { scope: scope as RowScope | undefined, softDelete, authors, version };
+      return { model: this.modelName, rules, trail: audit?.into };
     });
   }
 

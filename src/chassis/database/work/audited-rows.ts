@@ -1,33 +1,16 @@
 import { currentPrincipal, getRequestContext } from '../../context/request-context.ts';
 import { redact } from '../../telemetry/redact.ts';
 import { currentUnit } from '../client/current-work.ts';
-import type { ColumnOf, DelegateName, IdOf } from '../client/orm-types.ts';
+import type { DelegateName, IdOf } from '../client/orm-types.ts';
 import { delegateOf } from '../models/delegate-of.ts';
 import { VersionedRows } from './versioned-rows.ts';
 
 type Row = Record<string, unknown>;
 
-/** The audit trail of a repository. */
-export interface AuditTrail<D extends DelegateName> {
-  /**
-   * The accessor of the model that holds it, whose fields are `model`, `recordId`, `action` (create, update or delete),
-   * `before` and `after` (Json?), `actorId` and `requestId` (String?).
-   */
-  readonly into: DelegateName;
-  /** Columns whose values are masked, beside those under a secret's name. Default: none. */
-  readonly mask?: readonly ColumnOf<D>[];
-}
-
 const masked = '[redacted]';
 
 /** The rows of a model whose changes leave a trail: who changed what, before and after, stored with the change or not at all. */
 export abstract class AuditedRows<D extends DelegateName> extends VersionedRows<D> {
-  /**
-   * Where `create`, `update` and `delete` of this repository leave their trail, e.g. `{ into: 'change' }`. Of an update it
-   * has the columns that changed. What `this.orm` writes leaves none. Default: none.
-   */
-  declare protected readonly audit?: AuditTrail<D>;
-
   /** A change and its trail, in one unit of work that is tried again when another change of the record was in the way. */
   protected audited<T>(
     action: 'create' | 'update' | 'delete',

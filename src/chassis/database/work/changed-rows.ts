@@ -3,6 +3,7 @@ import type { CreateInput, DelegateName, IdOf, RecordOf, ScopeFilter, UpdateInpu
 import { toOrmQuery } from '../reads/provider-filter.ts';
 import { AuditedRows } from './audited-rows.ts';
 import { restoringVersion } from './expected-version.ts';
+import { removeInBatches } from './remove-in-batches.ts';
 
 /** A change that is made to one of these versions; of undefined to any. */
 type Change<T> = (versions: readonly unknown[] | undefined) => Promise<T>;
@@ -70,6 +71,19 @@ export abstract class ChangedRows<D extends DelegateName> extends AuditedRows<D>
   /** Deletes a record. @throws NotFoundException when there is none, ConflictException when others refer to it, and what `update` raises of versions */
   async delete(id: IdOf<D>, expected?: { version: unknown }): Promise<void> {
     return this.#changed('delete', id, { expected, write: (versions) => this.#remove(id, versions) });
+  }
+
+  /**
+   * Removes all records that match, a thousand with each statement, so that none holds the database for long; for jobs that
+   * keep what is young enough. Records that refer to them go by `onDelete` of their relation; neither a trail nor a soft
+   * deletion is left.
+   *
+   * @param signal ends it between two statements: that of a job, at its time limit and where the service stops
+   * @returns how many it removed
+   */
+  async removeInBatches(where: ScopeFilter<D>, signal: AbortSignal): Promise<number> {
+    const { where: translated } = toOrmQuery({ where: where as Filter }, this.kind);
+    return removeInBatches(this.delegate, translated, signal);
   }
 
   /** A change that takes the expected versions, unless it changes nothing. */

@@ -1,0 +1,2 @@
+-- CreateIndex
+CREATE INDEX "changes_createdAt_idx" ON "changes"("createdAt");
