@@ -20,9 +20,9 @@ const mostAccounts = 10_000;
 const candidates = 8;
 const forgetBelow = 0.5;
 const reckonMs = 250;
-/** A client is heavy above this multiple of its fair share, if it also makes more than a tenth of all work. */
+/** A client is heavy above this multiple of its fair share, if it also makes more than a twentieth of all work. */
 const excess = 1.5;
-const leastHeavyShare = 0.1;
+const leastHeavyShare = 0.05;
 /**
  * When heavy clients make this share of all work, the others are light; below half, because refused work costs nothing. The
  * same when costly requests make it, whoever sends them.
@@ -33,7 +33,7 @@ const ordinaryBelow = 0.5;
 
 /**
  * What the work of each client has cost, so that at overload those are refused first who use more than their share. A client
- * is heavy when it has more than half as much again as everyone would have if all had the same, and more than a tenth of all.
+ * is heavy when it has more than half as much again as everyone would have if all had the same, and more than a twentieth of all.
  * While heavy clients make more than a quarter of the work, all others are light. Nobody is heavy alone, or among many
  * equals; but while costly requests make a quarter of the work, those who send others, and less than half of what is heavy, are light.
  */

@@ -22,6 +22,8 @@ const units = {
   scan: 50,
   /** Filtering through a relation, which joins two tables. */
   relation: 50,
+  /** Finding the records without such related ones, for which the database may read the whole related table. */
+  antiJoin: 120,
   /** Searching the related records of one parent, for which the database may read those of others as well. */
   relatedSearch: 10,
   /** Reading all records in the order of an index, to count or to compare. */
@@ -98,21 +100,26 @@ function checkCost({ limits }: PolicyRules, asked: Record<string, number>): void
   throw badParameter(parts[0]?.[0] ?? 'where', [{ path: '', message }]);
 }
 
-function filterCost(rules: PolicyRules, filter: Filter): FilterCost {
-  const parts = Object.entries(filter).map(([name, condition]) => conditionCost(rules, name, condition));
+/** @param negated whether it stands below NOT, where `some` means `none` */
+function filterCost(rules: PolicyRules, filter: Filter, negated = false): FilterCost {
+  const parts = Object.entries(filter).map(([name, condition]) => conditionCost(rules, name, condition, negated));
   return { cost: sumOf(parts), narrow: parts.some(({ narrow }) => narrow) };
 }
 
-function conditionCost(rules: PolicyRules, name: string, condition: unknown): FilterCost {
+function conditionCost(rules: PolicyRules, name: string, condition: unknown, negated: boolean): FilterCost {
   // A search box also looks through relations and texts that no filter may name.
   const rule = rules.filters.get(name) ?? rules.includes.get(name);
   if (rule && !('many' in rule)) return comparisonsCost(condition);
   if (!rule && rules.fields.has(name)) return comparisonsCost(condition);
   if (rule) {
-    const inner = relationForms(rule.many, condition as Filter).map(([, part]) => filterCost(rule.target, part));
-    return { cost: units.relation * Math.max(1, inner.length) + sumOf(inner), narrow: false };
+    const forms = relationForms(rule.many, condition as Filter).map(([word, part]) => {
+      const join = rule.many && (negated || word !== 'some') ? units.antiJoin : units.relation;
+      return { cost: join + filterCost(rule.target, part, negated).cost };
+    });
+    return { cost: Math.max(units.relation, sumOf(forms)), narrow: false };
   }
-  const branches = [condition].flat().map((branch) => filterCost(rules, branch as Filter));
+  const isNegated = negated || name === 'NOT';
+  const branches = [condition].flat().map((branch) => filterCost(rules, branch as Filter, isNegated));
   const isNarrow = ({ narrow }: FilterCost) => narrow;
   const narrow = name === 'AND' ? branches.some(isNarrow) : name === 'OR' && branches.every(isNarrow);
   return { cost: sumOf(branches), narrow };

@@ -23,6 +23,14 @@ describe('ClientShares', () => {
     ]);
   });
 
+  it('knows eight who together take nine tenths of the work, beside twelve others', () => {
+    const of = (name: string, count: number, cost: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [name + index, cost]));
+    charge({ ...of('hog', 8, 300), ...of('other', 12, 20) });
+    expect([...Array(8).keys()].map((index) => shares.of(`hog${index}`, start))).toEqual(Array(8).fill('heavy'));
+    expect(shares.of('other3', start)).toBe('light');
+  });
+
   it('knows a client as light that comes beside a single one', () => {
     charge({ hog: 1000 });
     expect([shares.of('hog', start), shares.of('new', start)]).toEqual(['even', 'light']);

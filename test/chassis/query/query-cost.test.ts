@@ -99,6 +99,17 @@ describe('the cost of a query', () => {
     );
   });
 
+  it('counts a filter that has to look at all related records as costly, also without a total, and one that finds some not', () => {
+    const [some, none, every] = ['some', 'none', 'every'].map((word) => ({
+      products: { [word]: { price: { gte: 1 } } },
+    }));
+    const costOf = (where?: object) => cost({ where, pageSize: 1 }, categories);
+    expect(
+      [none, every, { NOT: some }, { NOT: { OR: [{ name: 'x' }, some] } }].map((where) => costOf(where) > 100),
+    ).toEqual(Array(4).fill(true));
+    expect([some, { OR: [{ name: 'x' }, some] }].map((where) => costOf(where) < 100)).toEqual([true, true]);
+  });
+
   it('counts a search through related records once, and again for each of their parents', () => {
     const searched = (pageSize: number, where: object) =>
       cost({ pageSize, include: { products: { take: 1, where } } }, categories);

@@ -1,5 +1,5 @@
 import { currentService } from '../../context/current-service.ts';
-import { stopAbandoned } from '../../context/request-context.ts';
+import { chargeRequest, stopAbandoned } from '../../context/request-context.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import { type Borrower, borrowing, currentUnit, innermostUnit, inUnit } from '../client/current-work.ts';
 import { toDatabaseException } from '../client/database-errors.ts';
@@ -45,6 +45,12 @@ export interface UnitOfWorkOptions {
   readonly retries?: number;
 }
 
+/**
+ * What a unit costs in units of `chargeRequest`: with its statements and what the records go through it takes the process
+ * twice what a page of a list does.
+ */
+const costOfUnit = 50;
+
 /** A client or a transaction of it, of which only the means to begin a transaction is asked. */
 interface Beginning {
   $transaction<T>(work: (transaction: OrmClient) => Promise<T>, options?: object): Promise<T>;
@@ -57,9 +63,11 @@ interface Beginning {
  * writes are undone. A query that fails outside of a nested unit undoes the unit, also when its error is caught, on both
  * databases.
  *
- * Queries and nested units that run in parallel take turns. Every query has to be awaited before the work ends.
+ * Queries and nested units that run in parallel take turns. Every query has to be awaited before the work ends. The request
+ * is charged with 50 units for one that is in no other.
  *
  * @throws what `work` raises
+ * @throws TooManyRequestsException, ServiceUnavailableException as `chargeRequest` does, before anything begins
  * @throws DatabaseUnavailableException (503) when it takes too long, or after the last attempt met a conflict
  * @throws InternalServerErrorException when a query outlives the unit, the unit goes on after a failed query, or an option
  *   is out of its bounds
@@ -78,6 +86,7 @@ export async function unitOfWorkOn<T>(
   refuseUnusable(options);
   const parent = currentUnit(client);
   if (parent) return restoringVersion(() => nested(parent, work, options));
+  chargeRequest(costOfUnit);
   let metConflict = false;
   const attempt = () => {
     metConflict = false;

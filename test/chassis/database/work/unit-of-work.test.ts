@@ -26,6 +26,15 @@ describe.each(databaseProviders)('a unit of work on %s', (provider) => {
     expect([await shop.categories.count(), await shop.products.count()]).toEqual([0, 0]);
   });
 
+  it('charges its request once, whatever units are inside of it', async () => {
+    const of = { method: 'POST', userAgent: undefined, ipAddress: undefined, deadline: undefined };
+    const request = new OpenRequest({ requestId: 'r', url: '/', ...of });
+    await runWithRequestContext(request, () =>
+      shop.categories.unitOfWork(() => shop.categories.unitOfWork(() => shop.aProduct(1))),
+    );
+    expect(request.cost).toBe(50);
+  });
+
   it('serves repositories with private members', async () => {
     expect(await shop.categories.unitOfWork(() => shop.categories.createNoted('a'))).toEqual(['a']);
     expect(await shop.stored()).toEqual(['a']);
