@@ -6,7 +6,7 @@ import type { ConnectionLimits } from './connection-limits.ts';
 import { type CutWatch, connectionCutter } from './cut-connections.ts';
 
 /** Requests that may wait for their turn on one connection. */
-const mostOfConnection = 64;
+const mostOfConnection = 32;
 
 const waitingKey = Symbol('requests that wait for their turn');
 
@@ -19,7 +19,7 @@ type PipelineLimits = Pick<ConnectionLimits, 'HTTP_MAX_CONNECTIONS'>;
 /**
  * Has the requests that a client sends ahead of its answers (pipelining, RFC 9112, 9.3.2) begin one after the other. Node
  * would begin all of them at once and hold their answers until the ones before are taken: one connection that reads nothing
- * would have hundreds of open files, query results and compressors. A connection with more than 64 requests that wait is
+ * would have hundreds of open files, query results and compressors. A connection with more than 32 requests that wait is
  * cut, and so is one that sends one more while HTTP_MAX_CONNECTIONS wait on all connections together.
  */
 export class PipelinedRequests implements Turns {
