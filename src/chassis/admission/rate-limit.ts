@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { currentService } from '../context/current-service.ts';
 import { callerKey, clientKey, ordinaryCost, type RequestContext } from '../context/request-context.ts';
 import { TooManyRequestsException } from '../errors/exceptions.ts';
-import { withoutBody } from '../http/bodies/deferred-body.ts';
+import { withoutBody } from '../http/bodies/request-body.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
 

@@ -9,8 +9,8 @@ import { answerHeaders, answerPreflights, useAnswerHeaders } from '../http/answe
 import { compressResponses } from '../http/answers/compress-responses.ts';
 import { ensureErrorHandling } from '../http/answers/mount-error-handling.ts';
 import { bodyParser } from '../http/bodies/body-parser.ts';
-import { guardBody, readBodyFirst } from '../http/bodies/deferred-body.ts';
 import { rawRouteOf } from '../http/bodies/raw-bodies.ts';
+import { guardBody, readBodyFirst } from '../http/bodies/request-body.ts';
 import { logRequests, requestLoggers } from '../http/pipeline/log-requests.ts';
 import { composeMiddleware, onlyAt } from '../http/pipeline/middleware.ts';
 import { probePath, probePaths, requestSignal } from '../http/pipeline/request-context-of.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type RateLimitPolicy, rateLimit } from '../../../src/chassis/admission/rate-limit.ts';
 import { RateLimitStore } from '../../../src/chassis/admission/rate-limit-store.ts';
 import { bodyParser } from '../../../src/chassis/http/bodies/body-parser.ts';
-import { readBodyFirst } from '../../../src/chassis/http/bodies/deferred-body.ts';
+import { readBodyFirst } from '../../../src/chassis/http/bodies/request-body.ts';
 import { requestContextOf } from '../../../src/chassis/http/pipeline/request-context-of.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, memoryLog } from '../http/bare-app.ts';

@@ -1,5 +1,5 @@
 import { serviceKey } from '../../context/request-context.ts';
-import type { Taker } from './first-turn.ts';
+import type { Taker } from '../../context/shared-run.ts';
 
 /** Work that waits for a place. */
 interface WaitingWork {
@@ -150,21 +150,21 @@ export class FairQueue {
     return first === undefined ? 0 : now - first.since;
   }
 
-  /**
-   * Asks for a place for a client, which gets it at once if there is one.
-   *
-   * @returns what gives the turn up while it waits; undefined where it came at once
-   */
+  /** Asks for a place for a client. @returns what gives the turn up while it waits; undefined where it came at once */
   take(key: string, taker: Taker<Place>): (() => void) | undefined {
+    const place = this.takeFree(key);
+    return place ? void taker.lent(place) : this.#wait(this.#clientOf(key), taker, performance.now());
+  }
+
+  /** Gives a client a place if there is one for it now; otherwise it has none, and does not wait. */
+  takeFree(key: string): Place | undefined {
     const now = performance.now();
     const client = this.#clientOf(key);
     // Beside the service's own work, such as a health check, a client is alone.
     if (key !== serviceKey) this.#see(client, now);
     client.used = Math.min(Math.max(client.used, this.#used), this.#used + mostLeadMs);
     const free = this.#running < this.#options.places && client.waiting.size === 0;
-    if (!free || this.#isHeldBack(client, now)) return this.#wait(client, taker, now);
-    taker.lent(this.#lend(client, now));
-    return undefined;
+    return free && !this.#isHeldBack(client, now) ? this.#lend(client, now) : undefined;
   }
 
   /** Takes a place back, and lends it to who is next. */

@@ -6,9 +6,9 @@ import {
   ordinaryCost,
   type RequestContext,
 } from '../../context/request-context.ts';
+import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 import { FairQueue, type FairQueueOptions, type Place } from './fair-queue.ts';
-import { FirstTurn, type Leave, type Taker } from './first-turn.ts';
 
 /** One request, or what runs outside of any, at the database. */
 interface Visitor {
@@ -116,8 +116,7 @@ export class RequestQueue {
     let leave: Leave | undefined;
     let served = false;
     try {
-      const coming = new FirstTurn(this.#ask, share ?? { own: context }).come();
-      leave = typeof coming === 'function' ? coming : await coming;
+      leave = this.#takeFree(context) ?? (await new FirstTurn(this.#ask, share ?? { own: context }).come());
       share?.close();
       const opened = await open();
       served = true;
@@ -132,6 +131,14 @@ export class RequestQueue {
     const waitedMs = this.#places.heldBackMs(callerKey(context), performance.now());
     if (waitedMs > this.#patienceMs)
       throw tryAgain('Requests of yours that take long are under way; try again after one of them');
+  }
+
+  /** Most requests find a place free, and need no turn. */
+  #takeFree(context: RequestContext | undefined): Leave | undefined {
+    if (isCostly(context)) return undefined;
+    if (context !== undefined) this.#ordinaryAt = Math.max(this.#ordinaryAt, performance.now());
+    const place = this.#places.takeFree(workKey(context));
+    return place && (() => this.#places.giveBack(place));
   }
 
   /** Asks for a place for a request, and among the costly first where it is. */

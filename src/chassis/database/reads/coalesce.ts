@@ -1,8 +1,8 @@
 import { Decimal } from '@prisma/client/runtime/client';
+import { SharedRun } from '../../context/shared-run.ts';
 import { BaseException } from '../../errors/exceptions.ts';
 import { StoredJson } from '../../query/paging/paging.ts';
 import type { RecordKinds } from '../statements/write-statement.ts';
-import { SharedRun } from './shared-run.ts';
 
 /** One key's work: at most one run is under way, and at most one is to start after it. */
 interface Lane {

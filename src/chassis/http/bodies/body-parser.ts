@@ -6,12 +6,11 @@ import { maximumPairs, parseUrlEncoded } from '../pipeline/query-parameters.ts';
 import { BodyBudget } from './body-budget.ts';
 import { countJsonValues } from './count-json-values.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
-import { deferBody } from './deferred-body.ts';
 import { KeptBodies, parsedBytes } from './kept-bodies.ts';
 import { leaveRawBody } from './raw-bodies.ts';
 import { type BodyLimits, decompressBody, receiveBody } from './read-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
-import { hasBody, mediaType, methodsWithBody, readingOf, waitsForContinue } from './request-body.ts';
+import { deferBody, hasBody, mediaType, methodsWithBody, readingOf, waitsForContinue } from './request-body.ts';
 import { holdUnread } from './unread-body.ts';
 
 /** A shorter one costs next to nothing, whatever it holds; in characters. */

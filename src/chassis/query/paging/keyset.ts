@@ -1,4 +1,4 @@
-import { isValueOf } from '../parse/parse-where.ts';
+import { isValueOf } from '../parse/parse-search.ts';
 import type { OrderTerm, SortDirection } from '../policy/policy-rules.ts';
 import type { CursorPage, Filter, Selection } from '../query-types.ts';
 import { type CursorCodec, foreignCursor } from './cursor.ts';

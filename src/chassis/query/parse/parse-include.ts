@@ -1,8 +1,7 @@
 import type { PolicyRules, RelationRule } from '../policy/policy-rules.ts';
 import type { Selection } from '../query-types.ts';
 import { checkDepth, expectObject, type ParseContext, Refusal, refuseName, show } from './parameter.ts';
-import { parseOrder, toOrder } from './parse-order.ts';
-import { parseWhere } from './parse-where.ts';
+import { parseOrder, parseWhere, toOrder } from './parse-search.ts';
 
 const toOneOptions = ['include', 'select'];
 const toManyOptions = ['where', 'orderBy', 'take', 'include', 'select'];

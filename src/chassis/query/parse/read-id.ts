@@ -3,7 +3,7 @@ import { BadRequestException, NotFoundException } from '../../errors/exceptions.
 import type { FieldKind } from '../policy/field-types.ts';
 import type { PolicyRules } from '../policy/policy-rules.ts';
 import { Refusal } from './parameter.ts';
-import { coerceValue } from './parse-where.ts';
+import { coerceValue } from './parse-search.ts';
 
 /**
  * The identifier that a path names, in the type that the model's `id` has: text, a UUID, an integer or a BigInt.

@@ -14,8 +14,7 @@ import {
   refuseUnknown,
 } from '../parse/parameter.ts';
 import { checkRelated, isToMany, parseInclude } from '../parse/parse-include.ts';
-import { parseOrder, toOrder } from '../parse/parse-order.ts';
-import { parseSearchBox, parseWhere } from '../parse/parse-where.ts';
+import { parseOrder, parseSearchBox, parseWhere, toOrder } from '../parse/parse-search.ts';
 import { queryCost, recordCost, recordsOf } from '../query-cost.ts';
 import type { FindQuery, GetQuery, SearchQuery, Selection } from '../query-types.ts';
 import { type QuerySchemas, type SearchOptions, sanitizeSearchOptions } from '../search-options.ts';

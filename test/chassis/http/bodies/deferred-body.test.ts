@@ -3,7 +3,7 @@ import express, { type RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
-import { guardBody, readBodyFirst, withoutBody } from '../../../../src/chassis/http/bodies/deferred-body.ts';
+import { guardBody, readBodyFirst, withoutBody } from '../../../../src/chassis/http/bodies/request-body.ts';
 import { publicAccess } from '../../../../src/chassis/http/pipeline/middleware.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, echoBody } from '../bare-app.ts';

@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers';
 import type { RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
-import { readBodyFirst } from '../../../../src/chassis/http/bodies/deferred-body.ts';
+import { readBodyFirst } from '../../../../src/chassis/http/bodies/request-body.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, echoBody } from '../bare-app.ts';
 import { listening } from '../listening.ts';
