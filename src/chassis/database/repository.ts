@@ -8,7 +8,7 @@ import { toDatabaseException } from './client/database-errors.ts';
 import type { ReadPlace } from './client/database-kind.ts';
 import type { DelegateName, IdOf, ModelOf, OrmClient, RecordOf } from './client/orm-types.ts';
 import { type EachRecordOptions, eachRecord } from './each-record.ts';
-import { delegateOf } from './models/delegate-of.ts';
+import { delegateOf, modelNameOf } from './models/delegate-of.ts';
 import { Coalescer, freezeRecords, raiseOwn, readKey, StoredRecords, TotalHints } from './reads/coalesce.ts';
 import { toOrmQuery, toProviderQuery } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
@@ -127,7 +127,7 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
   }
 
   protected get modelName(): ModelOf<D> {
-    return (this.model.charAt(0).toUpperCase() + this.model.slice(1)) as ModelOf<D>;
+    return modelNameOf(this.model) as ModelOf<D>;
   }
 
   private parameters({ where, orderBy, take, select, skip }: FindQuery & Partial<SearchQuery>): Parameters {

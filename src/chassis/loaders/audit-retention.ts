@@ -1,7 +1,7 @@
 import { withoutScopes } from '../context/run-as.ts';
 import { databaseKindOf } from '../database/client/database-kind.ts';
 import { parseDatabaseUrl } from '../database/client/database-url.ts';
-import { delegateOf } from '../database/models/delegate-of.ts';
+import { delegateOf, modelNameOf } from '../database/models/delegate-of.ts';
 import { removeInBatches } from '../database/work/remove-in-batches.ts';
 import { every, type JobRun } from '../jobs/define-jobs.ts';
 import type { FoundJob } from '../jobs/job-plan.ts';
@@ -20,7 +20,7 @@ export function auditRetention({ database, logger, settings }: Service): FoundJo
   const { client } = database;
   const { dataModel, rules } = databaseKindOf(client);
   const hasIndex = (trail: string) => {
-    const { indexes = [] } = dataModel.models[trail.charAt(0).toUpperCase() + trail.slice(1)] ?? {};
+    const { indexes = [] } = dataModel.models[modelNameOf(trail)] ?? {};
     return indexes.some(([first]) => first === 'createdAt');
   };
   const trails = [...rules.trails].filter(hasIndex);

@@ -41,6 +41,7 @@ export class RequestQueue {
   #waitingCostly = 0;
   #costlyMs = 0;
   readonly #visitors = new WeakMap<object, Visitor>();
+  /** For how long work of a client may wait for other work of the same one before what comes after it is refused. */
   readonly #patienceMs: number;
 
   constructor(options: FairQueueOptions) {
@@ -136,16 +137,21 @@ export class RequestQueue {
   /** Most requests find a place free, and need no turn. */
   #takeFree(context: RequestContext | undefined): Leave | undefined {
     if (isCostly(context)) return undefined;
-    if (context !== undefined) this.#ordinaryAt = Math.max(this.#ordinaryAt, performance.now());
+    this.#noteOrdinary(context);
     const place = this.#places.takeFree(workKey(context));
     return place && (() => this.#places.giveBack(place));
+  }
+
+  /** What the service does by itself, such as a health check, has no costly request wait. */
+  #noteOrdinary(context: RequestContext | undefined): void {
+    if (context !== undefined) this.#ordinaryAt = Math.max(this.#ordinaryAt, performance.now());
   }
 
   /** Asks for a place for a request, and among the costly first where it is. */
   readonly #ask = (context: RequestContext | undefined, taker: Taker<Leave>): (() => void) | undefined => {
     const key = workKey(context);
     if (isCostly(context)) return this.#askAsCostly(key, taker);
-    if (context !== undefined) this.#ordinaryAt = Math.max(this.#ordinaryAt, performance.now());
+    this.#noteOrdinary(context);
     const { late, isJoined } = taker;
     return this.#places.take(key, { lent: (place) => taker.lent(() => this.#places.giveBack(place)), late, isJoined });
   };

@@ -21,3 +21,8 @@ export interface Delegate {
 export function delegateOf(client: object, model: string): Delegate {
   return (client as Record<string, Delegate>)[model.charAt(0).toLowerCase() + model.slice(1)] as Delegate;
 }
+
+/** The name of the model whose accessor this is: `Product` of `product`. */
+export function modelNameOf(accessor: string): string {
+  return accessor.charAt(0).toUpperCase() + accessor.slice(1);
+}

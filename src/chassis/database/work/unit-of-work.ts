@@ -46,8 +46,8 @@ export interface UnitOfWorkOptions {
 }
 
 /**
- * What a unit costs in units of `chargeRequest`: with its statements and what the records go through it takes the process
- * twice what a page of a list does.
+ * What a unit costs in units of `chargeRequest`, somewhat less than a page of a list: it keeps the process busy for twice as
+ * long, some 15 ms for an order of one line, and the database for less.
  */
 const costOfUnit = 50;
 
