@@ -38,6 +38,8 @@ interface Asked {
 export abstract class Repository<D extends DelegateName> extends ChangedRows<D> {
   private readonly coalescer: Coalescer;
   private readonly totals = new TotalHints();
+  // Made when first asked for: `model` is a field of the subclass, which this constructor does not see yet.
+  private knownName?: ModelOf<D>;
 
   constructor({ orm }: { orm: OrmClient }) {
     super({ orm });
@@ -127,7 +129,8 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
   }
 
   protected get modelName(): ModelOf<D> {
-    return modelNameOf(this.model) as ModelOf<D>;
+    this.knownName ??= modelNameOf(this.model) as ModelOf<D>;
+    return this.knownName;
   }
 
   private parameters({ where, orderBy, take, select, skip }: FindQuery & Partial<SearchQuery>): Parameters {
