@@ -23,6 +23,8 @@ interface ReceiveUploadOptions {
   field: string;
   /** Size of the file at most, in bytes. */
   maxBytes: number;
+  /** Pixels of the image at most, by the size that it announces: who shows it makes room for all, four bytes each. Default: 50 million. */
+  maxPixels?: number;
   /** Where the file is stored: `files` of the cradle. Either this or `directory`. */
   files?: FileStore;
   /** A directory of its own in their place; made when missing. */
@@ -46,6 +48,8 @@ export interface UploadedFile {
 
 const uploads = new WeakMap<Request, UploadedFile>();
 const defaultQuota: UploadQuota = { perOwner: 20_971_520, total: 10_737_418_240, minimumFree: 104_857_600 };
+/** What cameras of telephones make; 200 MB for a browser. */
+const defaultPixels = 50_000_000;
 const allTypes: readonly ImageType[] = Object.keys(imageExtensions) as ImageType[];
 
 /**
@@ -54,13 +58,13 @@ const allTypes: readonly ImageType[] = Object.keys(imageExtensions) as ImageType
  *
  * @throws BadRequestException for a missing file or a malformed form (spec.md: Errors, body rule 4) and, with message
  * `Failed to upload <field>`, when it cannot be stored (body rule 6); PayloadTooLargeException above `maxBytes`
- * and where the owner has no room left; UnsupportedMediaTypeException for another content and for a damaged image;
+ * or `maxPixels` and where the owner has no room left; UnsupportedMediaTypeException for another content and for a damaged image;
  * InsufficientStorageException where nobody has room left
  */
 export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
-  const { field, maxBytes, types = allTypes } = options;
+  const { field, maxBytes, types = allTypes, maxPixels = defaultPixels } = options;
   const files = storeOf(options);
-  const storage = { field, types, files };
+  const storage = { field, types, files, maxPixels };
   const ownerOf = options.owner ?? uploaderOf;
   let receive: RequestHandler | undefined;
   async function open(): Promise<RequestHandler> {

@@ -4,8 +4,14 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { StorageEngine } from 'multer';
 import { FewAtOnce } from '../admission/few-at-once.ts';
-import { BadRequestException, BaseException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';
+import {
+  BadRequestException,
+  BaseException,
+  PayloadTooLargeException,
+  UnsupportedMediaTypeException,
+} from '../errors/exceptions.ts';
 import type { FileStore } from './files/file-store.ts';
+import { imageSize } from './image-size.ts';
 import { type ImageType, imageExtensions, imageHeadLength, imageType } from './image-type.ts';
 import { stripMetadata } from './strip-metadata.ts';
 
@@ -19,6 +25,7 @@ interface UploadStorageOptions {
   field: string;
   files: FileStore;
   types: readonly ImageType[];
+  maxPixels: number;
 }
 
 /** A file that was written in full under a hidden name. */
@@ -51,16 +58,17 @@ export function uploadStorage(options: UploadStorageOptions): StorageEngine {
  * name and what is left of its size.
  *
  * @param ownerKey what the name begins with, so that the files of one owner can be counted
- * @throws UnsupportedMediaTypeException for an image that is damaged
+ * @throws UnsupportedMediaTypeException for an image that is damaged; PayloadTooLargeException for one of more pixels than
+ * `maxPixels`
  */
 export async function publishUpload(
   file: HiddenFile,
   ownerKey: string,
-  { field, files }: UploadStorageOptions,
+  { field, files, maxPixels }: UploadStorageOptions,
 ): Promise<{ name: string; size: number }> {
   const name = `${ownerKey}-${randomUUID()}.${imageExtensions[file.imageType]}`;
   try {
-    const size = await inMemory.run(() => removeMetadata(file, field));
+    const size = await inMemory.run(() => removeMetadata(file, field, maxPixels));
     const stored = { name, size, type: file.imageType, visibility: 'public' as const };
     await orStorageFailure(field, files.put(file.path, stored));
     return { name, size };
@@ -70,11 +78,17 @@ export async function publishUpload(
 }
 
 /** Gives the size of what is left. */
-async function removeMetadata({ path, imageType }: HiddenFile, field: string): Promise<number> {
+async function removeMetadata({ path, imageType }: HiddenFile, field: string, maxPixels: number): Promise<number> {
   const image = await orStorageFailure(field, readFile(path));
   const stripped = stripMetadata(image, imageType);
   if (!stripped) {
     throw new UnsupportedMediaTypeException(`Expected a whole image in field "${field}", found a damaged ${imageType}`);
+  }
+  const { width, height } = imageSize(stripped, imageType) ?? { width: 0, height: 0 };
+  if (width * height > maxPixels) {
+    throw new PayloadTooLargeException(
+      `Expected at most ${maxPixels} pixels in field "${field}", found ${width} x ${height}`,
+    );
   }
   if (!stripped.equals(image)) await orStorageFailure(field, replaceContent(path, stripped));
   return stripped.length;

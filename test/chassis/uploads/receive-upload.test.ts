@@ -78,6 +78,16 @@ describe('receiveUpload', () => {
     expect(await readFile(join(directory, body.name))).toEqual(png);
   });
 
+  it('refuses a picture of more pixels than it may have with 413, however few bytes it has, and leaves nothing behind', async () => {
+    const huge = images.png();
+    huge.writeUInt32BE(60_000, 16);
+    huge.writeUInt32BE(60_000, 20);
+    const response = await request(appWith()).post('/').attach('avatar', huge, 'huge.png');
+    expect(response.status).toBe(413);
+    expect(response.body.message).toBe('Expected at most 50000000 pixels in field "avatar", found 60000 x 60000');
+    expect(await readdir(directory)).toEqual([]);
+  });
+
   it('refuses a picture that is damaged or a page in disguise with 415, and leaves nothing behind', async () => {
     for (const content of [png.subarray(0, 50), Buffer.from('GIF89a/*<script>alert(1)</script>*/')]) {
       expect((await send(content)).status).toBe(415);

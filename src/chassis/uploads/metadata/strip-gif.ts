@@ -32,6 +32,13 @@ export function stripGif(image: Buffer): Buffer | undefined {
   return undefined;
 }
 
+/** Where the first frame of a whole GIF begins; undefined where it has none. */
+export function firstGifFrame(image: Buffer): number | undefined {
+  let at: number | undefined = screenEnd + colourTableLength(image[10]);
+  while (at !== undefined && image[at] === extension) at = endOfBlocks(image, at + 2);
+  return at !== undefined && image[at] === frame ? at : undefined;
+}
+
 function colourTableLength(flags = 0): number {
   return flags & 0x80 ? 3 << ((flags & 7) + 1) : 0;
 }
