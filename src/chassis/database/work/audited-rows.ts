@@ -1,4 +1,4 @@
-import { currentPrincipal, getRequestContext } from '../../context/request-context.ts';
+import { chargeRequest, currentPrincipal, getRequestContext } from '../../context/request-context.ts';
 import { redact } from '../../telemetry/redact.ts';
 import { currentUnit } from '../client/current-work.ts';
 import type { DelegateName, IdOf } from '../client/orm-types.ts';
@@ -9,16 +9,30 @@ type Row = Record<string, unknown>;
 
 const masked = '[redacted]';
 
+/**
+ * What a change costs in units of `chargeRequest`, outside of a unit of work, which has a cost of its own: with what the
+ * request does before it, it keeps the process busy for as long as a page of a list, but the database for less.
+ */
+const costOfChange = 15;
+
 /** The rows of a model whose changes leave a trail: who changed what, before and after, stored with the change or not at all. */
 export abstract class AuditedRows<D extends DelegateName> extends VersionedRows<D> {
-  /** A change and its trail, in one unit of work that is tried again when another change of the record was in the way. */
-  protected audited<T>(
+  /**
+   * A change and its trail, in one unit of work that is tried again when another change of the record was in the way.
+   *
+   * @throws TooManyRequestsException, ServiceUnavailableException as `chargeRequest` does, before anything is written
+   */
+  protected async audited<T>(
     action: 'create' | 'update' | 'delete',
     id: IdOf<D> | undefined,
     change: () => Promise<T>,
   ): Promise<T> {
     const { audit } = this;
-    if (!audit) return change();
+    const isInUnit = currentUnit(this.client) !== undefined;
+    if (!audit) {
+      if (!isInUnit) chargeRequest(costOfChange);
+      return change();
+    }
     const work = async () => {
       const before = id === undefined ? null : await this.#row(id);
       const result = await change();
@@ -31,7 +45,7 @@ export abstract class AuditedRows<D extends DelegateName> extends VersionedRows<
       await delegateOf(this.orm, audit.into).create({ data: this.#entry(action, changed, before, after) });
       return result;
     };
-    return currentUnit(this.client) ? work() : this.unitOfWork(work, { retries: 3 });
+    return isInUnit ? work() : this.unitOfWork(work, { retries: 3 });
   }
 
   #entry(action: string, id: IdOf<D>, before: Row | null, after: Row | null): object {

@@ -35,6 +35,26 @@ describe.each(databaseProviders)('a unit of work on %s', (provider) => {
     expect(request.cost).toBe(50);
   });
 
+  it('is dearer than a change outside of one, which its request pays for as well', async () => {
+    const of = { method: 'PUT', userAgent: undefined, ipAddress: undefined, deadline: undefined };
+    const costOf = async (change: () => Promise<unknown>) => {
+      const request = new OpenRequest({ requestId: 'r', url: '/', ...of });
+      await runWithRequestContext(request, change);
+      return request.cost;
+    };
+    const { categories } = shop;
+    const { id } = await categories.create({ name: 'a' });
+    const changes = [
+      () => categories.create({ name: 'b' }),
+      () => categories.update(id, { name: 'c' }),
+      () => categories.updateIf(id, { name: 'c' }, { name: 'd' }),
+      () => categories.delete(id),
+    ];
+    const costs: number[] = [];
+    for (const change of changes) costs.push(await costOf(change));
+    expect(costs).toEqual([15, 15, 15, 15]);
+  });
+
   it('serves repositories with private members', async () => {
     expect(await shop.categories.unitOfWork(() => shop.categories.createNoted('a'))).toEqual(['a']);
     expect(await shop.stored()).toEqual(['a']);
