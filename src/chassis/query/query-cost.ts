@@ -24,7 +24,7 @@ const units = {
   relation: 50,
   /** Finding the records without such related ones, for which the database may read the whole related table. */
   antiJoin: 120,
-  /** Searching the related records of one parent, for which the database may read those of others as well. */
+  /** Filtering the related records of one parent by more than lookups, for which the database may read those of others as well. */
   relatedSearch: 10,
   /** Reading all records in the order of an index, to count or to compare. */
   pass: 50,
@@ -53,6 +53,8 @@ interface FilterCost {
   readonly cost: number;
   /** Whether an index finds the matching records, so that no others are read. */
   readonly narrow: boolean;
+  /** What it costs for each parent, beside `cost` for all, where it filters their related records. */
+  readonly eachParent: number;
 }
 
 /**
@@ -63,17 +65,17 @@ interface FilterCost {
  */
 export function queryCost(rules: PolicyRules, query: CostedQuery): number {
   const { take, skip, counts } = query;
-  const filter = query.where ? filterCost(rules, query.where) : { cost: 0, narrow: false };
+  const filter = query.where ? filterCost(rules, query.where) : undefined;
   const asked = {
-    where: filter.cost * (counts ? 2 : 1),
+    where: (filter?.cost ?? 0) * (counts ? 2 : 1),
     // What an index finds is sorted and counted by itself: the more values, the more records.
-    orderBy: Math.min(orderCost(query.terms), filter.narrow ? filter.cost : tableSize),
+    orderBy: Math.min(orderCost(query.terms), filter?.narrow ? filter.cost : tableSize),
     include: includeCost(rules, query.select, take),
     page: Math.min(skip, tableSize) * units.skippedRecord,
   };
   checkCost(rules, asked);
   const { where, orderBy, include, page } = asked;
-  const counting = counts ? (filter.narrow ? Math.min(filter.cost, units.pass) : units.pass) : 0;
+  const counting = counts ? (filter?.narrow ? Math.min(filter.cost, units.pass) : units.pass) : 0;
   return Math.ceil(where + orderBy + include + page + counting + units.lookup + take * units.record);
 }
 
@@ -103,46 +105,59 @@ function checkCost({ limits }: PolicyRules, asked: Record<string, number>): void
 /** @param negated whether it stands below NOT, where `some` means `none` */
 function filterCost(rules: PolicyRules, filter: Filter, negated = false): FilterCost {
   const parts = Object.entries(filter).map(([name, condition]) => conditionCost(rules, name, condition, negated));
-  return { cost: sumOf(parts), narrow: parts.some(({ narrow }) => narrow) };
+  return together(parts, parts.some(isNarrow));
 }
 
 function conditionCost(rules: PolicyRules, name: string, condition: unknown, negated: boolean): FilterCost {
   // A search box also looks through relations and texts that no filter may name.
   const rule = rules.filters.get(name) ?? rules.includes.get(name);
-  if (rule && !('many' in rule)) return comparisonsCost(condition);
-  if (!rule && rules.fields.has(name)) return comparisonsCost(condition);
+  if (rule && !('many' in rule)) return comparisonsCost(condition, negated);
+  if (!rule && rules.fields.has(name)) return comparisonsCost(condition, negated);
   if (rule) {
     const forms = relationForms(rule.many, condition as Filter).map(([word, part]) => {
       const join = rule.many && (negated || word !== 'some') ? units.antiJoin : units.relation;
-      return { cost: join + filterCost(rule.target, part, negated).cost };
+      const { cost, eachParent } = filterCost(rule.target, part, negated);
+      return { cost: join + cost, narrow: false, eachParent: Math.max(eachParent, walkCost(negated)) };
     });
-    return { cost: Math.max(units.relation, sumOf(forms)), narrow: false };
+    const { cost, ...rest } = together(forms, false);
+    return { cost: Math.max(units.relation, cost), ...rest };
   }
   const isNegated = negated || name === 'NOT';
   const branches = [condition].flat().map((branch) => filterCost(rules, branch as Filter, isNegated));
-  const isNarrow = ({ narrow }: FilterCost) => narrow;
   const narrow = name === 'AND' ? branches.some(isNarrow) : name === 'OR' && branches.every(isNarrow);
-  return { cost: sumOf(branches), narrow };
+  const filter = together(branches, narrow);
+  return name === 'NOT' ? { ...filter, eachParent: Math.max(filter.eachParent, units.relatedSearch) } : filter;
+}
+
+const isNarrow = ({ narrow }: FilterCost) => narrow;
+
+/** Where the database expects many matches, it walks through the records of all parents in the order asked for. */
+function walkCost(negated: boolean): number {
+  return negated ? units.pass : units.relatedSearch;
+}
+
+function together(parts: readonly FilterCost[], narrow: boolean): FilterCost {
+  return { cost: sumOf(parts), narrow, eachParent: Math.max(0, ...parts.map(({ eachParent }) => eachParent)) };
 }
 
 /** The cost of what a field is compared with: a value, an object of operators, or the comparisons of a Json field. */
-function comparisonsCost(condition: unknown): FilterCost {
+function comparisonsCost(condition: unknown, negated: boolean): FilterCost {
   if (typeof condition !== 'object' || condition === null || condition instanceof Date) {
-    return { cost: units.lookup, narrow: true };
+    return { cost: units.lookup, narrow: true, eachParent: 0 };
   }
-  if (Array.isArray(condition)) return jsonCost(condition);
+  if (Array.isArray(condition)) return { cost: jsonCost(condition), narrow: false, eachParent: walkCost(negated) };
   const { mode = 'default', ...compared } = condition as Record<string, unknown> & { mode?: 'default' | 'insensitive' };
   const parts = Object.entries(compared).map(([name, operand]) => {
     const kind = operatorNamed(name)?.cost[mode] ?? 'search';
-    const costs = [operand].flat().map((value) => ({ cost: comparisonCost(kind, mode, value), narrow: false }));
-    return { cost: sumOf(costs), narrow: kind === 'lookup' };
+    const costs = [operand].flat().map((value) => ({ cost: comparisonCost(kind, mode, value) }));
+    const isLookup = kind === 'lookup';
+    return { cost: sumOf(costs), narrow: isLookup, eachParent: isLookup ? 0 : walkCost(negated) };
   });
-  return { cost: sumOf(parts), narrow: parts.some(({ narrow }) => narrow) };
+  return together(parts, parts.some(isNarrow));
 }
 
-function jsonCost(comparisons: readonly JsonComparison[]): FilterCost {
-  const parts = comparisons.map(({ operator }) => ({ cost: units[operatorNamed(operator)?.cost.json ?? 'scan'] }));
-  return { cost: sumOf(parts), narrow: false };
+function jsonCost(comparisons: readonly JsonComparison[]): number {
+  return sumOf(comparisons.map(({ operator }) => ({ cost: units[operatorNamed(operator)?.cost.json ?? 'scan'] })));
 }
 
 function comparisonCost(kind: ComparisonCost, mode: 'default' | 'insensitive', value: unknown): number {
@@ -167,17 +182,13 @@ function includeCost(rules: PolicyRules, select: Selection, parents: number): nu
     const { where, orderBy, take, select: inner } = part as IncludedPart;
     const records = isToMany(part) ? parents * take : parents;
     cost += records * units.record + (rule.many ? parents * units.lookup : units.lookup);
-    if (where) cost += includedFilterCost(rule.target, where, parents);
+    const filter = where && filterCost(rule.target, where);
+    if (filter) cost += filter.cost + parents * filter.eachParent;
     // Together they sort every related record once.
     if (orderBy && orderBy.length > 1) cost += units.pass;
     cost += includeCost(rule.target, inner, records);
   }
   return cost;
-}
-
-function includedFilterCost(rules: PolicyRules, where: Filter, parents: number): number {
-  const { cost } = filterCost(rules, where);
-  return cost < units.search ? cost : cost + parents * units.relatedSearch;
 }
 
 /** How many records a selection may give at most for this many parents, those and all related ones. */

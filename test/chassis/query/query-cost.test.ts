@@ -118,6 +118,21 @@ describe('the cost of a query', () => {
     expect([extra(1), extra(50)]).toEqual([59, 549]);
   });
 
+  it('counts what filters related records for each of their parents, unless an index finds them', () => {
+    const searched = (where: object, pageSize = 20) =>
+      cost({ pageSize, include: { products: { take: 1, where } } }, categories);
+    const plain = searched({ sku: 'x' });
+    expect(searched({ OR: [{ sku: 'x' }, { AND: { sku: { in: ['y'] } } }] })).toBe(plain + 1);
+    expect(searched({ price: { gte: 1 } })).toBe(plain - 1 + 4 + 20 * 10);
+    expect(searched({ sku: 'x', OR: [{ price: { gte: 1 } }, { sku: 'y' }] })).toBe(plain + 4 + 1 + 20 * 10);
+    expect(searched({ NOT: { sku: 'x' } })).toBe(plain + 20 * 10);
+    // The database cannot know that nothing matches, and walks through all records for each parent.
+    const nothing = { price: { gte: 11 }, NOT: { price: { gte: 5 } } };
+    expect(searched(nothing)).toBe(plain - 1 + 8 + 20 * 50);
+    expect(searched({ category: { NOT: { name: { contains: 'x' } } } })).toBeGreaterThan(20 * 50);
+    expect(reasonOf(() => searched(nothing, 40))).toMatch(/^include: this request costs the database 20\d\d units/);
+  });
+
   it('counts sorting and counting what an index finds by how much it looks for', () => {
     const found = (skus: number) => ({
       where: { sku: { in: Array.from({ length: skus }, (_, index) => `s${index}`) } },
