@@ -8,9 +8,11 @@ import { migrationNames } from './database/migrations/migration-files.ts';
 import { pendingMigrations } from './database/migrations/pending-migrations.ts';
 import { answerHeadersOf, messagesOf } from './http/answers/answer-headers.ts';
 import { mountErrorHandling } from './http/answers/mount-error-handling.ts';
+import { boundedRequest } from './http/bodies/bounded-request.ts';
 import type { TrustProxy } from './http/pipeline/request-context-of.ts';
 import { addKnownRoute, requestListener } from './http/pipeline/request-pipeline.ts';
 import { startInternalServer } from './internal/internal-server.ts';
+import { connectionCutter } from './lifecycle/cut-connections.ts';
 import { Drain } from './lifecycle/drain.ts';
 import { createHttpServer, type ListenAddress, limitClients, listen, runListeners } from './lifecycle/listen.ts';
 import { PipelinedRequests } from './lifecycle/pipelined-requests.ts';
@@ -71,14 +73,15 @@ export async function startUp(service: Service): Promise<Started> {
   const runJobs = await loadJobs(service, telemetry.jobs);
   finishApp(service, telemetry);
   stopping.throwIfAborted();
-  const turns = new PipelinedRequests(settings, { logger, metrics: service.metrics.connections });
+  const watch = { logger, metrics: service.metrics.connections };
+  const turns = new PipelinedRequests(settings, watch);
+  const messages = messagesOf(app, boundedRequest(connectionCutter(watch)));
   const refusal = { headers: answerHeadersOf(app), logger };
-  const server = createHttpServer(listenerOf(service, turns), settings, refusal, { ...messagesOf(app), turns });
+  const server = createHttpServer(listenerOf(service, turns), settings, refusal, { ...messages, turns });
   const drain = new Drain(server);
   runListeners(server, (work) => service.run(work));
   limitClients(server, settings, {
-    logger,
-    metrics: service.metrics.connections,
+    ...watch,
     memory: service.memory,
     isProxy: (address) => (app.get('trust proxy fn') as TrustProxy)(address, 0),
   });

@@ -3,9 +3,9 @@ import { platform } from 'node:process';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { killSpawned, SpawnedService } from '../support/spawn-service.ts';
-import { hostileApp } from './hostile-app.ts';
+import { hostileApp, raw } from './hostile-app.ts';
 
-const { app, faults } = await hostileApp();
+const { app, port, faults } = await hostileApp();
 afterAll(killSpawned);
 afterAll(() => expect(faults).toEqual([]));
 
@@ -45,6 +45,19 @@ describe('a body', () => {
     }
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await post('/auth/login', Buffer.from([0x61, 0x3d, 0xff]), form)).status).toBe(400);
+  });
+
+  it.each([
+    ['GET /api/v1/products', 'text/plain'],
+    ['POST /auth/logout', 'application/json'],
+    ['POST /nowhere', 'multipart/form-data; boundary=b'],
+  ])('in chunks of one byte has its connection cut at %s', async (line, type) => {
+    const head = `${line} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const cuts = async () =>
+      Number(/_cut_total\{reason="chunks"\} (\d+)/.exec((await app.internal.get('/metrics')).text ?? '')?.[1]);
+    const before = await cuts();
+    await raw(port, head + '1\r\nx\r\n'.repeat(5_000));
+    expect(await cuts()).toBe(before + 1);
   });
 
   it('gives no prototype a field', async () => {

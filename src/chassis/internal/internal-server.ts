@@ -6,8 +6,10 @@ import { MethodNotAllowedException, NotFoundException } from '../errors/exceptio
 import { AnswerHeaders } from '../http/answers/answer-headers.ts';
 import { answerClientErrors, refuseTunnels } from '../http/answers/client-error.ts';
 import { sendFailure } from '../http/answers/send-failure.ts';
+import { boundedRequest } from '../http/bodies/bounded-request.ts';
 import { requestIdOf } from '../http/pipeline/request-context-of.ts';
 import { beginInTurn, refuseExpectations } from '../http/pipeline/request-pipeline.ts';
+import { connectionCutter } from '../lifecycle/cut-connections.ts';
 import { type ListenAddress, limitClients, listen } from '../lifecycle/listen.ts';
 import { PipelinedRequests } from '../lifecycle/pipelined-requests.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -62,7 +64,7 @@ export async function startInternalServer(service: Operated): Promise<InternalSe
     headers.apply(res);
     void answer(routes, logger, req, res);
   });
-  const server = createServer(options, handle)
+  const server = createServer({ ...options, IncomingMessage: boundedRequest(connectionCutter(watch)) }, handle)
     .on('clientError', answerClientErrors(refusal))
     .on('connect', refuseTunnels(refusal))
     .on('checkExpectation', refuseExpectations(refusal, turns));

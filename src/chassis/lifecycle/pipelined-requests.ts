@@ -10,8 +10,7 @@ const mostOfConnection = 32;
 
 const waitingKey = Symbol('requests that wait for their turn');
 
-/** Node's parser of a connection; pipelined-requests.test.ts holds it to this. */
-type PipeliningSocket = Socket & { [waitingKey]?: number; parser?: { remove(): void } | null };
+type PipeliningSocket = Socket & { [waitingKey]?: number };
 
 /** How many requests may wait on all connections together: one costs about as much memory as an open connection. */
 type PipelineLimits = Pick<ConnectionLimits, 'HTTP_MAX_CONNECTIONS'>;
@@ -37,8 +36,6 @@ export class PipelinedRequests implements Turns {
     const ofConnection = socket[waitingKey] ?? 0;
     if (ofConnection >= mostOfConnection || this.#waiting >= this.#total) {
       this.#cut(socket, 'pipelined');
-      // Otherwise Node would go on with what it has read, which may be thousands of requests.
-      socket.parser?.remove();
       return;
     }
     this.#waiting += 1;

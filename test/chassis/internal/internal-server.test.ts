@@ -135,16 +135,16 @@ describe('/log-level', () => {
   });
 });
 
-const on = (port: number) =>
+const on = (port: number, { logger } = log) =>
   createService(
     { modules: [], server: { port: 0 } },
-    { env: { NODE_ENV: 'test', INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: String(port) }, logger: log.logger },
+    { env: { NODE_ENV: 'test', INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: String(port) }, logger },
   );
 
 describe('a pod of the cluster', () => {
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
-  async function serve() {
-    const service = on(0);
+  async function serve(lines = log) {
+    const service = on(0, lines);
     const { address, close } = await startInternalServer(service);
     onTestFinished(close);
     const open = (localAddress = '127.0.0.3') => {
@@ -167,6 +167,15 @@ describe('a pod of the cluster', () => {
     socket.write(get('/metrics').repeat(2000));
     await expect.poll(() => socket.closed).toBe(true);
     expect(scrapes).toBe(1);
+  });
+
+  it('that sends a body in chunks of one byte is cut', async () => {
+    const { logger, lines } = memoryLog();
+    const { open } = await serve({ logger, lines });
+    const socket = open().resume();
+    socket.write(`GET /livez HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(20_000)}`);
+    await expect.poll(() => socket.closed).toBe(true);
+    expect(lines).toMatchObject([{ reason: 'chunks' }]);
   });
 
   it('that opens connections without end has 64 of them, and keeps no probe waiting', async () => {

@@ -79,10 +79,13 @@ const { _storeHeader: storeHead } = ServerResponse.prototype as { _storeHeader?:
  * The requests and responses of an app's server, for `createServer`. They are born with the prototypes that Express would
  * give them, because V8 forgets what it knows of an object whose prototype changes, and what all answers carry is one text:
  * both together save an eighth of what a small request costs. A handler sees and changes those headers as any others.
+ *
+ * @param AppRequest the class of the requests, which no other app has; it is given the prototype of this one's
  */
-export function messagesOf(app: Express): Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>> {
-  class AppRequest extends IncomingMessage {}
-
+export function messagesOf(
+  app: Express,
+  AppRequest: typeof IncomingMessage = class extends IncomingMessage {},
+): Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>> {
   class AppResponse extends ServerResponse {
     declare [carriedKey]: KnownHeaders | undefined;
 

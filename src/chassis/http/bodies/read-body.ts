@@ -23,6 +23,8 @@ const decompressors = new Map([
 /** A body that comes in smaller pieces than this is put together on the way: each piece costs some 200 bytes beside its own. */
 const pieceBytes = 1_024;
 const loosePieces = 32;
+/** So much of a body is counted at a time, in bytes: counting takes longer than a small piece. */
+const countedBytes = 4_096;
 /** What is decompressed at a time, in bytes: each takes a way to zlib's thread and back, and only a few bodies are under way. */
 const chunkSize = 131_072;
 
@@ -93,6 +95,7 @@ function collect(req: IncomingMessage, client: string, { limitBytes, budget }: B
     let pieces: Buffer[] = [];
     const body: HeldBody = { client, bytes: 0, refuse: () => fail(tooManyBodies()) };
     let length = 0;
+    let counted = 0;
     function take(piece: Buffer): void {
       length += piece.length;
       if (length > limitBytes) {
@@ -101,7 +104,9 @@ function collect(req: IncomingMessage, client: string, { limitBytes, budget }: B
       }
       pieces.push(piece);
       if (pieces.length > loosePieces + length / pieceBytes) pieces = [Buffer.concat(pieces)];
-      budget.hold(body, piece.length);
+      if (length - counted < countedBytes) return;
+      budget.hold(body, length - counted);
+      counted = length;
     }
     function complete(): void {
       end();

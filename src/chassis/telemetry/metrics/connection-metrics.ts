@@ -1,12 +1,19 @@
 import { labelText, type MetricFamily } from './metric-family.ts';
 
-/** Why a connection is cut: its client reads nothing, its answers are over the budget, it pipelines too much, it gives way to a client with fewer, or it waits for its client while memory is short. */
-export type CutReason = 'stalled' | 'budget' | 'pipelined' | 'displaced' | 'memory';
+/** Why a connection is cut: its client reads nothing, its answers are over the budget, it pipelines too much, its body comes in too many small chunks, it gives way to a client with fewer, or it waits for its client while memory is short. */
+export type CutReason = 'stalled' | 'budget' | 'pipelined' | 'chunks' | 'displaced' | 'memory';
 
 /** Connections of the public port: those that are open, and what was refused or cut of them. */
 export class ConnectionMetrics {
   readonly #refused = { total: 0, address: 0 };
-  readonly #cut: Record<CutReason, number> = { stalled: 0, budget: 0, pipelined: 0, displaced: 0, memory: 0 };
+  readonly #cut: Record<CutReason, number> = {
+    stalled: 0,
+    budget: 0,
+    pipelined: 0,
+    chunks: 0,
+    displaced: 0,
+    memory: 0,
+  };
   #open: (() => number) | undefined;
 
   /** Counts one connection that was refused, by the limit that it was beyond. */
@@ -40,7 +47,7 @@ export class ConnectionMetrics {
       },
       {
         name: 'http_connections_cut_total',
-        help: 'Connections cut: the client read nothing (stalled), unread answers took too much memory (budget), too many requests were pipelined, a client with fewer got the place of one (displaced), or they waited for their clients while memory was short (memory).',
+        help: 'Connections cut: the client read nothing (stalled), unread answers took too much memory (budget), too many requests were pipelined, a body came in too many small chunks (chunks), a client with fewer got the place of one (displaced), or they waited for their clients while memory was short (memory).',
         type: 'counter',
         samples: () => Object.entries(this.#cut).map(([reason, value]) => ({ labels: labelText({ reason }), value })),
       },
