@@ -28,28 +28,45 @@ const hashFactor = randomInt(2 ** 24, 2 ** 31) | 1;
 export function countJsonValues(text: string): number {
   const names = text.length > textOfNames ? new Set<number>() : undefined;
   let values = 0;
-  let inText = false;
-  let hash = 0;
+  let start = 0;
+  let end = 0;
   for (let index = 0; index < text.length; index += 1) {
     const sign = text.charCodeAt(index);
-    if (inText) {
-      hash = Math.imul(hash, hashFactor) + sign;
-      if (sign === backslash) {
-        index += 1;
-        hash = Math.imul(hash, hashFactor) + text.charCodeAt(index);
-      } else if (sign === quote) inText = false;
-    } else if (sign === quote) {
-      inText = true;
-      hash = 0;
+    if (sign === quote) {
+      start = index + 1;
+      end = endOfText(text, start);
+      index = end;
     } else if (sign === comma || sign === colon || sign === bracket || sign === brace) {
       values += 1;
+      if (values > mostValues) throw tooMuch(`${mostValues} values`);
       // The text before a colon is a name.
-      if (sign === colon) names?.add(hash | 0);
+      if (sign === colon) {
+        names?.add(hashOf(text, start, end));
+        // Of one that stands before many colons, which is no JSON, too.
+        start = end;
+      }
     }
-    if (values > mostValues) throw tooMuch(`${mostValues} values`);
   }
   if (names && names.size > mostNames) throw tooMuch(`${mostNames} different names`);
   return values;
+}
+
+/** Where the quote stands that ends a text: the first before which backslashes stand in pairs. */
+function endOfText(text: string, start: number): number {
+  let end = text.indexOf('"', start);
+  while (end !== -1) {
+    let escapes = 0;
+    while (end - escapes > start && text.charCodeAt(end - escapes - 1) === backslash) escapes += 1;
+    if (escapes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}
+
+function hashOf(text: string, start: number, end: number): number {
+  let hash = 0;
+  for (let index = start; index < end; index += 1) hash = Math.imul(hash, hashFactor) + text.charCodeAt(index);
+  return hash | 0;
 }
 
 function tooMuch(bound: string): PayloadTooLargeException {

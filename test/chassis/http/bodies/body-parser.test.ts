@@ -1,9 +1,12 @@
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import type { RequestHandler } from 'express';
 import fc from 'fast-check';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
+import { getRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
+import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, echoBody } from '../bare-app.ts';
 import { listening, sendRaw } from '../listening.ts';
 
@@ -157,6 +160,27 @@ describe('bodyParser', () => {
     const response = await post('application/json', '{"password": hunter2}');
     expect(response.status).toBe(400);
     expect(response.text).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['of JSON', 'application/json', `{"a":"${'x'.repeat(899_992)}"}`, 300],
+    ['of a form', form, `a=${'x'.repeat(899_998)}`, 300],
+    ['that is refused for what it holds', 'application/json', `["${'x'.repeat(899_996)}"${'['.repeat(50_001)}`, 316],
+    ['that is no UTF-8', 'application/json', Buffer.alloc(900_000, 0xff), 300],
+    ['of a usual size', 'application/json', `{"a":"${'x'.repeat(4_000)}"}`, 0],
+  ])('charges the request for a body %s, before it is looked at', async (_what, type, body, cost) => {
+    const charges: number[] = [];
+    const watch: RequestHandler = (_req, _res, next) => {
+      getRequestContext()?.onCharge?.((charged) => charges.push(charged));
+      next();
+    };
+    const charging = bareApp([requestPipeline(), watch, bodyParser({ limitBytes: 1_000_000 }), echoBody]);
+    await request(charging)
+      .post('/')
+      .set('content-type', type)
+      .serialize((sent) => sent)
+      .send(body as string);
+    expect(Math.floor(charges[0] ?? 0)).toBe(cost);
   });
 
   it('answers any bytes of any readable type with 200 or a 4xx', async () => {
