@@ -103,6 +103,11 @@ export function chargeRequest(cost: number): void {
  */
 export const ordinaryCost = 100;
 
+/** Whether a request has been charged with more than an ordinary one costs. */
+export function isCostly(context: RequestContext | undefined): boolean {
+  return context?.cost !== undefined && context.cost > ordinaryCost;
+}
+
 /**
  * What a client address is counted under. An IPv6 subscriber has a /64 at least, all of which counts as one; an IPv4
  * address written as IPv6 counts as what it is.

@@ -67,7 +67,7 @@ export class LendingPool extends Pool {
   override connect(): Promise<PoolClient>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<PoolClient> | undefined {
-    const lent = this.#lend();
+    const lent = this.lend();
     if (!callback) return lent;
     lent.then(
       (client) => callback(undefined, client, (release) => client.release(release as boolean)),
@@ -92,8 +92,9 @@ export class LendingPool extends Pool {
     });
   }
 
-  async #lend(): Promise<PoolClient> {
-    const { opened, leave } = await this.requests.enter(() => this.#serving());
+  /** @param statement the read that the connection is for, if it is one */
+  protected async lend(statement?: string): Promise<PoolClient> {
+    const { opened, leave } = await this.requests.enter(() => this.#serving(), statement);
     this.#leave.set(opened, leave);
     return opened;
   }
@@ -227,8 +228,9 @@ export class CancellingPool extends LendingPool {
   /** As the driver's own, which however closes the connection of every query that fails, such as one for a taken name. */
   async #run(config: QueryConfig): Promise<unknown> {
     const waiters = currentWaiters();
-    const client = await this.connect();
-    const running: RunningRead | undefined = waiters[0] && read.test(config.text) ? { client, waiters } : undefined;
+    const isRead = read.test(config.text);
+    const client = await this.lend(isRead ? config.text : undefined);
+    const running: RunningRead | undefined = waiters[0] && isRead ? { client, waiters } : undefined;
     if (running) this.#watch(running);
     let broken: Error | undefined;
     try {

@@ -60,6 +60,8 @@ class ClientUse {
 export interface Place {
   readonly client: ClientUse;
   readonly since: number;
+  /** How many places were lent when it was, this one among them. */
+  readonly among: number;
 }
 
 /** How a queue lends its places. */
@@ -116,8 +118,7 @@ export class FairQueue {
     let seen = 0;
     for (const { meanMs } of this.#queue) {
       turnsMs += meanMs;
-      seen += 1;
-      if (seen === candidates) break;
+      if (++seen === candidates) break;
     }
     return seen === 0 ? 0 : ((turnsMs / seen) * this.#waitingClients) / this.#options.places;
   }
@@ -167,21 +168,24 @@ export class FairQueue {
     return free && !this.#isHeldBack(client, now) ? this.#lend(client, now) : undefined;
   }
 
-  /** Takes a place back, and lends it to who is next. */
-  giveBack({ client, since }: Place): void {
+  /** Takes a place back, and lends it to who is next. @returns what the work had of the database, as its part of the time, in ms */
+  giveBack({ client, since, among }: Place): number {
     const now = performance.now();
-    client.ended(now - (this.#options.serial ? Math.max(since, this.#endedAt) : since), now);
+    const tookMs = now - (this.#options.serial ? Math.max(since, this.#endedAt) : since);
+    const hadMs = tookMs / (this.#options.serial ? 1 : Math.max(among, this.#running));
+    client.ended(tookMs, now);
     client.running -= 1;
     this.#running -= 1;
     this.#endedAt = now;
     for (let next = this.#next(now); next !== undefined; next = this.#next(now)) this.#startFirst(next);
     this.#judge(client, now);
+    return hadMs;
   }
 
   #lend(client: ClientUse, now: number): Place {
     this.#running += 1;
     client.running += 1;
-    return { client, since: now };
+    return { client, since: now, among: this.#running };
   }
 
   #wait(client: ClientUse, taker: Taker<Place>, now: number): () => void {
@@ -216,8 +220,7 @@ export class FairQueue {
     let seen = 0;
     for (const client of this.#queue) {
       if (!this.#isHeldBack(client, now) && (next === undefined || client.used < next.used)) next = client;
-      seen += 1;
-      if (seen === candidates) break;
+      if (++seen === candidates) break;
     }
     return next;
   }
@@ -264,9 +267,7 @@ export class FairQueue {
 
   #forgetOne(): void {
     for (const [key, { running, waiting }] of this.#clients) {
-      if (running > 0 || waiting.size > 0) continue;
-      this.#clients.delete(key);
-      return;
+      if (running === 0 && waiting.size === 0) return void this.#clients.delete(key);
     }
   }
 }

@@ -3,7 +3,7 @@ import {
   clientKey,
   currentShare,
   getRequestContext,
-  ordinaryCost,
+  isCostly,
   type RequestContext,
 } from '../../context/request-context.ts';
 import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
@@ -21,13 +21,36 @@ const presentMs = 5000;
 /** What the latest costly work counts of the mean time. */
 const weightOfLatest = 0.2;
 
+/** A statement that has this much of the database, in milliseconds, is slow, until it has less than half of it on average. */
+const slowMs = 50;
+const mostSlow = 500;
+
+/** The statements that were slow lately. They are few, so that others cost next to nothing here. */
+class SlowStatements {
+  readonly #means = new Map<string, number>();
+
+  has(statement: string | undefined): boolean {
+    return statement !== undefined && this.#means.has(statement);
+  }
+
+  /** Counts what a statement had of the database; the latest counts half. */
+  ended(statement: string | undefined, hadMs: number): void {
+    if (statement === undefined || (hadMs < slowMs && !this.#means.has(statement))) return;
+    const mean = ((this.#means.get(statement) ?? hadMs) + hadMs) / 2;
+    this.#means.delete(statement);
+    if (mean >= slowMs / 2) this.#means.set(statement, mean);
+    if (this.#means.size > mostSlow) this.#means.delete(this.#means.keys().next().value as string);
+  }
+}
+
 /**
  * Lends the places of a database to requests, fairly, and counts who waits and whose turn came: requests, each once however
  * many of its queries wait, and queries. They tell how long a request waits in all: as long as it takes to serve those
  * before it.
  *
  * Costly requests have as many places as a client with slow work, all clients together: many clients that ask for one costly list each are,
- * each by itself, no client with slow work. Within that part the places are lent fairly too.
+ * each by itself, no client with slow work. Within that part the places are lent fairly too. A request is costly by what it was
+ * charged with, and where it runs a statement that was slow lately, whatever its price says.
  */
 export class RequestQueue {
   #waiting = 0;
@@ -40,6 +63,7 @@ export class RequestQueue {
   readonly #costlyPlaces: FairQueue;
   #waitingCostly = 0;
   #costlyMs = 0;
+  readonly #slow = new SlowStatements();
   readonly #visitors = new WeakMap<object, Visitor>();
   /** For how long work of a client may wait for other work of the same one before what comes after it is refused. */
   readonly #patienceMs: number;
@@ -105,11 +129,12 @@ export class RequestQueue {
    * them, and takes the first that comes.
    *
    * @param open its failure gives the place back
+   * @param statement the read that the place is for, if it is one
    * @returns what was opened, and what gives the place back
    * @throws ServiceUnavailableException at once where other work of the same client has waited for half of `timeoutMs` for
    * work of this client: what comes after it would wait in vain
    */
-  async enter<T>(open: () => Promise<T>): Promise<{ opened: T; leave: () => void }> {
+  async enter<T>(open: () => Promise<T>, statement?: string): Promise<{ opened: T; leave: () => void }> {
     const context = getRequestContext();
     const share = currentShare();
     if (context !== undefined && share === undefined && !context.isStreaming) this.#refuseInVain(context);
@@ -117,7 +142,7 @@ export class RequestQueue {
     let leave: Leave | undefined;
     let served = false;
     try {
-      leave = this.#takeFree(context) ?? (await new FirstTurn(this.#ask, share ?? { own: context }).come());
+      leave = this.#takeFree(context, statement) ?? (await this.#turn(share ?? { own: context }, statement));
       share?.close();
       const opened = await open();
       served = true;
@@ -134,12 +159,20 @@ export class RequestQueue {
       throw tryAgain('Requests of yours that take long are under way; try again after one of them');
   }
 
+  #turn(waits: ConstructorParameters<typeof FirstTurn>[1], statement?: string): Leave | Promise<Leave> {
+    return new FirstTurn((context, taker) => this.#ask(context, taker, statement), waits).come();
+  }
+
+  #isCostly(context: RequestContext | undefined, statement?: string): boolean {
+    return isCostly(context) || (context !== undefined && this.#slow.has(statement));
+  }
+
   /** Most requests find a place free, and need no turn. */
-  #takeFree(context: RequestContext | undefined): Leave | undefined {
-    if (isCostly(context)) return undefined;
+  #takeFree(context: RequestContext | undefined, statement?: string): Leave | undefined {
+    if (this.#isCostly(context, statement)) return undefined;
     this.#noteOrdinary(context);
     const place = this.#places.takeFree(workKey(context));
-    return place && (() => this.#places.giveBack(place));
+    return place && (() => this.#slow.ended(statement, this.#places.giveBack(place)));
   }
 
   /** What the service does by itself, such as a health check, has no costly request wait. */
@@ -148,16 +181,17 @@ export class RequestQueue {
   }
 
   /** Asks for a place for a request, and among the costly first where it is. */
-  readonly #ask = (context: RequestContext | undefined, taker: Taker<Leave>): (() => void) | undefined => {
+  #ask(context: RequestContext | undefined, taker: Taker<Leave>, statement?: string): (() => void) | undefined {
     const key = workKey(context);
-    if (isCostly(context)) return this.#askAsCostly(key, taker);
+    if (this.#isCostly(context, statement)) return this.#askAsCostly(key, taker, statement);
     this.#noteOrdinary(context);
     const { late, isJoined } = taker;
-    return this.#places.take(key, { lent: (place) => taker.lent(() => this.#places.giveBack(place)), late, isJoined });
-  };
+    const lent = (place: Place) => taker.lent(() => this.#slow.ended(statement, this.#places.giveBack(place)));
+    return this.#places.take(key, { lent, late, isJoined });
+  }
 
   /** The same, where others are there. */
-  #askAsCostly(key: string, { lent, late, isJoined }: Taker<Leave>): (() => void) | undefined {
+  #askAsCostly(key: string, { lent, late, isJoined }: Taker<Leave>, statement?: string): (() => void) | undefined {
     let giveUp: (() => void) | undefined;
     const waits = (count: number) => {
       if (!isJoined) this.#waitingCostly += count;
@@ -166,7 +200,7 @@ export class RequestQueue {
       const since = performance.now();
       const leaveCostly = () => costly && this.#costlyPlaces.giveBack(costly);
       const leave = (place: Place) => {
-        this.#places.giveBack(place);
+        this.#slow.ended(statement, this.#places.giveBack(place));
         this.#costlyMs += (performance.now() - since - this.#costlyMs) * weightOfLatest;
         leaveCostly();
       };
@@ -206,8 +240,8 @@ export class RequestQueue {
   }
 
   /** Waits for a place and has it while `work` runs; that is waiting too, where places are served one after the other. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    const { opened, leave } = await this.enter(work);
+  async run<T>(work: () => Promise<T>, statement?: string): Promise<T> {
+    const { opened, leave } = await this.enter(work, statement);
     leave();
     return opened;
   }
@@ -245,8 +279,4 @@ export class RequestQueue {
  */
 function workKey(context: RequestContext | undefined): string {
   return context?.isStreaming ? `streams of ${clientKey(context.ipAddress)}` : callerKey(context);
-}
-
-function isCostly(context: RequestContext | undefined): boolean {
-  return context?.cost !== undefined && context.cost > ordinaryCost;
 }

@@ -80,7 +80,10 @@ class ThreadedSqlite implements SqlDriverAdapter {
   }
 
   queryRaw(statement: SqlQuery): Promise<SqlResultSet> {
-    return this.#requests.run(() => this.#whenFree(() => this.#thread.run({ kind: 'query', statement })));
+    return this.#requests.run(
+      () => this.#whenFree(() => this.#thread.run({ kind: 'query', statement })),
+      statement.sql,
+    );
   }
 
   executeRaw(statement: SqlQuery): Promise<number> {

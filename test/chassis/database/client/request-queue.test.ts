@@ -107,3 +107,51 @@ describe('costly requests of many addresses, each of which has sent one', () => 
     expect([waitOf(500) > 30, waitOf(60)]).toEqual([true, 0]);
   });
 });
+
+describe('a statement that takes long, whatever its price', () => {
+  const context = (address: number): RequestContext => {
+    const ipAddress = `192.0.2.${address}`;
+    return { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress, cost: 20 };
+  };
+
+  /** A queue, a read that has a place for some time, and how many of 4 reads of a statement have places at once. */
+  function queueOf(options: { places: number; placesOfSlow: number; serial?: boolean }) {
+    const queue = new RequestQueue(options);
+    let lent = 0;
+    let most = 0;
+    const read = (address: number, statement: string, heldMs: number) =>
+      runWithRequestContext(context(address), async () => {
+        const { leave } = await queue.enter(async () => undefined, statement);
+        lent += 1;
+        most = Math.max(most, lent);
+        await wait(heldMs);
+        lent -= 1;
+        leave();
+      });
+    async function atOnce(statement: string): Promise<number> {
+      await read(100, 'SELECT ordinary', 1);
+      most = 0;
+      await Promise.all([1, 2, 3, 4].map((address) => read(address, statement, 5)));
+      return most;
+    }
+    return { read, atOnce };
+  }
+
+  it.each([false, true])(
+    'has the places of costly requests from the second time on, until it is quick: serial %s',
+    async (serial) => {
+      const { read, atOnce } = queueOf({ places: 4, placesOfSlow: 1, serial });
+      expect(await atOnce('SELECT slow')).toBe(4);
+      await read(5, 'SELECT slow', 120);
+      expect([await atOnce('SELECT other'), await atOnce('SELECT slow')]).toEqual([4, 1]);
+      expect(await atOnce('SELECT slow')).toBe(4);
+    },
+  );
+
+  it('is none that takes long because many run beside it', async () => {
+    const { read, atOnce } = queueOf({ places: 4, placesOfSlow: 1 });
+    for (let round = 0; round < 3; round += 1)
+      await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map((address) => read(address, 'SELECT page', 100)));
+    expect(await atOnce('SELECT page')).toBe(4);
+  });
+});
