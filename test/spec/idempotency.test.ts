@@ -82,6 +82,14 @@ describe('a request with an Idempotency-Key', () => {
     expect((await large(newKey(), newKey())).status).toBe(200);
   });
 
+  it('is charged for the records of its body before it takes its key', async () => {
+    const to = await boot({ RATE_LIMIT_ENABLED: 'true', RATE_LIMIT_REQUESTS: '20' });
+    const records = { entries: Array.from({ length: 1_000 }, () => ({})) };
+    // The handler looks at no list, and is charged for none.
+    expect((await send('/entries', newKey(), { name: newKey(), ...records }, {}, to)).status).toBe(201);
+    expect((await send('/entries', newKey(), records, {}, to)).status).toBe(429);
+  });
+
   it('runs once however many come at the same time, and all get its answer', async () => {
     const key = newKey();
     const before = await runs();

@@ -5,6 +5,7 @@ import { callerKey, currentPrincipal } from '../context/request-context.ts';
 import { currentUnit } from '../database/client/current-work.ts';
 import { type UnitOfWorkOptions, unitOfWork } from '../database/work/unit-of-work.ts';
 import { BadRequestException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';
+import { payForRecords } from '../http/bodies/parse-body.ts';
 import { hasBody, mediaType, readingOf } from '../http/bodies/request-body.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import { routeTemplate } from '../http/pipeline/request-pipeline.ts';
@@ -63,6 +64,8 @@ export function idempotent(options: IdempotencyOptions = {}): RequestHandler {
   async function runOnce(req: Request, res: Response, next: NextFunction): Promise<void> {
     const request = keyedRequest(req, required);
     if (!request) return next();
+    // A refusal for what the body costs must come before the key is stored and a unit of work begins.
+    payForRecords(req.body);
     const taken = await keys.take(request);
     if (typeof taken === 'string') {
       res.setHeader('Idempotent-Replayed', 'true');

@@ -7,6 +7,21 @@ const maximumNameLength = 200;
 /** What a record in a list costs in units of `chargeRequest`: to store a hundred keeps the process busy for 50 ms, and one for 15. */
 const costOfRecord = 5;
 const strictSchemas = new WeakMap<z.ZodType, z.ZodType>();
+/** The records of bodies that were charged for before they are parsed. */
+const paidRecords = new WeakMap<object, number>();
+
+/**
+ * Charges the request for the records of a body as `parseBody` would, which then charges for no more than it finds beyond:
+ * for what does costly work before that.
+ *
+ * @throws TooManyRequestsException, ServiceUnavailableException as `chargeRequest` does
+ */
+export function payForRecords(body: unknown): void {
+  const records = recordsIn(body);
+  if (records === 0) return;
+  paidRecords.set(body as object, records);
+  chargeRequest(records * costOfRecord);
+}
 
 /**
  * The request body as the schema gives it (spec.md: Errors, body rules 2 and 5). Keys that an object schema does not
@@ -25,7 +40,8 @@ export function parseBody<S extends z.ZodType>(schema: S, body: unknown): z.outp
   }
   const result = strictTwin(schema).safeParse(body);
   if (result.success) {
-    chargeRequest(recordsIn(result.data) * costOfRecord);
+    const paid = paidRecords.get(body) ?? 0;
+    chargeRequest(Math.max(0, recordsIn(result.data) - paid) * costOfRecord);
     return result.data as z.output<S>;
   }
   throw new ValidationException(messagesByField(result.error.issues), undefined, { cause: result.error, stack: false });

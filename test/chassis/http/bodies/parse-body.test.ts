@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { ValidationException } from '../../../../src/chassis/errors/exceptions.ts';
-import { parseBody } from '../../../../src/chassis/http/bodies/parse-body.ts';
+import { parseBody, payForRecords } from '../../../../src/chassis/http/bodies/parse-body.ts';
 import { OpenRequest } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 
 const schema = z.object({ name: z.string().min(2), address: z.object({ zip: z.string() }).optional() });
@@ -40,6 +40,19 @@ describe('parseBody', () => {
     });
     runWithRequestContext(request, () => parseBody(z.looseObject({}), body));
     expect(request.cost).toBe(cost);
+  });
+
+  it('charges the request once for records that were paid for before', () => {
+    const request = new OpenRequest({
+      ...{ requestId: 'r', method: 'POST', url: '/', userAgent: undefined, ipAddress: undefined, deadline: undefined },
+    });
+    const body = { lines: [{}, {}, {}] };
+    runWithRequestContext(request, () => {
+      payForRecords(body);
+      expect(request.cost).toBe(15);
+      parseBody(z.looseObject({}), body);
+    });
+    expect(request.cost).toBe(15);
   });
 
   it('names every unknown field', () => {
