@@ -8,7 +8,7 @@ import { migrationNames } from './database/migrations/migration-files.ts';
 import { pendingMigrations } from './database/migrations/pending-migrations.ts';
 import { answerHeadersOf, messagesOf } from './http/answers/answer-headers.ts';
 import { mountErrorHandling } from './http/answers/mount-error-handling.ts';
-import { boundedRequest } from './http/bodies/bounded-request.ts';
+import { boundedRequest } from './http/bodies/request-body.ts';
 import type { TrustProxy } from './http/pipeline/request-context-of.ts';
 import { addKnownRoute, requestListener } from './http/pipeline/request-pipeline.ts';
 import { startInternalServer } from './internal/internal-server.ts';

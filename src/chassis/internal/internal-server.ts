@@ -6,7 +6,7 @@ import { MethodNotAllowedException, NotFoundException } from '../errors/exceptio
 import { AnswerHeaders } from '../http/answers/answer-headers.ts';
 import { answerClientErrors, refuseTunnels } from '../http/answers/client-error.ts';
 import { sendFailure } from '../http/answers/send-failure.ts';
-import { boundedRequest } from '../http/bodies/bounded-request.ts';
+import { boundedRequest } from '../http/bodies/request-body.ts';
 import { requestIdOf } from '../http/pipeline/request-context-of.ts';
 import { beginInTurn, refuseExpectations } from '../http/pipeline/request-pipeline.ts';
 import { connectionCutter } from '../lifecycle/cut-connections.ts';

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { boundedRequest } from '../../../../src/chassis/http/bodies/bounded-request.ts';
+import { boundedRequest } from '../../../../src/chassis/http/bodies/request-body.ts';
 import { connectionCutter } from '../../../../src/chassis/lifecycle/cut-connections.ts';
 import { ConnectionMetrics } from '../../../../src/chassis/telemetry/metrics/connection-metrics.ts';
 import { memoryLog } from '../bare-app.ts';
