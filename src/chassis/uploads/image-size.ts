@@ -1,8 +1,8 @@
 import type { ImageType } from './image-type.ts';
 import { firstGifFrame } from './metadata/strip-gif.ts';
 
-/** How wide and how high a picture says that it is, in pixels; undefined where it does not say. */
-export interface ImageSize {
+/** How wide and how high a picture says that it is, in pixels. */
+interface ImageSize {
   width: number;
   height: number;
 }
@@ -21,6 +21,7 @@ const headLength = 30;
  * The size of a picture, for which whoever shows it makes room however few bytes it has.
  *
  * @param image a whole one, as `stripMetadata` leaves it
+ * @returns undefined where the picture does not say
  */
 export function imageSize(image: Buffer, type: ImageType): ImageSize | undefined {
   return image.length < headLength ? undefined : readers[type](image);

@@ -58,8 +58,8 @@ const allTypes: readonly ImageType[] = Object.keys(imageExtensions) as ImageType
  *
  * @throws BadRequestException for a missing file or a malformed form (spec.md: Errors, body rule 4) and, with message
  * `Failed to upload <field>`, when it cannot be stored (body rule 6); PayloadTooLargeException above `maxBytes`
- * or `maxPixels` and where the owner has no room left; UnsupportedMediaTypeException for another content and for a damaged image;
- * InsufficientStorageException where nobody has room left
+ * or `maxPixels` and where the owner has no room left; UnsupportedMediaTypeException for another content and for a
+ * damaged image; InsufficientStorageException where nobody has room left
  */
 export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
   const { field, maxBytes, types = allTypes, maxPixels = defaultPixels } = options;

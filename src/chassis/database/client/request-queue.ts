@@ -142,7 +142,8 @@ export class RequestQueue {
     let leave: Leave | undefined;
     let served = false;
     try {
-      leave = this.#takeFree(context, statement) ?? (await this.#turn(share ?? { own: context }, statement));
+      leave = this.#takeFree(context, statement);
+      leave ??= await new FirstTurn((by, taker) => this.#ask(by, taker, statement), share ?? { own: context }).come();
       share?.close();
       const opened = await open();
       served = true;
@@ -159,10 +160,6 @@ export class RequestQueue {
       throw tryAgain('Requests of yours that take long are under way; try again after one of them');
   }
 
-  #turn(waits: ConstructorParameters<typeof FirstTurn>[1], statement?: string): Leave | Promise<Leave> {
-    return new FirstTurn((context, taker) => this.#ask(context, taker, statement), waits).come();
-  }
-
   #isCostly(context: RequestContext | undefined, statement?: string): boolean {
     return isCostly(context) || (context !== undefined && this.#slow.has(statement));
   }
@@ -172,7 +169,11 @@ export class RequestQueue {
     if (this.#isCostly(context, statement)) return undefined;
     this.#noteOrdinary(context);
     const place = this.#places.takeFree(workKey(context));
-    return place && (() => this.#slow.ended(statement, this.#places.giveBack(place)));
+    return place && (() => this.#giveBack(place, statement));
+  }
+
+  #giveBack(place: Place, statement?: string): void {
+    this.#slow.ended(statement, this.#places.giveBack(place));
   }
 
   /** What the service does by itself, such as a health check, has no costly request wait. */
@@ -186,7 +187,7 @@ export class RequestQueue {
     if (this.#isCostly(context, statement)) return this.#askAsCostly(key, taker, statement);
     this.#noteOrdinary(context);
     const { late, isJoined } = taker;
-    const lent = (place: Place) => taker.lent(() => this.#slow.ended(statement, this.#places.giveBack(place)));
+    const lent = (place: Place) => taker.lent(() => this.#giveBack(place, statement));
     return this.#places.take(key, { lent, late, isJoined });
   }
 
@@ -200,7 +201,7 @@ export class RequestQueue {
       const since = performance.now();
       const leaveCostly = () => costly && this.#costlyPlaces.giveBack(costly);
       const leave = (place: Place) => {
-        this.#slow.ended(statement, this.#places.giveBack(place));
+        this.#giveBack(place, statement);
         this.#costlyMs += (performance.now() - since - this.#costlyMs) * weightOfLatest;
         leaveCostly();
       };

@@ -1,4 +1,4 @@
-import { IncomingMessage, type OutgoingHttpHeaders, type ServerOptions, ServerResponse } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, type ServerOptions, ServerResponse } from 'node:http';
 import cors from 'cors';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
@@ -84,7 +84,7 @@ const { _storeHeader: storeHead } = ServerResponse.prototype as { _storeHeader?:
  */
 export function messagesOf(
   app: Express,
-  AppRequest: typeof IncomingMessage = class extends IncomingMessage {},
+  AppRequest: typeof IncomingMessage,
 ): Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>> {
   class AppResponse extends ServerResponse {
     declare [carriedKey]: KnownHeaders | undefined;

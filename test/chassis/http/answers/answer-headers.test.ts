@@ -1,4 +1,4 @@
-import { createServer, get } from 'node:http';
+import { createServer, get, IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
@@ -82,7 +82,7 @@ describe('AnswerHeaders', () => {
 async function headOf(step: RequestHandler): Promise<Record<string, string[]>> {
   const headers = new AnswerHeaders({ security: true, others: { vary: 'Accept-Encoding' } });
   const app = appWith(headers, step);
-  await using server = await listening(createServer(messagesOf(app), app));
+  await using server = await listening(createServer(messagesOf(app, class extends IncomingMessage {}), app));
   const { promise, resolve, reject } = Promise.withResolvers<Record<string, string[]>>();
   get({ port: server.port, host: '127.0.0.1' }, (answer) => {
     resolve(answer.headersDistinct as Record<string, string[]>);
@@ -137,7 +137,7 @@ describe('messagesOf', () => {
   it('makes messages whose prototypes Express leaves as they are', async () => {
     const app = appWith(new AnswerHeaders({}), (req, res) => void res.json([req.path, req.app === app]));
     const before: unknown[] = [];
-    const server = createServer(messagesOf(app), (req, res) => {
+    const server = createServer(messagesOf(app, class extends IncomingMessage {}), (req, res) => {
       before.push(Object.getPrototypeOf(req) === app.request, Object.getPrototypeOf(res) === app.response);
       app(req, res);
     });
