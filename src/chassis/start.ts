@@ -73,15 +73,18 @@ export async function startUp(service: Service): Promise<Started> {
   const runJobs = await loadJobs(service, telemetry.jobs);
   finishApp(service, telemetry);
   stopping.throwIfAborted();
-  const watch = { logger, metrics: service.metrics.connections };
-  const turns = new PipelinedRequests(settings, watch);
-  const messages = messagesOf(app, boundedRequest(connectionCutter(watch)));
+  const { connections: metrics } = service.metrics;
+  const cut = connectionCutter({ logger, metrics });
+  const turns = new PipelinedRequests(settings, cut);
+  const messages = messagesOf(app, boundedRequest(cut));
   const refusal = { headers: answerHeadersOf(app), logger };
   const server = createHttpServer(listenerOf(service, turns), settings, refusal, { ...messages, turns });
   const drain = new Drain(server);
   runListeners(server, (work) => service.run(work));
   limitClients(server, settings, {
-    ...watch,
+    logger,
+    metrics,
+    cut,
     memory: service.memory,
     isProxy: (address) => (app.get('trust proxy fn') as TrustProxy)(address, 0),
   });

@@ -57,18 +57,19 @@ export async function startInternalServer(service: Operated): Promise<InternalSe
   const headers = new AnswerHeaders({ security: true });
   const refusal = { headers, logger };
   // The metrics of connections are those of the public port.
-  const watch = { logger, metrics: new ConnectionMetrics(), isProxy: () => false };
-  const turns = new PipelinedRequests(clientLimits, watch);
+  const metrics = new ConnectionMetrics();
+  const cut = connectionCutter({ logger, metrics });
+  const turns = new PipelinedRequests(clientLimits, cut);
   const handle = beginInTurn(turns, (req, res) => {
     res.setHeader('x-request-id', requestIdOf(req));
     headers.apply(res);
     void answer(routes, logger, req, res);
   });
-  const server = createServer({ ...options, IncomingMessage: boundedRequest(connectionCutter(watch)) }, handle)
+  const server = createServer({ ...options, IncomingMessage: boundedRequest(cut) }, handle)
     .on('clientError', answerClientErrors(refusal))
     .on('connect', refuseTunnels(refusal))
     .on('checkExpectation', refuseExpectations(refusal, turns));
-  limitClients(server, clientLimits, watch);
+  limitClients(server, clientLimits, { logger, metrics, cut, isProxy: () => false });
   server.timeout = silenceMs;
   server.keepAliveTimeout = keepAliveMs;
   const own = { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT };

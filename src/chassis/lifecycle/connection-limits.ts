@@ -5,7 +5,7 @@ import { clientKey } from '../context/request-context.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts';
 import { ClientConnections } from './client-connections.ts';
-import { connectionCutter } from './cut-connections.ts';
+import type { CutConnection } from './cut-connections.ts';
 import { DisplaceableConnections } from './displaceable-connections.ts';
 import { OpenSet } from './drain.ts';
 
@@ -18,6 +18,8 @@ export type ConnectionLimits = Pick<Environment, 'HTTP_MAX_CONNECTIONS' | 'HTTP_
 export interface ConnectionWatch {
   logger: Logger;
   metrics: ConnectionMetrics;
+  /** One for all of a server. */
+  cut: CutConnection;
   /** Whether an address is a proxy's, which brings the connections of many clients: only the total counts. */
   isProxy(address: string): boolean;
 }
@@ -39,7 +41,6 @@ export function limitConnections(
   const clients = new ClientConnections();
   const displaceable = new DisplaceableConnections(sockets);
   const refused = refusals(watch);
-  const cut = connectionCutter(watch);
 
   function leave(this: Socket): void {
     sockets.remove(this);
@@ -52,7 +53,7 @@ export function limitConnections(
     // Its place is free at once; it closes in a later turn of the event loop.
     socket.off('close', leave);
     Reflect.apply(leave, socket, []);
-    cut(socket, 'displaced');
+    watch.cut(socket, 'displaced');
     return true;
   }
 

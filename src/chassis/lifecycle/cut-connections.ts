@@ -16,26 +16,28 @@ const messages: Readonly<Record<CutReason, string>> = {
 /** Node's parser of a connection; pipelined-requests.test.ts and bounded-request.test.ts hold it to this. */
 type ParsedSocket = Socket & { parser?: { remove(): void } | null };
 
+/** Cuts a connection, with what is still to be parsed of it, and tells why. */
+export type CutConnection = (socket: Socket, reason: CutReason) => void;
+
 /** Where cut connections are logged and counted. */
-export interface CutWatch {
+interface CutWatch {
   logger: Logger;
   metrics: Pick<ConnectionMetrics, 'cut'>;
 }
 
-/** Cuts a connection, with what is still to be parsed of it, and counts it by its reason; the log gets one line for all cuts within ten seconds. */
-export function connectionCutter({ logger, metrics }: CutWatch): (socket: Socket, reason: CutReason) => void {
-  let count = 0;
-  let remindedAt = Number.NEGATIVE_INFINITY;
+/** What cuts the connections of a server: it counts them by their reason, and for each reason logs one line for all cuts within ten seconds. */
+export function connectionCutter({ logger, metrics }: CutWatch): CutConnection {
+  const untold = new Map<CutReason, { cut: number; toldAt: number }>();
   return (socket: ParsedSocket, reason) => {
     metrics.cut(reason);
-    count += 1;
     const now = performance.now();
-    if (now - remindedAt >= remindMs) {
+    const { cut, toldAt } = untold.get(reason) ?? { cut: 0, toldAt: Number.NEGATIVE_INFINITY };
+    const tells = now - toldAt >= remindMs;
+    if (tells) {
       const { remoteAddress: ipAddress, writableLength: bytes } = socket;
-      logger.warn({ cut: count, reason, ipAddress, bytes }, messages[reason]);
-      remindedAt = now;
-      count = 0;
+      logger.warn({ cut: cut + 1, reason, ipAddress, bytes }, messages[reason]);
     }
+    untold.set(reason, tells ? { cut: 0, toldAt: now } : { cut: cut + 1, toldAt });
     // By the error a stream that is piped to it knows that the client is at fault.
     socket.destroy(new Error(`The connection was cut (${reason})`));
     // Otherwise Node would go on with what it has read, which may be thousands of requests or chunks.

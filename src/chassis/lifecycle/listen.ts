@@ -8,7 +8,6 @@ import { closeUnreadConnections, continueWhenRead } from '../http/bodies/request
 import { refuseExpectations, type Turns } from '../http/pipeline/request-pipeline.ts';
 import { canShare, expectFree, listenOptions, shareAccepting } from './accept-sockets.ts';
 import { type ConnectionLimits, type ConnectionWatch, limitConnections } from './connection-limits.ts';
-import { connectionCutter } from './cut-connections.ts';
 import type { MemoryGuard } from './memory-guard.ts';
 import { cutStalledAnswers, type SendLimits } from './stalled-answers.ts';
 import { StartUpError } from './start-up-report.ts';
@@ -80,8 +79,8 @@ export function limitClients(
   { memory, ...watch }: ConnectionWatch & { memory?: Pick<MemoryGuard, 'add'> },
 ): void {
   const sockets = limitConnections(server, limits, watch);
-  cutStalledAnswers(server, sockets, limits, watch);
-  memory?.add(new WaitingConnections({ sockets, cut: connectionCutter(watch), isProxy: watch.isProxy }));
+  cutStalledAnswers(server, sockets, limits, watch.cut);
+  memory?.add(new WaitingConnections({ sockets, cut: watch.cut, isProxy: watch.isProxy }));
 }
 
 /** The settings that host and port come from, for the error's message. */

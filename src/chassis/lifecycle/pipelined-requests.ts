@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Turns } from '../http/pipeline/request-pipeline.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
-import { type CutWatch, connectionCutter } from './cut-connections.ts';
+import type { CutConnection } from './cut-connections.ts';
 
 /** Requests that may wait for their turn on one connection. */
 const mostOfConnection = 32;
@@ -23,12 +23,12 @@ type PipelineLimits = Pick<ConnectionLimits, 'HTTP_MAX_CONNECTIONS'>;
  */
 export class PipelinedRequests implements Turns {
   readonly #total: number;
-  readonly #cut: ReturnType<typeof connectionCutter>;
+  readonly #cut: CutConnection;
   #waiting = 0;
 
-  constructor({ HTTP_MAX_CONNECTIONS: total }: PipelineLimits, watch: CutWatch) {
+  constructor({ HTTP_MAX_CONNECTIONS: total }: PipelineLimits, cut: CutConnection) {
     this.#total = total;
-    this.#cut = connectionCutter(watch);
+    this.#cut = cut;
   }
 
   wait(response: ServerResponse, begin: () => void): void {

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
-import { type CutWatch, connectionCutter } from './cut-connections.ts';
+import type { CutConnection } from './cut-connections.ts';
 
 const checkMs = 100;
 const stallKey = Symbol('progress of what the client takes');
@@ -38,10 +38,8 @@ export function cutStalledAnswers(
   server: Server,
   sockets: Iterable<Socket>,
   limits: SendLimits,
-  watch: CutWatch,
+  cut: CutConnection,
 ): void {
-  const cut = connectionCutter(watch);
-
   function check(): void {
     const now = performance.now();
     const waiting: WrittenSocket[] = [];

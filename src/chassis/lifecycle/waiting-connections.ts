@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { CutReason } from '../telemetry/metrics/connection-metrics.ts';
+import type { CutConnection } from './cut-connections.ts';
 import type { MemoryRelief } from './memory-guard.ts';
 import { unsentSince } from './stalled-answers.ts';
 
@@ -25,7 +25,7 @@ type Awaited = 'reading' | 'sending' | 'asking';
 /** The connections of a server, and what to do with them. */
 interface WaitingOptions {
   sockets: Iterable<Socket>;
-  cut: (socket: Socket, reason: CutReason) => void;
+  cut: CutConnection;
   isProxy: (address: string) => boolean;
 }
 

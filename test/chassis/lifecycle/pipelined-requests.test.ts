@@ -8,6 +8,7 @@ import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
 import { requestListener } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { connectionCutter } from '../../../src/chassis/lifecycle/cut-connections.ts';
 import { createHttpServer } from '../../../src/chassis/lifecycle/listen.ts';
 import { PipelinedRequests } from '../../../src/chassis/lifecycle/pipelined-requests.ts';
 import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
@@ -17,7 +18,8 @@ import { listening } from '../http/listening.ts';
 const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
 async function serve(listener: RequestListener, total = 1000) {
   const { logger, lines } = memoryLog();
-  const turns = new PipelinedRequests({ HTTP_MAX_CONNECTIONS: total }, { logger, metrics: new ConnectionMetrics() });
+  const cut = connectionCutter({ logger, metrics: new ConnectionMetrics() });
+  const turns = new PipelinedRequests({ HTTP_MAX_CONNECTIONS: total }, cut);
   const app = express().use((req, res) => void listener(req, res));
   const server = createHttpServer(
     requestListener(app, { logger, turns }),
