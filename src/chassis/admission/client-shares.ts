@@ -30,12 +30,22 @@ const leastHeavyShare = 0.05;
 const heavyTogether = 0.25;
 /** A client with a lower share of costly requests in its own work sends ordinary ones. */
 const ordinaryBelow = 0.5;
+/** A client is small below this part of the mean, in which each client counts with its cost, so that idle ones count little. */
+const smallBelow = 0.5;
+/** Small clients are light until together they make this share of all work. */
+const smallTogether = 0.4;
+/** After this time without a question there is no overload. */
+const calmMs = 1000;
 
 /**
  * What the work of each client has cost, so that at overload those are refused first who use more than their share. A client
  * is heavy when it has more than half as much again as everyone would have if all had the same, and more than a twentieth of all.
  * While heavy clients make more than a quarter of the work, all others are light. Nobody is heavy alone, or among many
  * equals; but while costly requests make a quarter of the work, those who send others, and less than half of what is heavy, are light.
+ *
+ * Whether or not anybody is heavy, clients with less than half of the mean are light, and so are new ones, until together they
+ * have been let in with two fifths of the work. In a large crowd of equals each asks so seldom that most are such clients
+ * whenever they ask; without that bound they would let each other in.
  */
 export class ClientShares {
   readonly #accounts = new Map<string, Account>();
@@ -44,6 +54,10 @@ export class ClientShares {
   #othersAreLight = false;
   #newcomersAreLight = false;
   #lightBelow = 0;
+  #smallBelow = 0;
+  #total = 0;
+  /** What small clients and new ones have cost during overload, of `#total`. */
+  #small = 0;
 
   /** Clients that are known. */
   get size(): number {
@@ -56,30 +70,29 @@ export class ClientShares {
    * @param cost in units of finding one record by an index; a request that asks no more of a database is one
    */
   charge(client: string, cost: number, now: number): void {
-    const account = this.#accounts.get(client);
-    const costly = cost > ordinaryCost ? cost : 0;
-    if (account === undefined) {
-      this.#open(client, { cost, costly, at: now });
-      return;
-    }
-    account.cost = decayed(account, now) + cost;
-    account.costly += costly;
+    const account = this.#accounts.get(client) ?? this.#open(client, now);
+    if (decayed(account, now) < this.#smallBelow && now - this.#reckonedAt < calmMs) this.#small += cost;
+    account.cost += cost;
+    if (cost > ordinaryCost) account.costly += cost;
   }
 
   /** The standing of a client, as of the last quarter of a second. */
   of(client: string, now: number): Standing {
     if (now - this.#reckonedAt >= reckonMs) this.#reckon(now);
     const account = this.#accounts.get(client);
-    if (account === undefined) return this.#newcomersAreLight ? 'light' : 'even';
+    const smallAreLight = this.#small < this.#total * smallTogether;
+    if (account === undefined) return this.#newcomersAreLight || smallAreLight ? 'light' : 'even';
     const cost = decayed(account, now);
     if (cost > this.#heavyFrom) return 'heavy';
-    const isOrdinary = account.costly < cost * ordinaryBelow;
-    return this.#othersAreLight || (isOrdinary && cost < this.#lightBelow) ? 'light' : 'even';
+    if (this.#othersAreLight || (smallAreLight && cost < this.#smallBelow)) return 'light';
+    return cost < this.#lightBelow && account.costly < cost * ordinaryBelow ? 'light' : 'even';
   }
 
-  #open(client: string, account: Account): void {
+  #open(client: string, now: number): Account {
     if (this.#accounts.size >= mostAccounts) this.#makeRoom();
+    const account = { cost: 0, costly: 0, at: now };
     this.#accounts.set(client, account);
+    return account;
   }
 
   #makeRoom(): void {
@@ -94,18 +107,23 @@ export class ClientShares {
   }
 
   #reckon(now: number): void {
+    this.#small *= keptAfter(now - this.#reckonedAt);
     this.#reckonedAt = now;
     let total = 0;
+    let squares = 0;
     let costly = 0;
     for (const [client, account] of this.#accounts) {
       const cost = decayed(account, now);
       if (cost < forgetBelow) this.#accounts.delete(client);
       else {
         total += cost;
+        squares += cost * cost;
         costly += account.costly;
       }
     }
     const clients = this.#accounts.size;
+    this.#total = total;
+    this.#smallBelow = total > 0 ? (squares / total) * smallBelow : 0;
     this.#heavyFrom = heavyFrom(total, clients);
     this.#othersAreLight = this.#costAbove(this.#heavyFrom) > total * heavyTogether;
     // A new client counts as well, so that a single other client may be heavy.
@@ -128,9 +146,14 @@ function heavyFrom(total: number, clients: number): number {
 
 /** What a client has cost as of now; an account is brought up to date by it. */
 function decayed(account: Account, now: number): number {
-  const kept = 0.5 ** ((now - account.at) / halfLifeMs);
+  const kept = keptAfter(now - account.at);
   account.cost *= kept;
   account.costly *= kept;
   account.at = now;
   return account.cost;
+}
+
+/** The part of a cost that counts after a time, in milliseconds. */
+function keptAfter(passedMs: number): number {
+  return 0.5 ** (passedMs / halfLifeMs);
 }

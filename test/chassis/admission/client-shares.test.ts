@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ClientShares } from '../../../src/chassis/admission/client-shares.ts';
+import { atOneQueue } from './one-queue.ts';
 
 let shares: ClientShares;
 const start = 100_000;
@@ -48,11 +49,45 @@ describe('ClientShares', () => {
     expect(['a', 'b', 'c', 'd'].map((client) => shares.of(client, start + 300))).toEqual(Array(4).fill('even'));
   });
 
-  it('finds nobody heavy in a crowd of strangers who send different amounts', () => {
-    const crowd = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`c${index}`, index % 9]));
+  it('finds nobody heavy in a crowd of strangers who send different amounts, and those light who send least', () => {
+    const crowd = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`c${index}`, 1 + (index % 9)]));
     charge(crowd);
-    expect(new Set(Object.keys(crowd).map((client) => shares.of(client, start)))).toEqual(new Set(['even']));
+    const standings = Object.keys(crowd).map((client) => shares.of(client, start));
+    expect(standings.slice(0, 9)).toEqual([...Array(3).fill('light'), ...Array(6).fill('even')]);
+    expect(new Set(standings)).toEqual(new Set(['light', 'even']));
   });
+
+  it('knows those as light who cost less than half of what others do, until what they cost is two fifths of the work', () => {
+    for (let index = 0; index < 24 * 9; index += 1) charge({ [`many ${index % 24}`]: 100 });
+    for (let index = 0; index < 5; index += 1) charge({ a: 60, b: 100 });
+    const standings = () => ['many 1', 'a', 'b', 'new'].map((client) => shares.of(client, start));
+    expect(standings()).toEqual(['even', 'light', 'even', 'light']);
+    for (let index = 0; index < 100; index += 1) charge({ [`new ${index}`]: 100 });
+    expect(standings()).toEqual(['even', 'even', 'even', 'even']);
+  });
+
+  it('has few of those refused who ask for little beside many who are alike', () => {
+    const others = { clients: 12, perSecond: 12, cost: 40 };
+    const { refused, longestMs } = atOneQueue(3600, { many: { clients: 24, perSecond: 80, cost: 70 }, others });
+    expect([refused.others, refused.many]).toEqual([expect.closeTo(0.02, 1), expect.closeTo(0.4, 1)]);
+    expect(longestMs).toBeLessThan(600);
+  });
+
+  it('has few newcomers refused beside those who are known', () => {
+    const newcomers = { clients: 100_000, perSecond: 8, cost: 40 };
+    const { refused } = atOneQueue(3600, { many: { clients: 24, perSecond: 80, cost: 70 }, newcomers });
+    expect(refused.newcomers).toBeLessThan(0.05);
+  });
+
+  // In a large crowd a client asks so seldom that most are newcomers, or have cost nearly nothing of late.
+  it.each([1, 2, 20, 200, 1000, 5000, 1_000_000])(
+    'lets none of %d equal clients in beyond the target at four times what can be served',
+    (clients) => {
+      const { refused, longestMs } = atOneQueue(6000, { even: { clients, perSecond: 400, cost: 60 } });
+      expect(longestMs).toBeLessThan(600);
+      expect(refused.even).toBeLessThan(0.77);
+    },
+  );
 
   it('knows those as light who send ordinary requests while costly ones of many clients make most of the work', () => {
     for (let index = 0; index < 60; index += 1) charge({ [`costly ${index}`]: 900 });
