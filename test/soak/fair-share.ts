@@ -65,12 +65,12 @@ function costliest(number: number): string {
   const some = [0, 1, 2].map((index) => ({ products: { some: { name: { contains: text(index) } } } }));
   const folded = [0, 1, 2, 3, 4].map((index) => ({ name: { contains: text(index), mode: 'insensitive' } }));
   const lists = [
-    ['categories', 'include', { products }],
-    ['categories', 'where', { AND: some }],
-    ['products', 'where', { OR: folded }],
+    ['categories', 90, 'include', { products }],
+    ['categories', 100, 'where', { AND: some }],
+    ['products', 100, 'where', { OR: folded }],
   ] as const;
-  const [path, parameter, value] = lists[(number % lists.length) as 0 | 1 | 2];
-  return `/api/v1/${path}/paginated?pageSize=100&${parameter}=${encodeURIComponent(JSON.stringify(value))}`;
+  const [path, pageSize, parameter, value] = lists[(number % lists.length) as 0 | 1 | 2];
+  return `/api/v1/${path}/paginated?pageSize=${pageSize}&${parameter}=${encodeURIComponent(JSON.stringify(value))}`;
 }
 
 function ordinary(number: number): string {
