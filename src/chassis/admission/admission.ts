@@ -11,7 +11,7 @@ import type { Gate } from '../http/pipeline/request-pipeline.ts';
 import { onClose } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
-import { ClientShares } from './client-shares.ts';
+import { ClientShares, type Standing } from './client-shares.ts';
 import { ReadyRefusal, type ReadyRefusalOptions } from './ready-refusal.ts';
 import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
 
@@ -109,9 +109,8 @@ interface GateOptions extends ReadyRefusalOptions {
 }
 
 const remindMs = 10_000;
-/** Heavy clients are refused from this share of the target on, light ones from this many times it. */
-const heavyFrom = 0.5;
-const lightFrom = 10;
+/** From how many times the target on clients of each standing are refused. */
+export const refusedFrom: Readonly<Record<Standing, number>> = { heavy: 0.5, even: 1, light: 10 };
 
 /**
  * Refuses with 503 what would wait too long: at once and before the app sees it, without a line in the log for each, because
@@ -171,13 +170,12 @@ export class AdmissionGate {
       if (leftMs <= waits.standingMs) return 'deadline';
     }
     if (this.#atWork >= maximum) return 'concurrency';
-    if (!waits.overloaded || waits.currentMs <= waits.targetMs * heavyFrom) return undefined;
+    if (!waits.overloaded || waits.currentMs <= waits.targetMs * refusedFrom.heavy) return undefined;
     const standing = shares.of(client, now);
     if (standing === 'heavy') return 'share';
     // What heavy clients have asked for takes its turn behind what a light one asks for.
-    const isLight = standing === 'light';
-    const waitMs = isLight ? waits.newcomerMs(now) : waits.currentMs;
-    return waitMs > waits.targetMs * (isLight ? lightFrom : 1) ? 'wait' : undefined;
+    const waitMs = standing === 'light' ? waits.newcomerMs(now) : waits.currentMs;
+    return waitMs > waits.targetMs * refusedFrom[standing] ? 'wait' : undefined;
   }
 
   #count(res: ServerResponse): void {

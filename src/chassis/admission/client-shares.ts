@@ -34,7 +34,7 @@ const ordinaryBelow = 0.5;
 const smallBelow = 0.5;
 /** Small clients are light until together they make this share of all work. */
 const smallTogether = 0.4;
-/** After this time without a question there is no overload. */
+/** The gate asks for standings at overload alone, so after this time without a question there is none. */
 const calmMs = 1000;
 
 /**

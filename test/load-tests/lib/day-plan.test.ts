@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Route } from '../../../load-tests/contract/resource.ts';
 import { nextTurn, turnsOf } from '../../../load-tests/lib/day-plan.ts';
 import type { World } from '../../../load-tests/lib/world.ts';
+import { randomNumbers } from '../../../prisma/seed/random.ts';
 
 const session = { token: 'token', endsAt: 0 };
 
@@ -66,11 +67,7 @@ describe('a day', () => {
 
   it('has each journey in its part of the day, half of the time of the first list', () => {
     const turns = turnsOf(lists);
-    let state = 1;
-    const evenly = () => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return state / 2 ** 32;
-    };
+    const evenly = randomNumbers(1);
     const count = (part: number) => {
       const counts: Record<string, number> = {};
       for (let index = 0; index < 4_000; index += 1) {
