@@ -109,7 +109,7 @@ interface GateOptions extends ReadyRefusalOptions {
 }
 
 const remindMs = 10_000;
-/** From how many times the target on clients of each standing are refused. */
+/** The wait above which clients of each standing are refused, as a multiple of the target. */
 export const refusedFrom: Readonly<Record<Standing, number>> = { heavy: 0.5, even: 1, light: 10 };
 
 /**
