@@ -14,12 +14,19 @@ interface WaitingBody {
   client: string;
   /** What is held of it meanwhile. */
   bytes: number;
+  /** What it may become at most, in bytes: counted where it cannot be decompressed. */
+  mostBytes: number;
   /** What is raised where it has to give way. */
   refusal(): Error;
 }
 
 /** Bodies that are decompressed at once: each may become a thousand times as long. */
 const decompressedAtOnce = 2;
+/** For how long what was decompressed counts for the turns of its client at most, in milliseconds, and of how many clients. */
+const recentlyMs = 60_000;
+const mostClients = 10_000;
+/** A body that has waited for so long is refused: its client sends more than its share, or so do thousands. */
+const longestWaitMs = 2_000;
 
 /**
  * Bounds what all bodies together hold of memory while they come in. Beyond it the client that holds the most gives way,
@@ -31,8 +38,11 @@ export class BodyBudget {
   readonly #coming = new Set<HeldBody>();
   /** What is held of all bodies of each client, in bytes. */
   readonly #ofClient = new Map<string, number>();
-  /** Those that wait to be decompressed, by client: clients take turns, so that nobody waits for all of another's. */
+  /** Those that wait to be decompressed, by client. */
   readonly #waiting = new Map<string, Set<() => void>>();
+  /** What was decompressed lately of each client, in bytes. */
+  readonly #decompressed = new Map<string, number>();
+  #forgetAt = 0;
   #held = 0;
   #decompressing = 0;
 
@@ -62,37 +72,57 @@ export class BodyBudget {
   }
 
   /**
-   * Decompresses a body in its turn; one that waits counts with what it has, and gives way as one that comes in.
+   * Decompresses a body in its turn: the next is one of the client of which the least was decompressed lately, so that who
+   * sends one now and then waits for nobody who sends many, from however many addresses. One that waits counts with what it
+   * has and gives way as one that comes in, and is refused after two seconds.
    *
    * @param waiting whose it is, what is held of it meanwhile, and what it is told where it has to give way
    * @throws what `refusal` makes, or `work` raises
    */
-  async decompress<T>(waiting: WaitingBody, work: () => Promise<T>): Promise<T> {
+  async decompress(waiting: WaitingBody, work: () => Promise<Buffer>): Promise<Buffer> {
     if (this.#decompressing < decompressedAtOnce) this.#decompressing += 1;
     else await this.#turn(waiting);
+    let bytes = waiting.mostBytes;
     try {
-      return await work();
+      const body = await work();
+      bytes = body.length;
+      return body;
     } finally {
+      this.#countDecompressed(waiting.client, bytes);
       // The place goes to the next in line, or becomes free.
-      if (!this.#startNext()) this.#decompressing -= 1;
+      const begin = this.#next();
+      if (begin) begin();
+      else this.#decompressing -= 1;
     }
   }
 
-  /** Begins the first body of the client whose turn it is, which then goes behind all others; false where none waits. */
-  #startNext(): boolean {
-    const [next] = this.#waiting;
-    if (next === undefined) return false;
-    const [client, bodies] = next;
-    this.#waiting.delete(client);
-    this.#waiting.set(client, bodies);
-    const [begin] = bodies;
-    begin?.();
-    return true;
+  #countDecompressed(client: string, bytes: number): void {
+    const now = performance.now();
+    if (now >= this.#forgetAt || this.#decompressed.size >= mostClients) {
+      this.#decompressed.clear();
+      this.#forgetAt = now + recentlyMs;
+    }
+    this.#decompressed.set(client, (this.#decompressed.get(client) ?? 0) + bytes);
+  }
+
+  /** The first body of the client of which the least was decompressed lately; among equals, of who has waited longest. */
+  #next(): (() => void) | undefined {
+    let next: Set<() => void> | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const [client, bodies] of this.#waiting) {
+      const used = this.#decompressed.get(client) ?? 0;
+      if (used >= least) continue;
+      least = used;
+      next = bodies;
+    }
+    const [begin] = next ?? [];
+    return begin;
   }
 
   #turn({ client, bytes, refusal }: WaitingBody): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
+        clearTimeout(late);
         const own = this.#waiting.get(client);
         own?.delete(begin);
         if (own?.size === 0) this.#waiting.delete(client);
@@ -108,8 +138,14 @@ export class BodyBudget {
       const begin = () => {
         leave();
         this.release(body);
+        // At once, so that clients of which as much was decompressed take turns.
+        this.#countDecompressed(client, bytes);
         resolve();
       };
+      const late = setTimeout(() => {
+        this.release(body);
+        body.refuse();
+      }, longestWaitMs).unref();
       this.#waiting.set(client, (this.#waiting.get(client) ?? new Set()).add(begin));
       this.hold(body, bytes);
     });

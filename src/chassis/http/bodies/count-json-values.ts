@@ -65,8 +65,12 @@ function endOfText(text: string, start: number): number {
 
 function hashOf(text: string, start: number, end: number): number {
   let hash = 0;
-  for (let index = start; index < end; index += 1) hash = Math.imul(hash, hashFactor) + text.charCodeAt(index);
-  return hash | 0;
+  for (let index = start; index < end; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), hashFactor);
+    // Without its upper half in its lower one, names of few different characters share hashes.
+    hash ^= hash >>> 15;
+  }
+  return hash;
 }
 
 function tooMuch(bound: string): PayloadTooLargeException {

@@ -71,7 +71,8 @@ export function decompressBody(
     if (req.socket.destroyed) throw new Error('The connection is closed');
     return decompress(body, { maxOutputLength: limitBytes, chunkSize });
   };
-  const waiting = { client: clientOf(), bytes: body.length + requestBytes, refusal: tooManyBodies };
+  const held = body.length + requestBytes;
+  const waiting = { client: clientOf(), bytes: held, mostBytes: limitBytes, refusal: tooManyBodies };
   return budget.decompress(waiting, work).catch((cause: unknown) => {
     if (cause instanceof ServiceUnavailableException) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes);

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import type { Request } from 'express';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BodyBudget } from '../../../../src/chassis/http/bodies/body-budget.ts';
 import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
 import { requestContextOf } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
@@ -176,9 +176,10 @@ describe('bodies that come in at once', () => {
       most = Math.max(most, running);
       await setImmediate();
       running -= 1;
+      return Buffer.from('alone');
     };
-    const refusal = () => new Error('no room');
-    const all = Array.from({ length: 20 }, () => budget.decompress({ client: 'a', bytes: 1_000, refusal }, work));
+    const waiting = { client: 'a', mostBytes: 0, refusal: () => new Error('no room') };
+    const all = Array.from({ length: 20 }, () => budget.decompress({ ...waiting, bytes: 1_000 }, work));
     const outcomes = (await Promise.allSettled(all)).map(({ status }) => status);
     expect(outcomes).toEqual([
       ...Array(2).fill('fulfilled'),
@@ -186,20 +187,43 @@ describe('bodies that come in at once', () => {
       ...Array(10).fill('fulfilled'),
     ]);
     expect(most).toBe(2);
-    await expect(budget.decompress({ client: 'a', bytes: 20_000, refusal }, async () => 'alone')).resolves.toBe(
-      'alone',
-    );
+    expect(String(await budget.decompress({ ...waiting, bytes: 20_000 }, work))).toBe('alone');
   });
 
-  it('are decompressed in turns of their clients, so that nobody waits for all of another client', async () => {
+  it('are decompressed in the order of what was decompressed of their clients lately, so that who sends little waits for none', async () => {
     const budget = new BodyBudget(1_000_000);
     const begun: string[] = [];
     const refusal = () => new Error('no room');
-    const all = [...'aaaaaaabba'].map((client) =>
-      budget.decompress({ client, bytes: 1, refusal }, async () => void begun.push(client)),
-    );
-    await Promise.all(all);
-    expect(begun.join('')).toBe('aaababaaaa');
+    const send = (client: string, bytes: number) =>
+      budget.decompress({ client, bytes: 1, mostBytes: 5_000, refusal }, async () => {
+        begun.push(client);
+        if (bytes > 5_000) throw new Error('too long');
+        return Buffer.alloc(bytes);
+      });
+    // One whose body cannot be decompressed counts with what it may become.
+    await expect(send('f', 9_000)).rejects.toThrow('too long');
+    for (const client of 'abcde') await send(client, 1_000);
+    begun.length = 0;
+    await Promise.all([...'aabbccddeef'].map((client) => send(client, 1_000)).concat(send('n', 100), send('n', 100)));
+    expect(begun.join('')).toBe('aannbcdeebcdf');
+  });
+
+  it('are refused where they have waited two seconds to be decompressed, and count no more', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const budget = new BodyBudget(1_000);
+    const { promise, resolve } = Promise.withResolvers<Buffer>();
+    const waiting = { bytes: 600, mostBytes: 0, refusal: () => new Error('waited too long') };
+    const under = [1, 2].map(() => budget.decompress({ client: 'a', ...waiting }, () => promise));
+    const late = budget.decompress({ client: 'b', ...waiting }, () => promise).catch(String);
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(await Promise.race([late, 'waits'])).toBe('waits');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await late).toBe('Error: waited too long');
+    const next = budget.decompress({ client: 'b', ...waiting }, async () => Buffer.from('next'));
+    resolve(Buffer.alloc(0));
+    await Promise.all(under);
+    expect(String(await next)).toBe('next');
   });
 
   it('do not count what is thrown away of a refused body', async () => {
