@@ -105,7 +105,7 @@ export class BodyBudget {
     this.#decompressed.set(client, (this.#decompressed.get(client) ?? 0) + bytes);
   }
 
-  /** The first body of the client of which the least was decompressed lately; among equals, of who has waited longest. */
+  /** The first body of the client of which the least was decompressed lately; among equals, of the one that has waited longest. */
   #next(): (() => void) | undefined {
     let next: Set<() => void> | undefined;
     let least = Number.POSITIVE_INFINITY;
@@ -142,10 +142,7 @@ export class BodyBudget {
         this.#countDecompressed(client, bytes);
         resolve();
       };
-      const late = setTimeout(() => {
-        this.release(body);
-        body.refuse();
-      }, longestWaitMs).unref();
+      const late = setTimeout(() => this.#giveUp(body), longestWaitMs).unref();
       this.#waiting.set(client, (this.#waiting.get(client) ?? new Set()).add(begin));
       this.hold(body, bytes);
     });
@@ -155,9 +152,13 @@ export class BodyBudget {
     while (this.#held > this.#limit) {
       const body = this.#oldestOf(this.#largestClient());
       if (body === undefined) return;
-      this.release(body);
-      body.refuse();
+      this.#giveUp(body);
     }
+  }
+
+  #giveUp(body: HeldBody): void {
+    this.release(body);
+    body.refuse();
   }
 
   #largestClient(): string | undefined {
