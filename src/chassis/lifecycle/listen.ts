@@ -4,6 +4,7 @@ import { type AddressInfo, Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
 import { getRequestContext } from '../context/request-context.ts';
 import { answerClientErrors, type RefusalOptions, refuseTunnels } from '../http/answers/client-error.ts';
+import { writeTogether } from '../http/answers/responses.ts';
 import { closeUnreadConnections, continueWhenRead } from '../http/bodies/request-body.ts';
 import { refuseExpectations, type Turns } from '../http/pipeline/request-pipeline.ts';
 import { canShare, expectFree, listenOptions, shareAccepting } from './accept-sockets.ts';
@@ -61,6 +62,7 @@ export function createHttpServer(
     listener,
   );
   closeUnreadConnections(server);
+  writeTogether(server);
   return server
     .on('clientError', answerClientErrors(refusal))
     .on('connect', refuseTunnels(refusal))

@@ -1,4 +1,6 @@
-import type { ServerResponse } from 'node:http';
+import { AsyncResource } from 'node:async_hooks';
+import type { Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { Request, Response } from 'express';
 import { paginationLinks, StoredJson, unreadData } from '../../query/paging/paging.ts';
 import type { PageResult } from '../../query/query-types.ts';
@@ -71,4 +73,62 @@ function toJson(body: object): string {
     if (!(error instanceof TypeError)) throw error;
     return JSON.stringify(body, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
   }
+}
+
+/** Answers that wait for each other, at most. */
+const mostTogether = 32;
+/** Longer ones are written at once: to copy them takes longer than to wake who reads them. */
+const shortChars = 65_536;
+
+type Done = (error?: Error | null) => void;
+
+/** A write that waits for the end of the turn, in the asynchronous context that it was asked for in. */
+class WaitingWrite extends AsyncResource {
+  readonly #socket: Socket;
+  readonly #data: string | Buffer;
+  readonly #encoding: BufferEncoding;
+  readonly #done: Done;
+
+  constructor(socket: Socket, data: string | Buffer, encoding: BufferEncoding, done: Done) {
+    super('WaitingWrite');
+    this.#socket = socket;
+    this.#data = data;
+    this.#encoding = encoding;
+    this.#done = done;
+  }
+
+  /** What listens for the end of the answer runs in the context of its own request. */
+  write(): void {
+    this.runInAsyncScope(Socket.prototype._write, this.#socket, this.#data, this.#encoding, this.#done);
+  }
+}
+
+/**
+ * Has a server write the answers that it gives in one turn of the event loop one after the other at its end, at most 32.
+ * To write wakes a client, or the proxy beside the service, that sleeps; one that is woken by the first finds the others when
+ * it has taken that, and falls asleep once, not after each. Under load that halves what a small request costs; where a turn has one
+ * answer nothing waits.
+ */
+export function writeTogether(server: Server): void {
+  let waiting: WaitingWrite[] = [];
+
+  function writeAll(): void {
+    const writes = waiting;
+    waiting = [];
+    for (const write of writes) write.write();
+  }
+
+  function writeAtEnd(this: Socket, data: string | Buffer, encoding: BufferEncoding, done: Done): void {
+    if (data.length > shortChars) {
+      Socket.prototype._write.call(this, data, encoding, done);
+      return;
+    }
+    const count = waiting.push(new WaitingWrite(this, data, encoding, done));
+    if (count === 1) setImmediate(writeAll);
+    else if (count === mostTogether) process.nextTick(writeAll);
+  }
+
+  server.prependListener('connection', (socket: Socket) => {
+    socket._write = writeAtEnd;
+  });
 }
