@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncResource } from 'node:async_hooks';
 import { currentWaiter, sharedBy, type Waiter } from './request-context.ts';
 import type { SharedWork, Sharer } from './shared-work.ts';
 
@@ -30,7 +30,8 @@ export class SharedRun implements SharedWork<Waiter> {
   readonly waiters: Waiter[] = [];
   readonly #callers: Caller[] = [];
   readonly #followers: Sharer<Waiter>[] = [];
-  readonly #inContext = AsyncLocalStorage.snapshot();
+  /** Functions that `AsyncResource` binds have a hidden class each, which V8 keeps with their context until it collects the old generation. */
+  readonly #asker = new AsyncResource('SharedRun');
   readonly #work: () => Promise<unknown>;
   /** Queues in which the run waits now; several where its work asks for several things at once. */
   readonly #watchers: ((sharer: Sharer<Waiter>) => void)[] = [];
@@ -80,7 +81,7 @@ export class SharedRun implements SharedWork<Waiter> {
   async perform(): Promise<void> {
     let settle: (caller: Caller) => void;
     try {
-      const outcome = await this.#inContext(() => sharedBy(this, async () => this.#work()));
+      const outcome = await this.#asker.runInAsyncScope(sharedBy, undefined, this, async () => this.#work());
       settle = ({ resolve }) => resolve(outcome as never);
     } catch (error) {
       settle = ({ reject }) => reject(error);

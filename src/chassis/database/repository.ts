@@ -1,7 +1,7 @@
 import { stopAbandoned } from '../context/request-context.ts';
 import { notFoundMessage } from '../errors/error-body.ts';
 import { NotFoundException, RequestAbandonedException } from '../errors/exceptions.ts';
-import { type StoredJson, type StoredList, storedPage } from '../query/paging/paging.ts';
+import { type StoredJson, type StoredList, storedPage, TotalHints } from '../query/paging/paging.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 import { currentUnit, isSurrounded } from './client/current-work.ts';
 import { toDatabaseException } from './client/database-errors.ts';
@@ -9,7 +9,7 @@ import type { ReadPlace } from './client/database-kind.ts';
 import type { DelegateName, IdOf, ModelOf, OrmClient, RecordOf } from './client/orm-types.ts';
 import { type EachRecordOptions, eachRecord } from './each-record.ts';
 import { delegateOf, modelNameOf } from './models/delegate-of.ts';
-import { Coalescer, freezeRecords, raiseOwn, readKey, StoredRecords, TotalHints } from './reads/coalesce.ts';
+import { Coalescer, freezeRecords, raiseOwn, readKey, StoredRecords } from './reads/coalesce.ts';
 import { toOrmQuery, toProviderQuery } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
 import { scopedRead } from './scope/scoped-query.ts';

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Turns } from '../http/pipeline/request-pipeline.ts';
@@ -45,13 +45,13 @@ export class PipelinedRequests implements Turns {
       socket[waitingKey] = (socket[waitingKey] ?? 1) - 1;
     };
     // Otherwise it would run in the context of the request before it.
-    const run = AsyncLocalStorage.snapshot();
+    const own = new AsyncResource('PipelinedRequest');
     response.once('close', leave);
     response.once('socket', () => {
       response.off('close', leave);
       leave();
       // The one before it ends first, and other connections get their turn.
-      setImmediate(() => !socket.destroyed && run(begin));
+      setImmediate(() => !socket.destroyed && own.runInAsyncScope(begin));
     });
   }
 }

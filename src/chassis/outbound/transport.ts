@@ -69,8 +69,8 @@ export async function openTransport({
   const guard = async <T>(attempt: (decides: boolean) => Promise<T>, signal: AbortSignal) => {
     try {
       // One that waited is begun by the end of another's call, in whose request it must not run.
-      const bound = AsyncResource.bind(attempt);
-      const decide = () => bound(circuit.state === CircuitState.HalfOpen);
+      const caller = new AsyncResource('OutgoingCall');
+      const decide = () => caller.runInAsyncScope(attempt, undefined, circuit.state === CircuitState.HalfOpen);
       return await room.execute(() => circuit.execute(decide, signal), signal);
     } catch (error) {
       if (error instanceof BulkheadRejectedError) throw new PeerFailure({ reason: 'too many calls', cause: error });

@@ -191,7 +191,8 @@ interface CancellingPoolOptions {
  * The borrower of a transaction's connection is given the means to stop its statement.
  */
 export class CancellingPool extends LendingPool {
-  readonly #running = new Set<RunningRead>();
+  /** No Set, which would keep reads that have ended: see `ClientUse.waiting`. */
+  readonly #running: RunningRead[] = [];
   readonly #lookEveryMs: number;
   #timer: NodeJS.Timeout | undefined;
 
@@ -239,19 +240,19 @@ export class CancellingPool extends LendingPool {
       if (!(error instanceof DatabaseError) || endOfSession.test(error.code ?? '')) broken = error as Error;
       throw error;
     } finally {
-      if (running) this.#running.delete(running);
+      if (running) this.#running.splice(this.#running.indexOf(running), 1);
       const certain = running?.cancelled === undefined || (await running.cancelled);
       client.release(broken ?? !certain);
     }
   }
 
   #watch(running: RunningRead): void {
-    this.#running.add(running);
+    this.#running.push(running);
     this.#timer ??= setInterval(() => this.#look(), this.#lookEveryMs).unref();
   }
 
   #look(): void {
-    if (this.#running.size === 0) {
+    if (this.#running.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }

@@ -16,8 +16,8 @@ const halfLifeMs = 5000;
 class ClientUse {
   /** Places that it has now. */
   running = 0;
-  /** In the order in which they came. */
-  readonly waiting = new Set<WaitingWork>();
+  /** In the order in which they came. Tables of a Set lead each to the next, so the collector would keep all that ever waited. */
+  readonly waiting: WaitingWork[] = [];
   /** How many of them are counted with this client, and not with another. */
   counted = 0;
   /** How long it had places, in milliseconds, on a scale that all clients share. */
@@ -147,8 +147,7 @@ export class FairQueue {
   heldBackMs(key: string, now: number): number {
     const client = this.#clients.get(key);
     if (!client?.isMeasured || !this.#heldBack.has(client)) return 0;
-    const [first] = client.waiting;
-    return first === undefined ? 0 : now - first.since;
+    return now - (client.waiting[0]?.since ?? now);
   }
 
   /** Asks for a place for a client. @returns what gives the turn up while it waits; undefined where it came at once */
@@ -164,7 +163,7 @@ export class FairQueue {
     // Beside the service's own work, such as a health check, a client is alone.
     if (key !== serviceKey) this.#see(client, now);
     client.used = Math.min(Math.max(client.used, this.#used), this.#used + mostLeadMs);
-    const free = this.#running < this.#options.places && client.waiting.size === 0;
+    const free = this.#running < this.#options.places && client.waiting.length === 0;
     return free && !this.#isHeldBack(client, now) ? this.#lend(client, now) : undefined;
   }
 
@@ -199,7 +198,7 @@ export class FairQueue {
         taker.late(new Error('timeout exceeded when trying to connect'));
       }, timeoutMs);
     }
-    client.waiting.add(waiting);
+    client.waiting.push(waiting);
     if (!taker.isJoined && client.counted++ === 0) this.#waitingClients += 1;
     this.#queue.add(client);
     this.#judge(client, now);
@@ -208,9 +207,10 @@ export class FairQueue {
 
   #leave(client: ClientUse, waiting: WaitingWork): void {
     clearTimeout(waiting.timer);
-    client.waiting.delete(waiting);
+    const at = client.waiting.indexOf(waiting);
+    if (at !== -1) client.waiting.splice(at, 1);
     if (!waiting.taker.isJoined && --client.counted === 0) this.#waitingClients -= 1;
-    if (client.waiting.size === 0) this.#queue.delete(client);
+    if (client.waiting.length === 0) this.#queue.delete(client);
     this.#judge(client, performance.now());
   }
 
@@ -233,12 +233,12 @@ export class FairQueue {
     // It goes to the end of the queue.
     this.#queue.delete(client);
     this.#leave(client, first);
-    if (client.waiting.size > 0) this.#queue.add(client);
+    if (client.waiting.length > 0) this.#queue.add(client);
     first.taker.lent(place);
   }
 
   #judge(client: ClientUse, now: number): void {
-    if (client.waiting.size > 0 && this.#isHeldBack(client, now)) this.#heldBack.add(client);
+    if (client.waiting.length > 0 && this.#isHeldBack(client, now)) this.#heldBack.add(client);
     else this.#heldBack.delete(client);
   }
 
@@ -267,7 +267,7 @@ export class FairQueue {
 
   #forgetOne(): void {
     for (const [key, { running, waiting }] of this.#clients) {
-      if (running === 0 && waiting.size === 0) return void this.#clients.delete(key);
+      if (running === 0 && waiting.length === 0) return void this.#clients.delete(key);
     }
   }
 }

@@ -64,7 +64,8 @@ export class RequestQueue {
   #waitingCostly = 0;
   #costlyMs = 0;
   readonly #slow = new SlowStatements();
-  readonly #visitors = new WeakMap<object, Visitor>();
+  /** Where a context has its visitor of this queue. A WeakMap makes room for new ones before the collector has removed the old. */
+  readonly #visitorKey = Symbol('visitor');
   /** For how long work of a client may wait for other work of the same one before what comes after it is refused. */
   readonly #patienceMs: number;
 
@@ -247,7 +248,7 @@ export class RequestQueue {
     return opened;
   }
 
-  #begin(context: object | undefined): Visitor {
+  #begin(context: RequestContext | undefined): Visitor {
     const visitor = this.#visitor(context);
     visitor.queries += 1;
     this.#waitingQueries += 1;
@@ -265,12 +266,10 @@ export class RequestQueue {
     if (visitor.queries === 0) this.#waiting -= 1;
   }
 
-  #visitor(context: object | undefined): Visitor {
-    const known = context && this.#visitors.get(context);
-    if (known) return known;
-    const visitor = { queries: 0, served: false };
-    if (context) this.#visitors.set(context, visitor);
-    return visitor;
+  #visitor(context: RequestContext | undefined): Visitor {
+    const visiting = (context ?? {}) as { [visitorKey: symbol]: Visitor };
+    visiting[this.#visitorKey] ??= { queries: 0, served: false };
+    return visiting[this.#visitorKey] as Visitor;
   }
 }
 

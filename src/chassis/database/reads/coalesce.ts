@@ -1,4 +1,4 @@
-import { Decimal } from '@prisma/client/runtime/client';
+import { AnyNull, Decimal } from '@prisma/client/runtime/client';
 import { SharedRun } from '../../context/shared-run.ts';
 import { BaseException } from '../../errors/exceptions.ts';
 import { StoredJson } from '../../query/paging/paging.ts';
@@ -120,6 +120,46 @@ function keyOf(value: unknown): string {
   return `{${key}}`;
 }
 
+/** What an object is: a query, what it asks of each field or relation, a filter, or an order. */
+type Place = 'query' | 'fields' | 'filter' | 'order';
+const placesInQuery: Readonly<Record<string, Place>> = { where: 'filter', select: 'fields', orderScopes: 'fields' };
+
+/**
+ * The text that stands for all queries of one shape: two have the same if they differ in compared values and numbers
+ * only. Names carry their length, so that no name that a client chose can be taken for the structure around it, and mean
+ * what their place says: a field may be called `where`.
+ */
+export function shapeKey(value: unknown, place: Place = 'query'): string {
+  if (typeof value === 'boolean') return value ? 't' : 'f';
+  if (value === null) return 'n';
+  const literal = place !== 'filter';
+  if (typeof value === 'string') return literal ? `${value.length}:${value}` : '?';
+  if (typeof value !== 'object' || value instanceof Date) return value === undefined ? 'u' : '?';
+  if (value === AnyNull) return 'a';
+  const known = literal ? shapeKeys.get(value) : undefined;
+  if (known !== undefined) return known;
+  const key = shapeKeyInside(value as Record<string, unknown>, place);
+  const isFlat = () => Object.values(value).every((inner) => typeof inner !== 'object');
+  if (literal && Object.isFrozen(value) && isFlat()) shapeKeys.set(value, key);
+  return key;
+}
+
+/** Of what cannot change any more, such as the selection of a list policy. */
+const shapeKeys = new WeakMap<object, string>();
+
+function shapeKeyInside(value: Record<string, unknown>, place: Place): string {
+  if (Array.isArray(value)) return `[${value.map((item) => shapeKey(item, place)).join('')}]`;
+  let key = '';
+  for (const name in value) {
+    let inner = place;
+    if (place === 'query') inner = placesInQuery[name] ?? 'order';
+    else if (place === 'fields') inner = 'query';
+    else if (name === 'mode' && typeof value[name] === 'string') inner = 'order';
+    key += `${name.length}:${name}${shapeKey(value[name], inner)}`;
+  }
+  return `{${key}}`;
+}
+
 /** Freezes records and what they include, so that callers who share them cannot change them for each other. */
 export function freezeRecords<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
@@ -196,28 +236,4 @@ function revive(record: Fields, kinds: RecordKinds): Fields {
     else revive(value as Fields, kind);
   }
   return record;
-}
-
-const remembered = 1000;
-
-/**
- * Remembers the last total of each filter, at most 1,000 of them, the least recently used forgotten first. It only tells
- * whether a page is likely to show the total by itself; no answer is ever made from it.
- */
-export class TotalHints {
-  readonly #totals = new Map<string, number>();
-
-  /** Whether a page that ends before record `end` likely reaches past the last one. */
-  endsWithin(key: string | undefined, end: number): boolean {
-    const total = key === undefined ? undefined : this.#totals.get(key);
-    return total !== undefined && total < end;
-  }
-
-  /** Keeps the total of a filter; a filter without a key is not kept. */
-  remember(key: string | undefined, total: number): void {
-    if (key === undefined) return;
-    this.#totals.delete(key);
-    this.#totals.set(key, total);
-    if (this.#totals.size > remembered) this.#totals.delete(this.#totals.keys().next().value as string);
-  }
 }

@@ -1,4 +1,3 @@
-import { AnyNull } from '@prisma/client/runtime/client';
 import type { ArgType, SqlQueryable } from '@prisma/driver-adapter-utils';
 import { getRequestContext } from '../../context/request-context.ts';
 import {
@@ -11,7 +10,7 @@ import type { DatabaseCounts, MeasuredOperation } from '../client/current-work.t
 import { comparedBounds, moments, uuidText } from '../client/refuse-unstorable.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
-import { StoredRecords } from '../reads/coalesce.ts';
+import { StoredRecords, shapeKey } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
 import { windows } from './kept-plan.ts';
 import { UnknownShape } from './sql-dialect.ts';
@@ -21,7 +20,8 @@ import { type ReadParameters, type ReadStatement, writeCount, writeRead } from '
 /** Statements that are kept; the first kept are the first forgotten. */
 const mostStatements = 500;
 
-const spans = () => import('../../telemetry/tracing/query-span.ts');
+/** To import it anew for each takes 30 µs. */
+const importSpans = () => import('../../telemetry/tracing/query-span.ts');
 const finalErrors = [DatabaseUnavailableException, RequestAbandonedException, ServiceUnavailableException];
 
 type Operation = 'findMany' | 'findUnique' | 'count';
@@ -49,6 +49,7 @@ interface JsonReaderParts extends StatementTarget {
 export class JsonReader {
   readonly #parts: JsonReaderParts;
   readonly #statements = new Map<string, Statement | undefined>();
+  #spans: ReturnType<typeof importSpans> | undefined;
 
   constructor(parts: JsonReaderParts) {
     this.#parts = parts;
@@ -119,7 +120,10 @@ export class JsonReader {
     const { sql, argTypes } = statement;
     const query = async () => (await connection.queryRaw({ sql, args, argTypes })).rows;
     // Only a request whose trace is recorded loads what makes spans.
-    const traced = async () => (await spans()).inQuerySpan({ provider, server, model, operation, sql }, query);
+    const traced = async () => {
+      this.#spans ??= importSpans();
+      return (await this.#spans).inQuerySpan({ provider, server, model, operation, sql }, query);
+    };
     try {
       const run = getRequestContext()?.sampled ? traced : query;
       const asked = { model, operation, args: parameters, query: run };
@@ -225,44 +229,4 @@ function plainJson(value: unknown): string {
   const text = JSON.stringify(value);
   if (text.includes('\\u')) throw new UnknownShape('Json with control characters');
   return text;
-}
-
-/** What an object is: a query, what it asks of each field or relation, a filter, or an order. */
-type Place = 'query' | 'fields' | 'filter' | 'order';
-const placesInQuery: Readonly<Record<string, Place>> = { where: 'filter', select: 'fields', orderScopes: 'fields' };
-
-/**
- * The text that stands for all queries of one shape: two have the same if they differ in compared values and numbers
- * only. Names carry their length, so that no name that a client chose can be taken for the structure around it, and mean
- * what their place says: a field may be called `where`.
- */
-export function shapeKey(value: unknown, place: Place = 'query'): string {
-  if (typeof value === 'boolean') return value ? 't' : 'f';
-  if (value === null) return 'n';
-  const literal = place !== 'filter';
-  if (typeof value === 'string') return literal ? `${value.length}:${value}` : '?';
-  if (typeof value !== 'object' || value instanceof Date) return value === undefined ? 'u' : '?';
-  if (value === AnyNull) return 'a';
-  const known = literal ? shapeKeys.get(value) : undefined;
-  if (known !== undefined) return known;
-  const key = shapeKeyInside(value as Record<string, unknown>, place);
-  const isFlat = () => Object.values(value).every((inner) => typeof inner !== 'object');
-  if (literal && Object.isFrozen(value) && isFlat()) shapeKeys.set(value, key);
-  return key;
-}
-
-/** Of what cannot change any more, such as the selection of a list policy. */
-const shapeKeys = new WeakMap<object, string>();
-
-function shapeKeyInside(value: Record<string, unknown>, place: Place): string {
-  if (Array.isArray(value)) return `[${value.map((item) => shapeKey(item, place)).join('')}]`;
-  let key = '';
-  for (const name in value) {
-    let inner = place;
-    if (place === 'query') inner = placesInQuery[name] ?? 'order';
-    else if (place === 'fields') inner = 'query';
-    else if (name === 'mode' && typeof value[name] === 'string') inner = 'order';
-    key += `${name.length}:${name}${shapeKey(value[name], inner)}`;
-  }
-  return `{${key}}`;
 }

@@ -160,33 +160,67 @@ export interface StoredList<T = object> extends StoredJson {
   readonly records: readonly T[];
 }
 
-const unread = new WeakMap<object, StoredJson>();
+/** Not enumerable, so that a copy of a page has none. */
+const unreadKey = Symbol('records that nobody looked at');
+
+type UnreadPage = { [unreadKey]?: StoredJson | undefined };
+
+/**
+ * The `data` of all pages that nobody looked at. A getter of its own would give each page a hidden class, which V8 keeps,
+ * with the page, until it collects the old generation.
+ */
+const unreadRecords: PropertyDescriptor & ThisType<UnreadPage> = {
+  get() {
+    return own(this, (this[unreadKey] as StoredList).records);
+  },
+  set(records: object[]) {
+    own(this, records);
+  },
+  enumerable: true,
+  configurable: true,
+};
 
 /**
  * A page whose records are made of their JSON when somebody looks at `data`, and are the page's from then on. A copy of
  * the page is an ordinary one.
  */
 export function storedPage<T>(list: StoredList<T>, rest: Omit<PageResult<T>, 'data'>): PageResult<T> {
-  const page = {
-    get data(): T[] {
-      return own(page, list.records as T[]);
-    },
-    set data(records: T[]) {
-      own(page, records);
-    },
-    ...rest,
-  };
-  unread.set(page, list);
-  return page;
+  const page = Object.defineProperty({}, 'data', unreadRecords);
+  Object.defineProperty(page, unreadKey, { value: list, writable: true });
+  return Object.assign(page, rest) as PageResult<T>;
 }
 
 /** The JSON of a page's records, as long as nobody looked at them. */
 export function unreadData(page: object): StoredJson | undefined {
-  return unread.get(page);
+  return (page as UnreadPage)[unreadKey];
 }
 
-function own<T>(page: object, records: T[]): T[] {
-  unread.delete(page);
+function own(page: UnreadPage, records: readonly object[]): readonly object[] {
+  page[unreadKey] = undefined;
   Object.defineProperty(page, 'data', { value: records, writable: true, enumerable: true, configurable: true });
   return records;
+}
+
+const remembered = 1000;
+
+/**
+ * Remembers the last total of each filter, at most 1,000 of them, the least recently used forgotten first. It only tells
+ * whether a page is likely to show the total by itself; no answer is ever made from it.
+ */
+export class TotalHints {
+  readonly #totals = new Map<string, number>();
+
+  /** Whether a page that ends before record `end` likely reaches past the last one. */
+  endsWithin(key: string | undefined, end: number): boolean {
+    const total = key === undefined ? undefined : this.#totals.get(key);
+    return total !== undefined && total < end;
+  }
+
+  /** Keeps the total of a filter; a filter without a key is not kept. */
+  remember(key: string | undefined, total: number): void {
+    if (key === undefined) return;
+    this.#totals.delete(key);
+    this.#totals.set(key, total);
+    if (this.#totals.size > remembered) this.#totals.delete(this.#totals.keys().next().value as string);
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shapeKey } from '../../../../src/chassis/database/statements/json-reader.ts';
+import { shapeKey } from '../../../../src/chassis/database/reads/coalesce.ts';
 
 describe('shapeKey', () => {
   it('is the same for queries that differ in compared values and numbers only', () => {

@@ -1,5 +1,6 @@
+import { setFlagsFromString } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { paginationLinks } from '../../../../src/chassis/query/paging/paging.ts';
+import { paginationLinks, StoredJson, storedPage, unreadData } from '../../../../src/chassis/query/paging/paging.ts';
 
 const page = (number: number, total: number | null, length = 10) => ({
   data: Array(length).fill(0),
@@ -66,5 +67,31 @@ describe('the Link header', () => {
       '</p%3E;%20rel=%22evil?a=%3Cb%3E&c=%22%0D%0A%E2%82%AC%EF%BF%BD&page=1>; rel="first", ' +
         '</p%3E;%20rel=%22evil?a=%3Cb%3E&c=%22%0D%0A%E2%82%AC%EF%BF%BD&page=1>; rel="last"',
     );
+  });
+});
+
+describe('a page of stored records', () => {
+  const stored = () => Object.assign(new StoredJson('[{"id":1}]', 1), { records: [{ id: 1 }] });
+  const pageOf = () => storedPage(stored(), { page: 1, pageSize: 10, total: 1 });
+
+  it('is its JSON until somebody looks at the records', () => {
+    const unread = pageOf();
+    expect(unreadData(unread)?.json).toBe('[{"id":1}]');
+    expect(unread.data).toEqual([{ id: 1 }]);
+    expect(unreadData(unread)).toBeUndefined();
+  });
+
+  it('is an ordinary one once it was copied or its records were replaced', () => {
+    expect(unreadData({ ...pageOf(), data: [] })).toBeUndefined();
+    expect({ ...pageOf() }).toEqual({ data: [{ id: 1 }], page: 1, pageSize: 10, total: 1 });
+    const replaced = pageOf();
+    replaced.data = [];
+    expect([replaced.data, unreadData(replaced)]).toEqual([[], undefined]);
+  });
+
+  it('shares its hidden class with all others, which V8 would keep with the page', () => {
+    setFlagsFromString('--allow-natives-syntax');
+    const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)');
+    expect(haveSameMap(pageOf(), pageOf())).toBe(true);
   });
 });
