@@ -90,7 +90,11 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const schema = target.provider === 'postgresql' ? (target.schema ?? 'public') : 'main';
   const measured = errorConverter(conversion);
   const server = target.provider === 'postgresql' ? target.server : undefined;
-  const reader = new JsonReader({ provider, dataModel, schema, server, connection: shared(), measured, counts });
+  // A pooler does not say when the connections behind it end.
+  const keepsTotals = target.provider === 'postgresql' && !target.pgbouncer;
+  const connection = shared();
+  const reader = new JsonReader({ provider, dataModel, schema, server, keepsTotals, connection, measured, counts });
+  pool?.on('remove', () => reader.forgetTotals());
   nameDatabase(client, { ...scoped, counts, reader, readsJson: settings.DATABASE_JSON_READS ?? false });
   return { client, provider, writable, pool, requests, isBusy, close: () => bare.$disconnect() };
 }

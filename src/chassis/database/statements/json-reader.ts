@@ -5,12 +5,13 @@ import {
   RequestAbandonedException,
   ServiceUnavailableException,
 } from '../../errors/exceptions.ts';
+import { Remembered } from '../../query/paging/paging.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { DatabaseCounts, MeasuredOperation } from '../client/current-work.ts';
 import { comparedBounds, moments, uuidText } from '../client/refuse-unstorable.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
-import { StoredRecords, shapeKey } from '../reads/coalesce.ts';
+import { readKey, StoredRecords, shapeKey } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
 import { windows } from './kept-plan.ts';
 import { UnknownShape } from './sql-dialect.ts';
@@ -32,6 +33,15 @@ interface Statement extends Omit<ReadStatement, 'bindings'> {
   readonly values: readonly { readonly path: ValuePath; readonly convert: Argument['convert'] }[];
 }
 
+/** A total, and the state of the database in which it was counted. */
+interface CountedTotal {
+  readonly total: number;
+  readonly state: string;
+}
+
+/** A state in which more is being written is not kept: 20 characters for each transaction. */
+const longestState = 1000;
+
 /** What the reader works with. */
 interface JsonReaderParts extends StatementTarget {
   /** The connections that the ORM uses too. */
@@ -49,6 +59,8 @@ interface JsonReaderParts extends StatementTarget {
 export class JsonReader {
   readonly #parts: JsonReaderParts;
   readonly #statements = new Map<string, Statement | undefined>();
+  /** Totals by what was counted, which hold as long as the database is in the same state (docs/decisions/0035). */
+  readonly #totals = new Remembered<CountedTotal>();
   #spans: ReturnType<typeof importSpans> | undefined;
 
   constructor(parts: JsonReaderParts) {
@@ -68,8 +80,20 @@ export class JsonReader {
   /** How many records match. */
   async count(model: string, where: Filter | undefined): Promise<number | undefined> {
     const parameters = where ? { where } : {};
-    const rows = await this.#run('count', model, parameters, this.#statement('count', model, parameters));
-    return rows && Number(rows[0]?.[0]);
+    const statement = this.#statement('count', model, parameters);
+    const key = this.#parts.keepsTotals ? readKey(model, parameters) : undefined;
+    const known = this.#totals.of(key);
+    const rows = await this.#run('count', model, { ...parameters, state: known?.state ?? '' }, statement);
+    if (rows === undefined) return undefined;
+    const [counted, state] = rows[0] as [total: unknown, state?: string | null];
+    const total = counted === null && known ? known.total : Number(counted);
+    if (state && state.length <= longestState) this.#totals.keep(key, { total, state });
+    return total;
+  }
+
+  /** Has all be counted anew, for what may be another database behind the same connections. */
+  forgetTotals(): void {
+    this.#totals.clear();
   }
 
   async #records(
@@ -106,7 +130,7 @@ export class JsonReader {
   async #run(
     operation: Operation,
     model: string,
-    parameters: ReadParameters,
+    parameters: ReadParameters & { readonly state?: string },
     statement: Statement | undefined,
     unit?: Unit,
   ): Promise<unknown[][] | undefined> {

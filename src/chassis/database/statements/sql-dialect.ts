@@ -149,3 +149,15 @@ export const dialects: Readonly<Record<DatabaseProvider, SqlDialect>> = { postgr
 function text(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }
+
+/**
+ * What tells two states of PostgreSQL apart: the transactions whose writes a statement sees, and the server, whose numbers of
+ * transactions they are. Null on a server in recovery, whose snapshots do not name the transactions that are under way.
+ */
+const state =
+  'CASE WHEN pg_is_in_recovery() THEN NULL ELSE concat(pg_postmaster_start_time(), pg_current_snapshot()) END';
+
+/** PostgreSQL's count and the state in which it counted; null in place of a count where the state is the known one. */
+export function countUnlessKnown(count: string, known: string): string {
+  return `SELECT CASE WHEN s.state = ${known}::text THEN NULL ELSE (${count}) END, s.state FROM (SELECT ${state} AS state OFFSET 0) AS s`;
+}

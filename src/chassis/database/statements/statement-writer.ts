@@ -17,6 +17,8 @@ export interface StatementTarget {
   readonly dataModel: DataModel;
   /** The schema of the tables; PostgreSQL only. */
   readonly schema: string;
+  /** Whether a total may be kept as long as the database says that nothing was written; PostgreSQL only. */
+  readonly keepsTotals?: boolean;
   /** What spans name; PostgreSQL only. */
   readonly server?: DatabaseServer | undefined;
 }

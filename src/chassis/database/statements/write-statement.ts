@@ -2,7 +2,7 @@ import type { Filter, Order, Selection } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { fieldOf, type RelationLink, relationLink } from '../models/relation-link.ts';
 import { hasOnePlan } from './kept-plan.ts';
-import { type JsonColumn, UnknownShape } from './sql-dialect.ts';
+import { countUnlessKnown, type JsonColumn, UnknownShape } from './sql-dialect.ts';
 import { type Binding, type StatementTarget, StatementWriter, type ValuePath } from './statement-writer.ts';
 import { relatedSource, writeFilter } from './write-filter.ts';
 
@@ -54,14 +54,21 @@ export function writeRead(
   return { ...writer.finish(writer.dialect.texts(query)), kinds, rewrite };
 }
 
-/** The statement that counts records. @throws UnknownShape */
+/**
+ * The statement that counts records. Where totals are kept it gives the state of the database too, and null in place of the total
+ * where that is the `state` of the parameters.
+ *
+ * @throws UnknownShape
+ */
 export function writeCount(target: StatementTarget, model: string, { where }: ReadParameters): ReadStatement {
   const writer = new StatementWriter(target);
   const alias = writer.alias();
   const joins: string[] = [];
   const condition = where ? writeFilter({ writer, model, alias, joins }, where, ['where']) : '1=1';
   const from = [writer.from(model, alias), ...joins].join(' ');
-  return { ...writer.finish(`SELECT COUNT(*) FROM ${from} WHERE ${condition}`), kinds: {}, rewrite: false };
+  const count = `SELECT COUNT(*) FROM ${from} WHERE ${condition}`;
+  const query = target.keepsTotals ? countUnlessKnown(count, writer.plain(['state'], 'String')) : count;
+  return { ...writer.finish(query), kinds: {}, rewrite: false };
 }
 
 /** Where records stand in the answer. */

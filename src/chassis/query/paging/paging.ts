@@ -203,24 +203,39 @@ function own(page: UnreadPage, records: readonly object[]): readonly object[] {
 
 const remembered = 1000;
 
-/**
- * Remembers the last total of each filter, at most 1,000 of them, the least recently used forgotten first. It only tells
- * whether a page is likely to show the total by itself; no answer is ever made from it.
- */
+/** What was last known of each of 1,000 keys, the least recently kept forgotten first. */
+export class Remembered<T> {
+  readonly #known = new Map<string, T>();
+
+  of(key: string | undefined): T | undefined {
+    return key === undefined ? undefined : this.#known.get(key);
+  }
+
+  /** Something without a key is not kept. */
+  keep(key: string | undefined, known: T): void {
+    if (key === undefined) return;
+    this.#known.delete(key);
+    this.#known.set(key, known);
+    if (this.#known.size > remembered) this.#known.delete(this.#known.keys().next().value as string);
+  }
+
+  clear(): void {
+    this.#known.clear();
+  }
+}
+
+/** Remembers the last total of each filter. It only tells whether a page is likely to show the total by itself; no answer is made from it. */
 export class TotalHints {
-  readonly #totals = new Map<string, number>();
+  readonly #totals = new Remembered<number>();
 
   /** Whether a page that ends before record `end` likely reaches past the last one. */
   endsWithin(key: string | undefined, end: number): boolean {
-    const total = key === undefined ? undefined : this.#totals.get(key);
+    const total = this.#totals.of(key);
     return total !== undefined && total < end;
   }
 
-  /** Keeps the total of a filter; a filter without a key is not kept. */
+  /** Keeps the total of a filter. */
   remember(key: string | undefined, total: number): void {
-    if (key === undefined) return;
-    this.#totals.delete(key);
-    this.#totals.set(key, total);
-    if (this.#totals.size > remembered) this.#totals.delete(this.#totals.keys().next().value as string);
+    this.#totals.keep(key, total);
   }
 }
