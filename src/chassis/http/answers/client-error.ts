@@ -32,7 +32,9 @@ export function answerClientErrors({ headers, logger }: RefusalOptions) {
     const [status, message] = failures[error.code ?? ''] ?? malformed;
     const underWay = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage;
     if (error.code === 'ECONNRESET' || !socket.writable || underWay?.headersSent) {
-      socket.destroy();
+      // What came before on the connection may have its whole answer, which is not written yet.
+      if (underWay?.writableEnded && socket.writable) (socket as Socket).destroySoon();
+      else socket.destroy();
       return;
     }
     // A request that is only late has told its id and origin.

@@ -131,4 +131,12 @@ export function writeTogether(server: Server): void {
   server.prependListener('connection', (socket: Socket) => {
     socket._write = writeAtEnd;
   });
+  // Node takes a connection for idle whose answer has ended.
+  for (const name of ['closeIdleConnections', 'closeAllConnections'] as const) {
+    const close = server[name];
+    server[name] = function closeWritten() {
+      writeAll();
+      close.call(server);
+    };
+  }
 }

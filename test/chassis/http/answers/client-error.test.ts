@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AnswerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
 import { answerClientErrors } from '../../../../src/chassis/http/answers/client-error.ts';
+import { writeTogether } from '../../../../src/chassis/http/answers/responses.ts';
 import type { Logger } from '../../../../src/chassis/telemetry/logger.ts';
 import { bareApp, echoBody, type LogLine, memoryLog } from '../bare-app.ts';
 import { listening, sendRaw } from '../listening.ts';
@@ -40,6 +41,18 @@ describe('answerClientErrors', () => {
   it('answers a request that comes too slowly with 408', async () => {
     const options = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 20 };
     expect((await answerTo('GET / HTTP/1.1\r\nHost', options)).status).toBe(408);
+  });
+
+  it('leaves a request that came before its answer, which is not written before the turn ends', async () => {
+    const refusal = { headers: new AnswerHeaders({}), logger };
+    const answers = createServer((_request, response) => response.end('first')).on(
+      'clientError',
+      answerClientErrors(refusal),
+    );
+    writeTogether(answers);
+    await using address = await listening(answers);
+    const answer = await sendRaw(address.port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nno request\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nfirst$/);
   });
 
   it('does not log the bytes', async () => {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as turnOver } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -9,7 +9,9 @@ import { writeTogether } from '../../../../src/chassis/http/answers/responses.ts
 const requests = new AsyncLocalStorage<number>();
 
 /** A server whose answers are given by the test, all in one turn, and the responses to `count` requests. */
-async function openRequests(count: number): Promise<{ responses: ServerResponse[]; clients: Socket[] }> {
+async function openRequests(
+  count: number,
+): Promise<{ server: Server; responses: ServerResponse[]; clients: Socket[] }> {
   const responses: ServerResponse[] = [];
   const { promise: allCame, resolve } = Promise.withResolvers<void>();
   const server = createServer((_request, response) => {
@@ -27,7 +29,7 @@ async function openRequests(count: number): Promise<{ responses: ServerResponse[
   });
   for (const client of clients) client.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await allCame;
-  return { responses, clients };
+  return { server, responses, clients };
 }
 
 /** Bytes that the operating system has of all answers on their connections. */
@@ -83,5 +85,13 @@ describe('answers of one turn of the event loop', () => {
     for (const response of responses) response.end('x');
     responses[1]?.req.socket.destroy();
     await answers;
+  });
+
+  it('reach their clients where idle connections are closed before the end of the turn', async () => {
+    const { server, responses, clients } = await openRequests(2);
+    const answers = Promise.all(clients.map((client) => once(client, 'data')));
+    for (const response of responses) response.end('x');
+    server.closeIdleConnections();
+    for (const [answer] of await answers) expect(String(answer)).toContain('\r\n\r\nx');
   });
 });
