@@ -38,16 +38,22 @@ export const wasm = readFileSync(new URL(import.meta.ROLLUP_FILE_URL_${file}));`
 };
 
 /**
- * Has the exporters of OpenTelemetry by gRPC find the gRPC of the build. They ask for it at run time too, where they would
- * find none, or a second one, whose credentials the first one refuses.
+ * Has the exporters of OpenTelemetry by gRPC load the gRPC of the build, once they send. They import a part of it at once,
+ * a megabyte that few collectors are asked by, and ask for the rest at run time, where they would find none.
  */
 export const oneGrpcPlugin: Plugin = {
   name: 'one-grpc',
   transform(code, id) {
-    if (!id.includes('otlp-grpc-exporter-base') || !code.includes(grpcAtRunTime)) return undefined;
-    const bundled = code.replaceAll(grpcAtRunTime, 'bundledGrpc');
-    return { code: `import * as bundledGrpc from '@grpc/grpc-js'; ${bundled}`, map: null };
+    if (!id.includes('otlp-grpc-exporter-base') || !grpc.test(code)) return undefined;
+    const file = this.emitFile({ type: 'chunk', id: '@grpc/grpc-js', importer: id, name: 'grpc' });
+    const load = `const loadGrpc = () => process.getBuiltinModule('node:module')
+  .createRequire(import.meta.url)(process.getBuiltinModule('node:url').fileURLToPath(import.meta.ROLLUP_FILE_URL_${file})).default;`;
+    const lazy = code
+      .replace('import * as grpc from "@grpc/grpc-js";', '')
+      .replaceAll('__require("@grpc/grpc-js")', 'loadGrpc()')
+      .replaceAll(' grpc.', ' loadGrpc().');
+    return { code: `${load}\n${lazy}`, map: null };
   },
 };
 
-const grpcAtRunTime = '__require("@grpc/grpc-js")';
+const grpc = /"@grpc\/grpc-js"/;
