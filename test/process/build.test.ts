@@ -41,7 +41,7 @@ describe('the build', () => {
     expect((await service.closed).code).toBe(1);
     expect(service.stdout).toMatch(/at async connectOrm \(\S+\/src\/chassis\/loaders\/connect-orm\.ts:\d+/);
     expect(service.stdout).not.toMatch(/dist-test\/(?!node_modules|main\.js)/);
-    expect(service.stdout).toMatch(/handleRequestError \(\S+\/dist-test\/node_modules\/\S+\.mjs:\d+/);
+    expect(service.stdout).toMatch(/PrismaPgAdapter\.onError \(\S+\/dist-test\/node_modules\/\S+\.mjs:\d+/);
   });
 
   it('keeps the comments of a route file wherever they stand', async () => {

@@ -6,7 +6,6 @@ import type { DatabaseProvider } from './database-url.ts';
 
 /** The untyped core of a generated client, of which nothing is known here but what all of them have. */
 interface BareClient {
-  $queryRawUnsafe(sql: string): Promise<unknown>;
   $disconnect(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
+import { DriverAdapterError, type SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import type { Pool } from 'pg';
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
@@ -73,15 +73,9 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const target = parseDatabaseUrl(settings.DATABASE_URL);
   const { Client, dataModel } = await loadGeneratedClient(target.provider, clients);
   const { adapter, pool, requests, isBusy = () => false } = await connect(target, settings, { dataModel, sessions });
-  const { shared, factory } = sharedConnection(adapter);
+  const { connection, factory } = await answering(adapter, target);
   // Its messages would hold the values that it was called with, and go to logs and monitors.
   const bare = new Client({ adapter: factory, errorFormat: 'minimal' });
-  try {
-    await bare.$queryRawUnsafe('SELECT 1');
-  } catch (error) {
-    await bare.$disconnect();
-    throw await noAnswer(target, error);
-  }
   const { provider, writable } = target;
   const { rules = new ModelRules(dataModel) } = options;
   const scoped = { provider, dataModel, rules };
@@ -92,11 +86,39 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const server = target.provider === 'postgresql' ? target.server : undefined;
   // A pooler does not say when the connections behind it end.
   const keepsTotals = target.provider === 'postgresql' && !target.pgbouncer;
-  const connection = shared();
   const reader = new JsonReader({ provider, dataModel, schema, server, keepsTotals, connection, measured, counts });
   pool?.on('remove', () => reader.forgetTotals());
   nameDatabase(client, { ...scoped, counts, reader, readsJson: settings.DATABASE_JSON_READS ?? false });
-  return { client, provider, writable, pool, requests, isBusy, close: () => bare.$disconnect() };
+  const close = async () => {
+    await bare.$disconnect();
+    // The client has disposed of it where it ever connected.
+    await connection.dispose();
+  };
+  return { client, provider, writable, pool, requests, isBusy, close };
+}
+
+/** @throws DatabaseUnavailableException when the database does not answer */
+async function answering(adapter: SqlDriverAdapterFactory, target: DatabaseTarget) {
+  let opened: Awaited<ReturnType<typeof sharedConnection>> | undefined;
+  try {
+    opened = await sharedConnection(adapter);
+    await opened.connection.queryRaw({ sql: 'SELECT 1', args: [], argTypes: [] });
+    return opened;
+  } catch (error) {
+    await opened?.connection.dispose();
+    throw await noAnswer(target, describedByAdapter(error));
+  }
+}
+
+/** The adapter leaves what it does not know of sockets as it is, such as a socket file that is not there. */
+function describedByAdapter(error: unknown): unknown {
+  if (!(error instanceof Error && 'syscall' in error)) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new DriverAdapterError({
+    kind: 'DatabaseNotReachable',
+    ...(code !== undefined && { originalCode: code }),
+    originalMessage: message,
+  });
 }
 
 interface Connected {
