@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { chassisFile, sourcesDirectory } from '../../config/layout.ts';
 import { leanHttpPlugin, oneGrpcPlugin, wasmFilesPlugin } from './build-plugins.ts';
+import { startChunks } from './start-chunks.ts';
 import { absentPackages, unbundledPackages } from './unbundled-packages.ts';
 
 /** Files of a service that are found by their place, not by an import: each keeps its place in the build. */
@@ -65,8 +66,13 @@ export async function buildService(options: BuildOptions = {}): Promise<void> {
     entryFileNames: '[name].js',
     // config/layout.ts counts the folders.
     chunkFileNames: ({ name }) =>
-      name.startsWith('node_modules') ? `${packages}/[hash].mjs` : 'chassis/chunks/[name].js',
-    codeSplitting: { groups: [{ name: 'node_modules', test: foreign, entriesAware: true }] },
+      name.startsWith('node_modules') ? `${packages}/[hash].mjs` : `chassis/chunks/${name.replace(/~.*/, '')}.js`,
+    codeSplitting: {
+      groups: [
+        ...startChunks(join(root, source), foreign),
+        { name: 'node_modules', test: foreign, entriesAware: true },
+      ],
+    },
     keepNames: true,
     sourcemap: true,
     sourcemapExcludeSources: true,
