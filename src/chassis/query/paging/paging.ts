@@ -202,8 +202,10 @@ function own(page: UnreadPage, records: readonly object[]): readonly object[] {
 }
 
 const remembered = 1000;
+/** Filters of clients may be long, and a thousand of them are kept for each repository. */
+const longestKey = 2000;
 
-/** What was last known of each of 1,000 keys, the least recently kept forgotten first. */
+/** What was last known of each of 1,000 keys of at most 2,000 characters, the least recently kept forgotten first. */
 export class Remembered<T> {
   readonly #known = new Map<string, T>();
 
@@ -211,9 +213,9 @@ export class Remembered<T> {
     return key === undefined ? undefined : this.#known.get(key);
   }
 
-  /** Something without a key is not kept. */
+  /** Something without a key, or with a long one, is not kept. */
   keep(key: string | undefined, known: T): void {
-    if (key === undefined) return;
+    if (key === undefined || key.length > longestKey) return;
     this.#known.delete(key);
     this.#known.set(key, known);
     if (this.#known.size > remembered) this.#known.delete(this.#known.keys().next().value as string);

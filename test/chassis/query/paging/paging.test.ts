@@ -1,6 +1,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { paginationLinks, StoredJson, storedPage, unreadData } from '../../../../src/chassis/query/paging/paging.ts';
+import {
+  paginationLinks,
+  Remembered,
+  StoredJson,
+  storedPage,
+  unreadData,
+} from '../../../../src/chassis/query/paging/paging.ts';
 
 const page = (number: number, total: number | null, length = 10) => ({
   data: Array(length).fill(0),
@@ -93,5 +99,18 @@ describe('a page of stored records', () => {
     setFlagsFromString('--allow-natives-syntax');
     const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)');
     expect(haveSameMap(pageOf(), pageOf())).toBe(true);
+  });
+});
+
+describe('what is remembered', () => {
+  it('is bounded in number and in length, the least recently kept forgotten first', () => {
+    const remembered = new Remembered<number>();
+    for (let key = 0; key < 1000; key += 1) remembered.keep(`key ${key}`, key);
+    remembered.keep('key 0', 0);
+    remembered.keep('one more', 1);
+    remembered.keep('x'.repeat(2001), 2);
+    remembered.keep(undefined, 3);
+    expect([remembered.of('key 0'), remembered.of('key 1'), remembered.of('one more')]).toEqual([0, undefined, 1]);
+    expect([remembered.of('x'.repeat(2001)), remembered.of(undefined)]).toEqual([undefined, undefined]);
   });
 });
