@@ -104,8 +104,6 @@ async function warm(): Promise<void> {
     const nowhere = { DATABASE_URL: 'postgresql://nobody@127.0.0.1:9/nothing', DATABASE_CONNECT_TIMEOUT_MS: '0' };
     const settings = { ...secrets, ...nowhere, INTERNAL_PORT: await freePort(), LOG_LEVEL: 'silent' };
     await expectExit(start([], settings).exit, 1, 'the service without its database server');
-    // It ends before it opens its jobs, whose packages are a twentieth of a start; this process fills the cache too.
-    await import('../jobs/pg-boss-store.ts');
   }
 }
 
