@@ -82,9 +82,13 @@ const shortChars = 65_536;
 
 type Done = (error?: Error | null) => void;
 
+const waitingKey = Symbol('write that waits for the end of the turn');
+
+type WaitingSocket = Socket & { [waitingKey]?: WaitingWrite | undefined };
+
 /** A write that waits for the end of the turn, in the asynchronous context that it was asked for in. */
 class WaitingWrite extends AsyncResource {
-  readonly #socket: Socket;
+  readonly #socket: WaitingSocket;
   readonly #data: string | Buffer;
   readonly #encoding: BufferEncoding;
   readonly #done: Done;
@@ -95,10 +99,13 @@ class WaitingWrite extends AsyncResource {
     this.#data = data;
     this.#encoding = encoding;
     this.#done = done;
+    this.#socket[waitingKey] = this;
   }
 
-  /** What listens for the end of the answer runs in the context of its own request. */
+  /** What listens for the end of the answer runs in the context of its own request. Nothing is written twice. */
   write(): void {
+    if (this.#socket[waitingKey] !== this) return;
+    this.#socket[waitingKey] = undefined;
     this.runInAsyncScope(Socket.prototype._write, this.#socket, this.#data, this.#encoding, this.#done);
   }
 }
@@ -115,7 +122,19 @@ export function writeTogether(server: Server): void {
   function writeAll(): void {
     const writes = waiting;
     waiting = [];
-    for (const write of writes) write.write();
+    let begun = 0;
+    try {
+      for (const write of writes) {
+        begun += 1;
+        write.write();
+      }
+    } finally {
+      // What listens for the end of one answer may throw, and the others are owed to their clients.
+      if (begun < writes.length) {
+        waiting = [...writes.slice(begun), ...waiting];
+        setImmediate(writeAll);
+      }
+    }
   }
 
   function writeAtEnd(this: Socket, data: string | Buffer, encoding: BufferEncoding, done: Done): void {
@@ -130,6 +149,7 @@ export function writeTogether(server: Server): void {
 
   server.prependListener('connection', (socket: Socket) => {
     socket._write = writeAtEnd;
+    socket._destroy = destroyWritten;
   });
   // Node takes a connection for idle whose answer has ended.
   for (const name of ['closeIdleConnections', 'closeAllConnections'] as const) {
@@ -139,4 +159,10 @@ export function writeTogether(server: Server): void {
       close.call(server);
     };
   }
+}
+
+/** What was answered before a connection is destroyed in the same turn is written, as it is where nothing waits. */
+function destroyWritten(this: WaitingSocket, error: Error | null, done: (error?: Error | null) => void): void {
+  this[waitingKey]?.write();
+  Socket.prototype._destroy.call(this, error, done);
 }

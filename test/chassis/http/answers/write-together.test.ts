@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import process from 'node:process';
 import { setImmediate as turnOver } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { writeTogether } from '../../../../src/chassis/http/answers/responses.ts';
@@ -93,5 +94,30 @@ describe('answers of one turn of the event loop', () => {
     for (const response of responses) response.end('x');
     server.closeIdleConnections();
     for (const [answer] of await answers) expect(String(answer)).toContain('\r\n\r\nx');
+  });
+
+  it('reach the client of a connection that is destroyed before the end of the turn', async () => {
+    const { responses, clients } = await openRequests(1);
+    const answer = once(clients[0] as Socket, 'data');
+    responses[0]?.end('x');
+    responses[0]?.destroy();
+    expect(String((await answer)[0])).toContain('\r\n\r\nx');
+  });
+
+  it('reach their clients where a listener for the end of another throws', async () => {
+    const { responses, clients } = await openRequests(3);
+    const answers = Promise.all(clients.map((client) => once(client, 'data')));
+    const others = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    onTestFinished(() => {
+      for (const listener of others) process.on('uncaughtException', listener);
+    });
+    const thrown = once(process, 'uncaughtException');
+    responses[0]?.on('finish', () => {
+      throw new Error('a listener failed');
+    });
+    for (const response of responses) response.end('x');
+    expect((await thrown)[0]).toMatchObject({ message: 'a listener failed' });
+    expect(await answers).toHaveLength(3);
   });
 });
