@@ -152,12 +152,17 @@ function text(value: string): string {
 
 /**
  * What tells two states of PostgreSQL apart: the transactions whose writes a statement sees, and the server, whose numbers of
- * transactions they are. Null on a server in recovery, whose snapshots do not name the transactions that are under way.
+ * transactions they are. Null on a server in recovery, whose snapshots do not name the transactions that are under way, and
+ * for what may show other rows where nothing was written: a view, such as one of the last hour, a foreign table, and one with
+ * row-level security.
  */
-const state =
-  'CASE WHEN pg_is_in_recovery() THEN NULL ELSE concat(pg_postmaster_start_time(), pg_current_snapshot()) END';
+function state(tables: Iterable<string>): string {
+  const ids = [...tables].map((table) => `${text(table)}::regclass`);
+  const shifting = `SELECT FROM pg_catalog.pg_class WHERE oid IN (${ids.join(', ')}) AND (relkind IN ('v', 'f') OR relrowsecurity)`;
+  return `CASE WHEN pg_is_in_recovery() OR EXISTS (${shifting}) THEN NULL ELSE concat(pg_postmaster_start_time(), pg_current_snapshot()) END`;
+}
 
-/** PostgreSQL's count and the state in which it counted; null in place of a count where the state is the known one. */
-export function countUnlessKnown(count: string, known: string): string {
-  return `SELECT CASE WHEN s.state = ${known}::text THEN NULL ELSE (${count}) END, s.state FROM (SELECT ${state} AS state OFFSET 0) AS s`;
+/** PostgreSQL's count of `tables` and the state in which it counted; null in place of a count where the state is the known one. */
+export function countUnlessKnown(count: string, known: string, tables: Iterable<string>): string {
+  return `SELECT CASE WHEN s.state = ${known}::text THEN NULL ELSE (${count}) END, s.state FROM (SELECT ${state(tables)} AS state OFFSET 0) AS s`;
 }

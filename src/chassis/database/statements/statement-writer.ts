@@ -29,6 +29,8 @@ export class StatementWriter {
   readonly dataModel: DataModel;
   readonly #schema: string;
   readonly #bindings: Binding[] = [];
+  /** What the statement reads, as it names it. */
+  readonly tables = new Set<string>();
   #aliases = 0;
 
   constructor({ provider, dataModel, schema }: StatementTarget) {
@@ -52,7 +54,9 @@ export class StatementWriter {
   }
 
   table(name: string): string {
-    return this.dialect.table(this.#schema, name);
+    const table = this.dialect.table(this.#schema, name);
+    this.tables.add(table);
+    return table;
   }
 
   /** The equality of columns of two tables. */

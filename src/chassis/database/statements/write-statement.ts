@@ -67,7 +67,7 @@ export function writeCount(target: StatementTarget, model: string, { where }: Re
   const condition = where ? writeFilter({ writer, model, alias, joins }, where, ['where']) : '1=1';
   const from = [writer.from(model, alias), ...joins].join(' ');
   const count = `SELECT COUNT(*) FROM ${from} WHERE ${condition}`;
-  const query = target.keepsTotals ? countUnlessKnown(count, writer.plain(['state'], 'String')) : count;
+  const query = target.keepsTotals ? countUnlessKnown(count, writer.plain(['state'], 'String'), writer.tables) : count;
   return { ...writer.finish(query), kinds: {}, rewrite: false };
 }
 

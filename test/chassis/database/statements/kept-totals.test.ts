@@ -128,4 +128,27 @@ describe('the total of a list of PostgreSQL', () => {
     expect(await total()).toBe(3);
     expect(counts.at(-1)).not.toBeNull();
   });
+
+  it('is counted each time where it may change although nothing was written, as that of a view does', async () => {
+    await open.client.$executeRawUnsafe('ALTER TABLE products RENAME TO stored_products');
+    try {
+      await open.client.$executeRawUnsafe(
+        `CREATE VIEW products AS SELECT * FROM stored_products WHERE clock_timestamp() < '${new Date(Date.now() + 1000).toISOString()}'`,
+      );
+      expect(await total()).toBe(3);
+      await expect.poll(() => total(), { timeout: 3000 }).toBe(0);
+      expect(counts).not.toContain(null);
+    } finally {
+      await open.client.$executeRawUnsafe('DROP VIEW IF EXISTS products');
+      await open.client.$executeRawUnsafe('ALTER TABLE stored_products RENAME TO products');
+    }
+  });
+
+  it('is counted each time where policies choose the rows', async () => {
+    await open.client.$executeRawUnsafe('ALTER TABLE products ENABLE ROW LEVEL SECURITY');
+    for (let times = 0; times < 5; times += 1) expect(await total()).toBe(3);
+    expect(counts).not.toContain(null);
+    await open.client.$executeRawUnsafe('ALTER TABLE products DISABLE ROW LEVEL SECURITY');
+    await expect.poll(async () => [await total(), counts.at(-1)]).toEqual([3, null]);
+  });
 });
