@@ -60,7 +60,7 @@ export class JsonReader {
   readonly #parts: JsonReaderParts;
   readonly #statements = new Map<string, Statement | undefined>();
   /** Totals by what was counted, which hold as long as the database is in the same state (docs/decisions/0035). */
-  readonly #totals = new Remembered<CountedTotal>();
+  #totals = new Remembered<CountedTotal>();
   #spans: ReturnType<typeof importSpans> | undefined;
 
   constructor(parts: JsonReaderParts) {
@@ -82,18 +82,21 @@ export class JsonReader {
     const parameters = where ? { where } : {};
     const statement = this.#statement('count', model, parameters);
     const key = this.#parts.keepsTotals ? readKey(model, parameters) : undefined;
-    const known = this.#totals.of(key);
+    const totals = this.#totals;
+    const known = totals.of(key);
     const rows = await this.#run('count', model, { ...parameters, state: known?.state ?? '' }, statement);
     if (rows === undefined) return undefined;
     const [counted, state] = rows[0] as [total: unknown, state?: string | null];
+    // It may have waited for a connection while the one ended to whose server the state belongs.
+    if (counted === null && totals !== this.#totals) return this.count(model, where);
     const total = counted === null && known ? known.total : Number(counted);
-    if (state && state.length <= longestState) this.#totals.keep(key, { total, state });
+    if (state && state.length <= longestState) totals.keep(key, { total, state });
     return total;
   }
 
   /** Has all be counted anew, for what may be another database behind the same connections. */
   forgetTotals(): void {
-    this.#totals.clear();
+    this.#totals = new Remembered();
   }
 
   async #records(

@@ -220,10 +220,6 @@ export class Remembered<T> {
     this.#known.set(key, known);
     if (this.#known.size > remembered) this.#known.delete(this.#known.keys().next().value as string);
   }
-
-  clear(): void {
-    this.#known.clear();
-  }
 }
 
 /** Remembers the last total of each filter. It only tells whether a page is likely to show the total by itself; no answer is made from it. */

@@ -151,4 +151,18 @@ describe('the total of a list of PostgreSQL', () => {
     await open.client.$executeRawUnsafe('ALTER TABLE products DISABLE ROW LEVEL SECURITY');
     await expect.poll(async () => [await total(), counts.at(-1)]).toEqual([3, null]);
   });
+
+  it('is counted anew where a connection ends while the count waits for its own', async () => {
+    await expect.poll(async () => [await total(), counts.at(-1)]).toEqual([3, null]);
+    const pool = open.pool as Pool;
+    const asked = pool.query;
+    const endsOne = (...config: unknown[]) => {
+      Object.assign(pool, { query: asked });
+      pool.emit('remove', {} as never);
+      return Reflect.apply(asked, pool, config);
+    };
+    Object.assign(pool, { query: endsOne });
+    expect(await total()).toBe(3);
+    expect(counts.at(-1)).not.toBeNull();
+  });
 });
