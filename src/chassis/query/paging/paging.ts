@@ -163,7 +163,9 @@ export interface StoredList<T = object> extends StoredJson {
 /** Not enumerable, so that a copy of a page has none. */
 const unreadKey = Symbol('records that nobody looked at');
 
-type UnreadPage = { [unreadKey]?: StoredJson | undefined };
+/** Of what stands before a page, such as a proxy that masks `data`, or inherits from it, the records are not those of the page. */
+type Unread = { readonly page: object; readonly list: StoredList };
+type UnreadPage = { [unreadKey]?: Unread | undefined };
 
 /**
  * The `data` of all pages that nobody looked at. A getter of its own would give each page a hidden class, which V8 keeps,
@@ -171,7 +173,7 @@ type UnreadPage = { [unreadKey]?: StoredJson | undefined };
  */
 const unreadRecords: PropertyDescriptor & ThisType<UnreadPage> = {
   get() {
-    return own(this, (this[unreadKey] as StoredList).records);
+    return own(this, (this[unreadKey] as Unread).list.records);
   },
   set(records: object[]) {
     own(this, records);
@@ -186,13 +188,14 @@ const unreadRecords: PropertyDescriptor & ThisType<UnreadPage> = {
  */
 export function storedPage<T>(list: StoredList<T>, rest: Omit<PageResult<T>, 'data'>): PageResult<T> {
   const page = Object.defineProperty({}, 'data', unreadRecords);
-  Object.defineProperty(page, unreadKey, { value: list, writable: true });
+  Object.defineProperty(page, unreadKey, { value: { page, list }, writable: true });
   return Object.assign(page, rest) as PageResult<T>;
 }
 
 /** The JSON of a page's records, as long as nobody looked at them. */
 export function unreadData(page: object): StoredJson | undefined {
-  return (page as UnreadPage)[unreadKey];
+  const unread = (page as UnreadPage)[unreadKey];
+  return unread?.page === page ? unread.list : undefined;
 }
 
 function own(page: UnreadPage, records: readonly object[]): readonly object[] {

@@ -100,6 +100,13 @@ describe('a page of stored records', () => {
     const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)');
     expect(haveSameMap(pageOf(), pageOf())).toBe(true);
   });
+
+  it('gives no JSON in place of the data of what stands before it or inherits from it', () => {
+    const masked = [{ id: 'masked' }];
+    const get = (target: object, key: PropertyKey) => (key === 'data' ? masked : Reflect.get(target, key));
+    const inherits = Object.create(pageOf(), { data: { value: masked, enumerable: true } }) as object;
+    for (const other of [new Proxy(pageOf(), { get }), inherits]) expect(unreadData(other)).toBeUndefined();
+  });
 });
 
 describe('what is remembered', () => {
