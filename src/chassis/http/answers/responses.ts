@@ -77,14 +77,17 @@ function toJson(body: object): string {
 
 /** Answers that wait for each other, at most. */
 const mostTogether = 32;
+/** How long the first of them waits for handlers of the same turn, in milliseconds, unless one of those takes longer. */
+const longestWaitMs = 2;
 /** Longer ones are written at once: to copy them takes longer than to wake who reads them. */
 const shortChars = 65_536;
 
 type Done = (error?: Error | null) => void;
 
 const waitingKey = Symbol('write that waits for the end of the turn');
+const beginsKey = Symbol('what is written next begins an answer');
 
-type WaitingSocket = Socket & { [waitingKey]?: WaitingWrite | undefined };
+type WaitingSocket = Socket & { [waitingKey]?: WaitingWrite | undefined; [beginsKey]?: boolean };
 
 /** A write that waits for the end of the turn, in the asynchronous context that it was asked for in. */
 class WaitingWrite extends AsyncResource {
@@ -114,10 +117,11 @@ class WaitingWrite extends AsyncResource {
  * Has a server write the answers that it gives in one turn of the event loop one after the other at its end, at most 32.
  * To write wakes a client, or the proxy beside the service, that sleeps; one that is woken by the first finds the others when
  * it has taken that, and falls asleep once, not after each. Under load that halves what a small request costs; where a turn has one
- * answer nothing waits.
+ * answer nothing waits, and of a stream only the first piece does.
  */
 export function writeTogether(server: Server): void {
   let waiting: WaitingWrite[] = [];
+  let waitingSince = 0;
 
   function writeAll(): void {
     const writes = waiting;
@@ -137,19 +141,30 @@ export function writeTogether(server: Server): void {
     }
   }
 
-  function writeAtEnd(this: Socket, data: string | Buffer, encoding: BufferEncoding, done: Done): void {
-    if (data.length > shortChars) {
+  function writeAtEnd(this: WaitingSocket, data: string | Buffer, encoding: BufferEncoding, done: Done): void {
+    const begins = this[beginsKey];
+    this[beginsKey] = false;
+    if (!begins || data.length > shortChars) {
       Socket.prototype._write.call(this, data, encoding, done);
       return;
     }
     const count = waiting.push(new WaitingWrite(this, data, encoding, done));
-    if (count === 1) setImmediate(writeAll);
-    else if (count === mostTogether) process.nextTick(writeAll);
+    const now = performance.now();
+    if (count === 1) {
+      waitingSince = now;
+      setImmediate(writeAll);
+    } else if (count === mostTogether || now - waitingSince > longestWaitMs) {
+      waitingSince = Number.POSITIVE_INFINITY;
+      process.nextTick(writeAll);
+    }
   }
 
   server.prependListener('connection', (socket: Socket) => {
     socket._write = writeAtEnd;
     socket._destroy = destroyWritten;
+  });
+  server.prependListener('request', ({ socket }: { socket: WaitingSocket }) => {
+    socket[beginsKey] = true;
   });
   // Node takes a connection for idle whose answer has ended.
   for (const name of ['closeIdleConnections', 'closeAllConnections'] as const) {

@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import process from 'node:process';
 import { setImmediate as turnOver } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { writeTogether } from '../../../../src/chassis/http/answers/responses.ts';
 
 const requests = new AsyncLocalStorage<number>();
@@ -37,6 +37,8 @@ async function openRequests(
 const taken = (responses: readonly ServerResponse[]): number[] =>
   responses.map(({ req }) => (req.socket as unknown as { _handle: { bytesWritten: number } })._handle.bytesWritten);
 
+afterEach(() => vi.restoreAllMocks());
+
 describe('answers of one turn of the event loop', () => {
   it('are written at its end, one after the other', async () => {
     const { responses, clients } = await openRequests(3);
@@ -54,9 +56,35 @@ describe('answers of one turn of the event loop', () => {
     [32, 32],
   ] as const)('wait for 31 others at most: of %i, %i are written before it', async ([count, written]) => {
     const { responses } = await openRequests(count);
+    vi.spyOn(performance, 'now').mockReturnValue(1);
     for (const response of responses) response.end('x');
     await new Promise(process.nextTick);
     expect(taken(responses).filter((bytes) => bytes > 0)).toHaveLength(written);
+  });
+
+  it.for([
+    [2, 0],
+    [3, 3],
+  ] as const)('wait 2 ms for work of others, not %i', async ([ms, written]) => {
+    const { responses } = await openRequests(3);
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1);
+    responses[0]?.end('x');
+    now.mockReturnValue(1 + ms);
+    for (const response of responses.slice(1)) response.end('x');
+    await new Promise(process.nextTick);
+    expect(taken(responses).filter((bytes) => bytes > 0)).toHaveLength(written);
+  });
+
+  it('wait with the first of their pieces alone', async () => {
+    const { responses } = await openRequests(1);
+    const [response] = responses as [ServerResponse];
+    response.setHeader('content-length', 3);
+    await new Promise((done) => response.write('1', done));
+    const [before = 0] = taken(responses);
+    response.write('2');
+    await new Promise(process.nextTick);
+    expect(taken(responses)).toEqual([before + 1]);
+    response.end('3');
   });
 
   it('end in the asynchronous context of their own request', async () => {
