@@ -8,7 +8,7 @@ import { boot, overload } from './overload.ts';
 
 afterAll(killSpawned);
 
-// Half a minute of it, with its figures: node test/soak/overload.ts, on a quiet machine. Times and rates depend on what
+// Half a minute of it, with its figures: node test/soak/overload.ts full, or small, on a quiet machine. Times and rates depend on what
 // else runs, so this short form asks only for what must hold anywhere.
 describe.skipIf(!existsSync('/proc/self/status'))('four times the load that the service can take (needs /proc)', () => {
   it('has it answer some, refuse others with 503, and live within its memory', { timeout: 120_000 }, async () => {
