@@ -77,8 +77,6 @@ function toJson(body: object): string {
 
 /** Answers that wait for each other, at most. */
 const mostTogether = 32;
-/** How long the first of them waits for handlers of the same turn, in milliseconds, unless one of those takes longer. */
-const longestWaitMs = 2;
 /** Longer ones are written at once: to copy them takes longer than to wake who reads them. */
 const shortChars = 65_536;
 
@@ -118,8 +116,10 @@ class WaitingWrite extends AsyncResource {
  * To write wakes a client, or the proxy beside the service, that sleeps; one that is woken by the first finds the others when
  * it has taken that, and falls asleep once, not after each. Under load that halves what a small request costs; where a turn has one
  * answer nothing waits, and of a stream only the first piece does.
+ *
+ * @param longestWaitMs how long the first of them waits for handlers of the same turn, in milliseconds, unless one of those takes longer
  */
-export function writeTogether(server: Server): void {
+export function writeTogether(server: Server, longestWaitMs = 2): void {
   let waiting: WaitingWrite[] = [];
   let waitingSince = 0;
 
