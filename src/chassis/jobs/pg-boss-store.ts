@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { type Db, PgBoss, type QueueOptions } from 'pg-boss';
+import { type Db, PgBoss, type Queue, type QueueResult } from 'pg-boss';
 import { currentUnit } from '../database/client/current-work.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -47,7 +47,9 @@ export class PgBossStore implements JobStore {
 
   async open(queues: readonly QueueRules[]): Promise<void> {
     await this.#boss.start();
-    for (const queue of queues) await this.#openQueue(queue);
+    const names = queues.flatMap(({ name }) => [name, deadQueue(name)]);
+    const found = new Map((await this.#boss.getQueues(names)).map((queue) => [queue.name, queue]));
+    for (const queue of queues) await this.#openQueue(queue, found);
   }
 
   async store(queue: string, jobs: readonly JobToStore[]): Promise<void> {
@@ -101,9 +103,13 @@ export class PgBossStore implements JobStore {
     await this.#boss.stop({ graceful: false });
   }
 
-  async #openQueue({ name, policy, attempts, backoffMs, expiryMs, ...rules }: QueueRules): Promise<void> {
+  /** @param found the queues that are there: most are as they should be, and each question would make the start longer */
+  async #openQueue(
+    { name, policy, attempts, backoffMs, expiryMs, ...rules }: QueueRules,
+    found: ReadonlyMap<string, QueueResult>,
+  ): Promise<void> {
     const { longestBackoffMs = defaultLongestBackoffMs } = rules;
-    const options: QueueOptions & { deadLetter?: string } = {
+    const options: Omit<Queue, 'name' | 'policy'> = {
       retryLimit: attempts - 1,
       retryDelay: Math.ceil(backoffMs / 1000),
       retryBackoff: backoffMs > 0,
@@ -115,17 +121,32 @@ export class PgBossStore implements JobStore {
     };
     if (policy !== 'ordered') {
       options.deadLetter = deadQueue(name);
-      await this.#boss.createQueue(deadQueue(name), { retentionSeconds: rememberedSeconds.dead });
+      await this.#makeQueue(deadQueue(name), { retentionSeconds: rememberedSeconds.dead }, found);
     }
-    // Creating a queue that is there changes nothing, and its rules may have changed since.
-    await this.#boss.createQueue(name, { ...options, policy: policies[policy] });
-    await this.#boss.updateQueue(name, options);
-    const found = await this.#boss.getQueue(name);
-    if (found?.policy === policies[policy]) return;
+    const opened = await this.#makeQueue(name, { ...options, policy: policies[policy] }, found);
+    if (opened?.policy === policies[policy]) return;
     throw new Error(
-      `Expected the queue ${name} to be ${policies[policy]}, found ${found?.policy}: a job of this name was of another kind before. Rename it.`,
+      `Expected the queue ${name} to be ${policies[policy]}, found ${opened?.policy}: a job of this name was of another kind before. Rename it.`,
     );
   }
+
+  async #makeQueue(
+    name: string,
+    options: Omit<Queue, 'name'>,
+    found: ReadonlyMap<string, QueueResult>,
+  ): Promise<QueueResult | null> {
+    const known = found.get(name);
+    if (known !== undefined && isSame(known, options)) return known;
+    // Creating a queue that is there changes nothing, also where another replica does at the same time; its policy stays.
+    await this.#boss.createQueue(name, options);
+    const { policy, ...rules } = options;
+    await this.#boss.updateQueue(name, rules);
+    return this.#boss.getQueue(name);
+  }
+}
+
+function isSame(known: QueueResult, options: Omit<Queue, 'name'>): boolean {
+  return Object.entries(options).every(([name, value]) => known[name as keyof QueueResult] === value);
 }
 
 /** A day, less a second: the most that pg-boss takes. */

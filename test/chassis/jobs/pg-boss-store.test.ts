@@ -51,6 +51,37 @@ it('needs no right to change a schema once the database is migrated', async () =
   await expect(pool.query('CREATE TABLE pgboss.more (id int)')).rejects.toThrow(/permission denied/);
 });
 
+it('writes nothing of queues that are as they should be, and changes the others', async () => {
+  const { settings, remove } = await emptyDatabase('postgresql');
+  await applyMigrations(settings);
+  await installJobs(settings, modules);
+  const orm = await openDatabase(settings);
+  onTestFinished(async () => {
+    await orm.close();
+    await remove();
+  });
+  /** Which transaction has written each queue, once a store was opened whose mail is tried again after `backoffMs`. */
+  async function writersAfter(backoffMs: number): Promise<Record<string, string>> {
+    const { client, pool } = orm;
+    if (!pool) throw new Error('Expected a pool of connections.');
+    const { logger } = recordingLogger();
+    const store = new PgBossStore({ client, pool, databaseUrl: settings.DATABASE_URL, leaseSeconds: 10, logger });
+    await store.open([
+      { name: 'mail', policy: 'standard', ...rules, backoffMs },
+      { name: 'ledger', policy: 'ordered', ...rules },
+    ]);
+    await store.close();
+    const { rows } = await pool.query('SELECT name, xmin::text FROM pgboss.queue');
+    return Object.fromEntries(rows.map(({ name, xmin }) => [name, xmin]));
+  }
+  const made = await writersAfter(0);
+  expect(Object.keys(made)).toEqual(expect.arrayContaining(['mail', 'mail/dead', 'ledger']));
+  expect(await writersAfter(0)).toEqual(made);
+  const changed = await writersAfter(5000);
+  expect(changed).toEqual({ ...made, mail: expect.not.stringMatching(`^${made['mail']}$`) });
+  expect(await writersAfter(5000)).toEqual(changed);
+});
+
 it('keeps its tables beside the schema that DATABASE_URL names', async () => {
   const url = new URL(await freshDatabase('postgresql'));
   url.searchParams.set('schema', 'shop');
