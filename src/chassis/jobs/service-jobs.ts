@@ -24,6 +24,9 @@ export interface ServiceJobsOptions {
   readonly shutdown: AbortSignal;
 }
 
+/** When jobs that waited for the start are looked for, at the latest: requests that waited for it come first. */
+const firstLookMs = 500;
+
 /** Runs the jobs of a service in this replica, or with `JOBS_ENABLED` false only stores what is due for those that do. */
 export class ServiceJobs {
   readonly #options: ServiceJobsOptions;
@@ -63,8 +66,14 @@ export class ServiceJobs {
     shutdown.addEventListener('abort', () => this.#timers.stop(), { once: true });
     const own = plans.filter(({ replicas }) => replicas === 'one' || settings.JOBS_ENABLED);
     this.#timers.start(own.filter(({ schedule }) => schedule !== undefined));
-    this.#backlog?.start();
-    this.#workers?.start();
+    const firstLook = setTimeout(
+      () => {
+        this.#backlog?.start();
+        this.#workers?.start();
+      },
+      Math.min(settings.JOBS_POLL_MS, firstLookMs),
+    );
+    shutdown.addEventListener('abort', () => clearTimeout(firstLook), { once: true });
   }
 
   /** Looks for stored jobs now. */
