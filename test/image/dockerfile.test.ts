@@ -67,7 +67,9 @@ describe('Dockerfile', () => {
 
   it('ends in a user without a name and a process without a shell, whose debugger no signal opens', () => {
     expect(all('USER', lastStage)).toEqual(['65532:65532']);
-    expect(all('ENTRYPOINT', lastStage)).toEqual(['["node", "--disable-sigusr1", "dist/main.js"]']);
+    expect(all('ENTRYPOINT', lastStage)).toEqual([
+      '["node", "--disable-sigusr1", "--min-semi-space-size=8", "dist/main.js"]',
+    ]);
     expect(all('HEALTHCHECK', lastStage)[0]).toMatch(/CMD \["node", "[^"]+"\]$/);
     const inRuntime = instructions.slice(instructions.indexOf(`FROM ${runtime} AS service`));
     expect(all('RUN', inRuntime).filter((command) => !command.startsWith('["'))).toEqual([]);

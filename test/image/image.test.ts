@@ -33,7 +33,7 @@ describe.each(Object.entries(runtimes))('the image on %s', (kind, runtime) => {
     it('runs as uid 65532, checks its health by itself, and names where it comes from', () => {
       const [{ Config, Healthcheck }] = JSON.parse(podman('image', 'inspect', image));
       expect(Config.User).toBe('65532:65532');
-      expect(Config.Entrypoint).toEqual(['node', '--disable-sigusr1', 'dist/main.js']);
+      expect(Config.Entrypoint).toEqual(['node', '--disable-sigusr1', '--min-semi-space-size=8', 'dist/main.js']);
       expect(Config.Cmd ?? []).toEqual([]);
       expect(Config.Env).toContain('NODE_ENV=production');
       expect((Healthcheck ?? Config.Healthcheck).Test[0]).toBe('CMD');
