@@ -162,7 +162,8 @@ function readSettings(moduleSettings: z.ZodRawShape, variables: Variables, reade
   const { raw, files } = collect(Object.keys(schema.shape), variables, problems);
   const given = new Set(Object.keys(raw));
   for (const [name, derive] of Object.entries(derivedDefaults)) raw[name] ??= derive(raw);
-  const parsed = schema.safeParse(raw);
+  // Read once, settings take less time than zod needs to compile how to read them often.
+  const parsed = schema.safeParse(raw, { jitless: true });
   for (const issue of parsed.error?.issues ?? []) {
     const name = String(issue.path[0] ?? 'the configuration');
     problems.push(`${name}: ${issue.message}${foundText(schema, name, raw[name])}`);
