@@ -15,6 +15,23 @@ export interface JobEnvelope {
 /** A principal as JSON holds it. */
 type StoredPrincipal = Omit<Principal, 'roles' | 'scopes'> & { readonly roles: string[]; readonly scopes: string[] };
 
+/** What was stored of a job; undefined where it is no envelope, such as what another program has put into the table. */
+export function readEnvelope(data: unknown): JobEnvelope | undefined {
+  if (typeof data !== 'object' || data === null) return undefined;
+  const { requestId, traceparent, sender } = data as Record<string, unknown>;
+  const fits = isTextOrMissing(requestId) && isTextOrMissing(traceparent) && (sender === undefined || isStored(sender));
+  return fits ? (data as JobEnvelope) : undefined;
+}
+
+function isTextOrMissing(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
+}
+
+function isStored(sender: unknown): boolean {
+  const { userId, roles, scopes } = (sender ?? {}) as Record<string, unknown>;
+  return typeof userId === 'string' && Array.isArray(roles) && Array.isArray(scopes);
+}
+
 /** Who sent a job, as it was then; undefined where nobody was authenticated. */
 export function senderOf({ sender }: JobEnvelope): Principal | undefined {
   return sender && { ...sender, roles: new Set(sender.roles), scopes: new Set(sender.scopes) };

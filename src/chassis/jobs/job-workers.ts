@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { runOutsideRequest } from '../context/request-context.ts';
-import type { JobEnvelope } from './job-envelope.ts';
 import type { JobPlan } from './job-plan.ts';
 import type { JobStore, TakenJob } from './job-store.ts';
 import { type JobWitnesses, type RunResult, runJob } from './run-job.ts';
@@ -108,8 +107,7 @@ export class JobWorkers {
   #begin(plan: JobPlan, job: TakenJob): void {
     const { witnesses, shutdown } = this.#options;
     const run = async () => {
-      const data = job.data as JobEnvelope;
-      const result = await runJob(plan, { ...job, data }, witnesses, shutdown);
+      const result = await runJob(plan, job, witnesses, shutdown);
       await this.#settle(job, result);
     };
     const running = run().finally(() => {

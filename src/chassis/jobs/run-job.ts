@@ -6,7 +6,7 @@ import type { JobMetrics, JobOutcome } from '../telemetry/metrics/job-metrics.ts
 import { maskText } from '../telemetry/redact.ts';
 import type { JobTracer } from '../telemetry/tracing/tracing.ts';
 import type { JobRun } from './define-jobs.ts';
-import { type JobEnvelope, senderOf } from './job-envelope.ts';
+import { type JobEnvelope, readEnvelope, senderOf } from './job-envelope.ts';
 import { endingMs, type JobPlan } from './job-plan.ts';
 import type { TakenJob } from './job-store.ts';
 
@@ -18,41 +18,43 @@ export interface JobWitnesses {
   readonly tracer: JobTracer;
 }
 
-/** A job that runs now. */
-export type DueJob = Omit<TakenJob, 'data'> & { readonly data: JobEnvelope };
-
 /** How a run ended, and why where it failed. */
 export interface RunResult {
   readonly outcome: JobOutcome;
   readonly reason?: string;
 }
 
+/** What nobody has sent. */
+const nothing: JobEnvelope = { payload: undefined };
+
 /**
  * Runs a job once, in a context of its own as a request has one: with an id, a trace, a deadline, one log line, metrics
- * and, when it fails, a report. Never rejects.
+ * and, when it fails, a report. One whose data is no envelope fails as any other does. Never rejects.
  *
  * @param shutdown aborted when the service shuts down; a run that fails then was aborted
  */
 export async function runJob(
   plan: JobPlan,
-  job: DueJob,
+  job: TakenJob,
   witnesses: JobWitnesses,
   shutdown: AbortSignal,
 ): Promise<RunResult> {
   const limit = new AbortController();
-  const context = contextOf(plan, AbortSignal.any([shutdown, limit.signal]), job.data);
-  const endSpan = witnesses.tracer.begin(context, { ...job, name: plan.name, traceparent: job.data.traceparent });
+  const envelope = readEnvelope(job.data);
+  const { traceparent, requestId: sentBy } = envelope ?? nothing;
+  const context = contextOf(plan, AbortSignal.any([shutdown, limit.signal]), envelope ?? nothing);
+  const endSpan = witnesses.tracer.begin(context, { ...job, name: plan.name, traceparent });
   const lagMs = Math.max(0, Date.now() - job.dueAt.getTime());
   witnesses.metrics.began(plan.name, lagMs / 1000, context.sampled ? context.traceId : undefined);
   const began = performance.now();
   return runWithRequestContext(context, async () => {
-    const result = await workThrough(plan, job, { witnesses, context, shutdown, limit });
+    const result = await workThrough(plan, job, { envelope, witnesses, context, shutdown, limit });
     const durationMs = Math.round(performance.now() - began);
     const { outcome } = result;
     endSpan(outcome);
     witnesses.metrics.ended(plan.name, outcome, durationMs / 1000, context.sampled ? context.traceId : undefined);
-    const { attempt, id: jobId, data } = job;
-    const line = { job: plan.name, jobId, attempt, outcome, durationMs, lagMs, sentBy: data.requestId };
+    const { attempt, id: jobId } = job;
+    const line = { job: plan.name, jobId, attempt, outcome, durationMs, lagMs, sentBy };
     witnesses.logger.info(line, outcome === 'dead' ? 'job failed for the last time' : `job ${outcome}`);
     return result;
   });
@@ -70,6 +72,7 @@ function contextOf(
 }
 
 interface Surroundings {
+  readonly envelope: JobEnvelope | undefined;
   readonly witnesses: JobWitnesses;
   readonly context: ReturnType<typeof contextOf>;
   readonly shutdown: AbortSignal;
@@ -79,10 +82,9 @@ interface Surroundings {
 
 async function workThrough(
   plan: JobPlan,
-  job: DueJob,
-  { witnesses, context, shutdown, limit }: Surroundings,
+  { id, attempt, dueAt }: TakenJob,
+  { envelope, witnesses, context, shutdown, limit }: Surroundings,
 ): Promise<RunResult> {
-  const { id, attempt, dueAt, data } = job;
   const { promise: overdue, reject } = Promise.withResolvers<never>();
   const timeUp = () => limit.abort(new DOMException(`The job ran for ${plan.timeLimitMs} ms`, 'TimeoutError'));
   const giveUp = () =>
@@ -90,7 +92,10 @@ async function workThrough(
   const timers = [setTimeout(timeUp, plan.timeLimitMs), setTimeout(giveUp, plan.timeLimitMs + endingMs)];
   const run: JobRun = { id, attempt, dueAt, signal: context.signal };
   try {
-    const work = async () => plan.work(data.payload as never, run);
+    const work = async () => {
+      if (!envelope) throw new Error('Expected the data of a job as this service stores it; another program may have.');
+      await plan.work(envelope.payload as never, run);
+    };
     await Promise.race([work(), overdue]);
     return { outcome: 'completed' };
   } catch (error) {

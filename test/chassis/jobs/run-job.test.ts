@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Principal } from '../../../src/chassis/context/principal.ts';
 import { currentPrincipal, getRequestContext } from '../../../src/chassis/context/request-context.ts';
 import { runAs } from '../../../src/chassis/context/run-as.ts';
@@ -23,6 +23,7 @@ function run(
     shutdown = new AbortController(),
     principal = undefined as JobPlan['principal'],
     sentBy = undefined as Principal | undefined,
+    data = undefined as unknown,
   } = {},
 ) {
   const { logger, lines } = recordingLogger();
@@ -37,7 +38,13 @@ function run(
   } as JobPlan;
   const send = () => JSON.parse(JSON.stringify(envelopeOf(null)));
   const envelope = sentBy ? runAs(sentBy, send) : send();
-  const job = { id: 'id-1', queue: 'try', attempt: 1, dueAt: new Date(), data: { ...envelope, traceparent } };
+  const job = {
+    id: 'id-1',
+    queue: 'try',
+    attempt: 1,
+    dueAt: new Date(),
+    data: data === undefined ? { ...envelope, traceparent } : data,
+  };
   return { lines, result: runJob(plan, job, witnesses, shutdown.signal) };
 }
 
@@ -119,4 +126,23 @@ it('says of the last attempt that the job is dead', async () => {
   };
   expect(await run(fail, { attempts: 2 }).result).toEqual({ outcome: 'failed', reason: 'no' });
   expect(await run(fail, { attempts: 1 }).result).toEqual({ outcome: 'dead', reason: 'no' });
+});
+
+it.each([
+  ['null', null],
+  ['a text', 'order 1'],
+  ['a trace that is no text', { payload: 1, traceparent: { length: 55 } }],
+  ['a request that is no text', { payload: 1, requestId: ['a'] }],
+  ['a sender without roles', { payload: 1, sender: { userId: 'ann', scopes: [] } }],
+  ['a sender whose roles are no list', { payload: 1, sender: { userId: 'ann', roles: 5, scopes: [] } }],
+  ['a sender that is null', { payload: 1, sender: null }],
+])('fails, and begins no work, with data that no version of the service stores: %s', async (_what, data) => {
+  const work = vi.fn();
+  const { result, lines } = run(work, { data, principal: 'sender' });
+  expect(await result).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringContaining('as this service stores it'),
+  });
+  expect(work).not.toHaveBeenCalled();
+  expect(lines).toContainEqual(expect.objectContaining({ msg: 'job failed', jobId: 'id-1' }));
 });
