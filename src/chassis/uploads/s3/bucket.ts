@@ -7,6 +7,7 @@ import type {
   ServiceOutputTypes,
 } from '@aws-sdk/client-s3';
 import type { Environment } from '../../config/environment.ts';
+import { stopAbandoned } from '../../context/request-context.ts';
 import { BaseException, GatewayTimeoutException, ServiceUnavailableException } from '../../errors/exceptions.ts';
 import { PeerFailure } from '../../outbound/peer-failure.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -98,15 +99,20 @@ export class Bucket {
   /** The size of an object, in bytes. @throws NotFoundException */
   async sizeOf(key: string): Promise<number> {
     const { ContentLength } = await this.#send('head', new this.#sdk.HeadObjectCommand(this.#at(key)));
-    return ContentLength ?? 0;
+    if (ContentLength === undefined) throw this.#unusable('head', 'the length of the file');
+    return ContentLength;
   }
 
   /** The content of an object or of a part of it, and how many bytes that is. @throws NotFoundException */
   async get(key: string, range?: ByteRange): Promise<{ stream: Readable; size: number }> {
     const part = range && { Range: `bytes=${range.start}-${range.end}` };
     const command = new this.#sdk.GetObjectCommand({ ...this.#at(key), ...part });
-    const { Body, ContentLength } = await this.#send('get', command);
-    return { stream: Body as Readable, size: ContentLength ?? 0 };
+    const { Body, ContentLength: size } = await this.#send('get', command);
+    const stream = Body as Readable;
+    if (size !== undefined && (range === undefined || size === range.end - range.start + 1)) return { stream, size };
+    // It says so that it was ended before its end.
+    stream.on('error', ignore).destroy();
+    throw this.#unusable('get', 'the part of the file that was asked for, and its length');
   }
 
   /** Removes an object; one that is gone already is no error. */
@@ -114,10 +120,11 @@ export class Bucket {
     await this.#send('delete', new this.#sdk.DeleteObjectCommand(this.#at(key)));
   }
 
-  /** All objects whose key begins so, a thousand at a time. */
+  /** All objects whose key begins so, a thousand at a time, for as long as the client of a request waits for them. */
   async *list(prefix: string, most = 1000): AsyncGenerator<Listed[], void, undefined> {
     let from: string | undefined;
     do {
+      stopAbandoned();
       const command = new this.#sdk.ListObjectsV2Command({
         Bucket: this.#name,
         Prefix: `${this.#prefix}${prefix}`,
@@ -126,6 +133,7 @@ export class Bucket {
       });
       const { Contents = [], NextContinuationToken } = await this.#send('list', command);
       yield Contents.map(({ Key = '', Size = 0 }) => ({ key: Key.slice(this.#prefix.length), size: Size }));
+      if (from !== undefined && NextContinuationToken === from) throw this.#unusable('list', 'another page');
       from = NextContinuationToken;
     } while (from !== undefined);
   }
@@ -171,6 +179,12 @@ export class Bucket {
     } catch (error) {
       throw this.#exceptionOf(error, operation, limit.signal.aborted);
     }
+  }
+
+  /** For an answer that S3 would not give, as a proxy or another server may. */
+  #unusable(operation: string, wanted: string): BaseException {
+    const failure = new Error(`Expected of ${operation} ${wanted}, found none; does a proxy change the answers of S3?`);
+    return this.#exceptionOf(failure, operation, false);
   }
 
   /** What S3 says is for the log: the client of a request cannot change it. */
