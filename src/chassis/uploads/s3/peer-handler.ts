@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { PeerFailure } from '../../outbound/peer-failure.ts';
+import { readBounded } from '../../outbound/read-answer.ts';
 import { openTransport, type Transport } from '../../outbound/transport.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { CallResult, OutboundMetrics } from '../../telemetry/metrics/outbound-metrics.ts';
@@ -18,6 +20,9 @@ interface Watch {
 
 /** Calls whose head may be awaited at once, and as many that wait for their turn. */
 const callsAtOnce = 50;
+
+/** The longest answer that is no content of a file, in bytes: the SDK holds it whole, and a thousand keys take half of that. */
+const longestAnswer = 2_097_152;
 
 /** An answer that says that the peer is not well; the circuit breaker counts it, the SDK reads it. */
 class FailedAnswer extends PeerFailure {
@@ -100,7 +105,8 @@ export class PeerHandler {
         headersTimeout: 0,
         bodyTimeout: this.#bodyTimeoutMs,
       });
-      const answer = { response: { statusCode, headers: answered as Record<string, string>, body } };
+      const read = isContent(request, statusCode) ? body : Readable.from([await readBounded(body, longestAnswer)]);
+      const answer = { response: { statusCode, headers: answered as Record<string, string>, body: read } };
       if (statusCode < 500) return answer;
       throw new FailedAnswer(answer);
     } catch (error) {
@@ -131,6 +137,11 @@ export class PeerHandler {
     this.#transports.set(url, opened);
     return opened;
   }
+}
+
+/** Whether an answer is what a file holds, which is as long as the file is. */
+function isContent({ method, query = {} }: HandledRequest, status: number): boolean {
+  return method === 'GET' && !('list-type' in query) && status < 300;
 }
 
 /** Without asking first for the body of a large file: it is read from a disk, and undici does not ask. */
