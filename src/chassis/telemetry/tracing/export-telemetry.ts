@@ -2,6 +2,7 @@ import { context, DiagLogLevel, diag, logs, metrics, propagation, trace } from '
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { PrismaInstrumentation } from '@prisma/instrumentation';
 import { type Logger, tapLog } from '../logger.ts';
+import { boundAnswersToExports } from './bounded-answers.ts';
 import { clientSpans, passOnButExports } from './client-spans.ts';
 import { diagnosticLog } from './diagnostic-log.ts';
 import { jobSpans } from './job-spans.ts';
@@ -47,6 +48,7 @@ export async function exportTelemetry(options: TelemetryOptions): Promise<Tracin
     made.start();
     return made;
   });
+  const stopBounding = boundAnswersToExports();
   const tracer = trace.getTracer('slipway');
   const stopLog = signals.has('LOGS') ? tapLog(logger, logExporter(logs.getLogger('slipway'))) : undefined;
   return {
@@ -59,6 +61,7 @@ export async function exportTelemetry(options: TelemetryOptions): Promise<Tracin
       prisma.disable();
       stopLog?.();
       await shutDown(sdk, logger);
+      stopBounding();
       for (const api of [trace, metrics, logs, context, propagation, diag]) api.disable();
     },
   };
