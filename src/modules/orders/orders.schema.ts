@@ -80,6 +80,9 @@ export const paymentNotice = z
   .object({ reference: z.uuid(), status: paymentStatus.exclude(['pending']), reason: z.string().max(500).nullish() })
   .meta({ id: 'PaymentNotice' });
 
+/** What its answer to a question for one payment has to tell, as a page of a proxy does not. */
+export const noticeOf = (reference: string) => paymentNotice.extend({ reference: z.literal(reference) });
+
 export type OrderStatus = z.infer<typeof orderStatus>;
 export type CreateOrder = z.infer<typeof createOrder>;
 export type UpdateOrder = z.infer<typeof updateOrder>;

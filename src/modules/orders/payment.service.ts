@@ -1,7 +1,7 @@
 import { ConflictException, eachByItself, ResourceService, unscoped } from 'slipway';
 import { locking } from './order.service.ts';
 import { totalOf } from './order-line.repository.ts';
-import type { PaymentNotice } from './orders.schema.ts';
+import { noticeOf, type PaymentNotice } from './orders.schema.ts';
 import type { PaymentRepository } from './payment.repository.ts';
 
 /** Payments that were asked for so long ago that no request is under way any more which has the provider charge. */
@@ -56,7 +56,7 @@ export class PaymentService extends ResourceService<PaymentRepository> {
   async #settleByProvider(reference: string): Promise<void> {
     const { status, data } = await this.#provider.get('/charges/{reference}', { path: { reference }, accept: [404] });
     if (status === 404) await this.settle({ reference, status: 'failed', reason: 'It never began' }, abandoned());
-    else if (data.status !== 'pending') await this.settle({ reference, status: data.status });
+    else if (data.status !== 'pending') await this.settle(noticeOf(reference).parse(data));
   }
 
   #begin(orderId: string): Promise<{ id: string; amount: number }> {

@@ -169,6 +169,26 @@ describe('a payment whose outcome nobody told', () => {
     ]);
   });
 
+  it.each([
+    ['no status', { status: undefined }],
+    ['a status that there is not', { status: 'refunded' }],
+    ['another charge', { reference: randomUUID(), status: 'succeeded' }],
+  ])('is not settled where the provider answers with %s', async (_what, answer) => {
+    const id = await placed();
+    provider.outcome = 'pending';
+    await act(tenant.user, 'pay', id).expectData();
+    const [payment] = await paymentsOf(id);
+    provider.charges.set(payment.id, { amount: payment.amount, ...answer } as never);
+    await sixMinutesPass([payment.id]);
+    const { paymentService } = app.service.container.cradle;
+    const settle = app.service.run(() => paymentService.settleAbandoned(AbortSignal.timeout(60_000)));
+    await expect(settle).rejects.toThrow('1 records failed');
+    expect([await statusOf(id), (await paymentsOf(id))[0].status]).toEqual(['paying', 'pending']);
+    provider.charges.set(payment.id, { amount: payment.amount, status: 'succeeded' });
+    await app.service.run(() => paymentService.settleAbandoned(AbortSignal.timeout(60_000)));
+    expect(await statusOf(id)).toBe('paid');
+  });
+
   it('is settled also where the provider says of an older one what nobody understands', async () => {
     const [odd, known] = [await placed(), await placed()];
     provider.outcome = 'pending';
