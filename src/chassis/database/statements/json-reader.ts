@@ -14,12 +14,10 @@ import { UnknownField } from '../models/relation-link.ts';
 import { readKey, StoredRecords, shapeKey } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
 import { windows } from './kept-plan.ts';
+import { KeptStatements } from './kept-statements.ts';
 import { UnknownShape } from './sql-dialect.ts';
 import type { StatementTarget, ValuePath } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
-
-/** Statements that are kept; the first kept are the first forgotten. */
-const mostStatements = 500;
 
 /** To import it anew for each takes 30 µs. */
 const importSpans = () => import('../../telemetry/tracing/query-span.ts');
@@ -58,7 +56,7 @@ interface JsonReaderParts extends StatementTarget {
  */
 export class JsonReader {
   readonly #parts: JsonReaderParts;
-  readonly #statements = new Map<string, Statement | undefined>();
+  readonly #statements = new KeptStatements<Statement>();
   /** Totals by what was counted, which hold as long as the database is in the same state (docs/decisions/0035). */
   #totals = new Remembered<CountedTotal>();
   #spans: ReturnType<typeof importSpans> | undefined;
@@ -119,14 +117,9 @@ export class JsonReader {
     const { take = 0, skip = 0 } = parameters;
     const window = windows.find((size) => skip + take <= size);
     const key = `${operation} ${model} ${window} ${shapeKey(parameters)}`;
-    if (this.#statements.has(key)) return this.#statements.get(key);
     const write = operation === 'count' ? writeCount : writeRead;
     const make = () => withArguments(write(this.#parts, model, parameters, window), this.#parts.dataModel);
-    const statement = ifKnown(make);
-    const [oldest] = this.#statements.size >= mostStatements ? this.#statements.keys() : [];
-    if (oldest !== undefined) this.#statements.delete(oldest);
-    this.#statements.set(key, statement);
-    return statement;
+    return this.#statements.of(key, () => ifKnown(make));
   }
 
   /** The rows that a statement gives; undefined where the ORM is to read. */
