@@ -5,6 +5,7 @@ import { cancelQuery, type RunningBackend, type RunningConnection, stopQuery } f
 import { type Borrower, currentBorrower } from './current-work.ts';
 import type { DatabaseTarget } from './database-url.ts';
 import { RequestQueue } from './request-queue.ts';
+import { statementNames } from './statement-names.ts';
 
 /** Gets a connection, or why there is none. */
 type ConnectCallback = (
@@ -104,9 +105,6 @@ type PostgresTarget = Extract<DatabaseTarget, { provider: 'postgresql' }>;
 
 const inUtc = "SET TimeZone TO 'UTC'";
 
-/** Most statements that one process names; the server parses further ones at each call. */
-const namedStatementsLimit = 1000;
-
 /** An adapter for PostgreSQL and the pool of connections behind it. */
 interface PostgresConnection {
   readonly adapter: PrismaPg;
@@ -145,19 +143,6 @@ export function connectPostgresql(target: PostgresTarget, limits: PoolConfig, se
     ...(!target.pgbouncer && { statementNameGenerator: statementNames() }),
   });
   return { adapter, pool, requests: pool.requests };
-}
-
-/** Names statements, so that the server parses and plans each once per connection; '' leaves one without a name. */
-function statementNames(): (query: { sql: string }) => string {
-  const names = new Map<string, string>();
-  return ({ sql }) => {
-    const known = names.get(sql);
-    if (known !== undefined) return known;
-    if (names.size >= namedStatementsLimit) return '';
-    const name = `s${names.size}`;
-    names.set(sql, name);
-    return name;
-  };
 }
 
 /** How often reads under way are looked at. */
