@@ -1,68 +1,6 @@
 import { serviceKey } from '../../context/request-context.ts';
 import type { Taker } from '../../context/shared-run.ts';
-
-/** Work that waits for a place. */
-interface WaitingWork {
-  readonly since: number;
-  readonly taker: Taker<Place>;
-  timer: NodeJS.Timeout | undefined;
-}
-
-/** A client whose weighted mean time exceeds this is slow. */
-const slowMs = 50;
-const halfLifeMs = 5000;
-
-/** What one client uses of a database, has used of it, and waits for. */
-class ClientUse {
-  /** Places that it has now. */
-  running = 0;
-  /** In the order in which they came. Tables of a Set lead each to the next, so the collector would keep all that ever waited. */
-  readonly waiting: WaitingWork[] = [];
-  /** How many of them are counted with this client, and not with another. */
-  counted = 0;
-  /** How long it had places, in milliseconds, on a scale that all clients share. */
-  used = 0;
-  #ended = 0;
-  #took = 0;
-  #squares = 0;
-  #at = 0;
-
-  /**
-   * Whether its recent work is short: the mean time, each weighted by itself, so that many short ones do not hide a long
-   * one. A client whose first work is under way is slow.
-   */
-  get isQuick(): boolean {
-    return this.#squares < slowMs * this.#took;
-  }
-
-  /** How long its recent work took, in milliseconds; 0 while none has ended. */
-  get meanMs(): number {
-    return this.#ended === 0 ? 0 : this.#took / this.#ended;
-  }
-
-  /** Whether any of its work has ended, so that its time is known. */
-  get isMeasured(): boolean {
-    return this.#took > 0;
-  }
-
-  /** Counts work that has ended. */
-  ended(tookMs: number, now: number): void {
-    const kept = 0.5 ** ((now - this.#at) / halfLifeMs);
-    this.used += tookMs;
-    this.#ended = this.#ended * kept + 1;
-    this.#took = this.#took * kept + tookMs;
-    this.#squares = this.#squares * kept + tookMs * tookMs;
-    this.#at = now;
-  }
-}
-
-/** A place of a database, which a client has until it gives it back. */
-export interface Place {
-  readonly client: ClientUse;
-  readonly since: number;
-  /** How many places were lent when it was, this one among them. */
-  readonly among: number;
-}
+import { ClientUse, type Place, type WaitingWork } from './client-use.ts';
 
 /** How a queue lends its places. */
 export interface FairQueueOptions {
@@ -80,12 +18,13 @@ export interface FairQueueOptions {
 const presentMs = 5000;
 /** Use of a database while no other client was there delays a client by this at most. */
 const mostLeadMs = 1000;
-/** The next client is the one that used least among this many that have waited longest. */
+/** The next client is the one that used least among this many that have waited longest, those with requests under way first. */
 const candidates = 64;
 const mostClients = 10_000;
 
 /**
  * Lends the places of a database, such as connections, so that no client keeps it from the others: the next place goes to
+ * a request that has had one, because others that begin beside it hold more and more until the first is answered; else to
  * the client that had places for the least time, as measured, and a client whose work is slow has only a part of all
  * places while others are there. A client that is there alone, or whose work is quick, may have all of them.
  */
@@ -94,6 +33,8 @@ export class FairQueue {
   readonly #clients = new Map<string, ClientUse>();
   /** Those that wait, the one that had no place for longest first. */
   readonly #queue = new Set<ClientUse>();
+  /** Those of them that wait with work of a request under way. */
+  readonly #underWay = new Set<ClientUse>();
   /** Those of them that have as many places as a client with slow work may have. */
   readonly #heldBack = new Set<ClientUse>();
   /** Clients that wait with work which counts with them. */
@@ -147,13 +88,18 @@ export class FairQueue {
   heldBackMs(key: string, now: number): number {
     const client = this.#clients.get(key);
     if (!client?.isMeasured || !this.#heldBack.has(client)) return 0;
-    return now - (client.waiting[0]?.since ?? now);
+    return Math.max(0, now - client.waitingSince);
   }
 
-  /** Asks for a place for a client. @returns what gives the turn up while it waits; undefined where it came at once */
-  take(key: string, taker: Taker<Place>): (() => void) | undefined {
+  /**
+   * Asks for a place for a client.
+   *
+   * @param isUnderWay whether it is for a request that has had a place: what it holds in memory waits for its end, so it goes first
+   * @returns what gives the turn up while it waits; undefined where it came at once
+   */
+  take(key: string, taker: Taker<Place>, isUnderWay = false): (() => void) | undefined {
     const place = this.takeFree(key);
-    return place ? void taker.lent(place) : this.#wait(this.#clientOf(key), taker, performance.now());
+    return place ? void taker.lent(place) : this.#wait(this.#clientOf(key), taker, isUnderWay, performance.now());
   }
 
   /** Gives a client a place if there is one for it now; otherwise it has none, and does not wait. */
@@ -187,9 +133,9 @@ export class FairQueue {
     return { client, since: now, among: this.#running };
   }
 
-  #wait(client: ClientUse, taker: Taker<Place>, now: number): () => void {
+  #wait(client: ClientUse, taker: Taker<Place>, isUnderWay: boolean, now: number): () => void {
     const { timeoutMs } = this.#options;
-    const waiting: WaitingWork = { since: now, taker, timer: undefined };
+    const waiting: WaitingWork = { since: now, taker, isUnderWay, timer: undefined };
     const leave = () => this.#leave(client, waiting);
     if (timeoutMs !== undefined) {
       waiting.timer = setTimeout(() => {
@@ -198,7 +144,11 @@ export class FairQueue {
         taker.late(new Error('timeout exceeded when trying to connect'));
       }, timeoutMs);
     }
-    client.waiting.push(waiting);
+    if (isUnderWay) {
+      client.waiting.splice(client.underWay, 0, waiting);
+      client.underWay += 1;
+      this.#underWay.add(client);
+    } else client.waiting.push(waiting);
     if (!taker.isJoined && client.counted++ === 0) this.#waitingClients += 1;
     this.#queue.add(client);
     this.#judge(client, now);
@@ -208,7 +158,10 @@ export class FairQueue {
   #leave(client: ClientUse, waiting: WaitingWork): void {
     clearTimeout(waiting.timer);
     const at = client.waiting.indexOf(waiting);
-    if (at !== -1) client.waiting.splice(at, 1);
+    if (at !== -1) {
+      client.waiting.splice(at, 1);
+      if (waiting.isUnderWay && --client.underWay === 0) this.#underWay.delete(client);
+    }
     if (!waiting.taker.isJoined && --client.counted === 0) this.#waitingClients -= 1;
     if (client.waiting.length === 0) this.#queue.delete(client);
     this.#judge(client, performance.now());
@@ -216,9 +169,14 @@ export class FairQueue {
 
   #next(now: number): ClientUse | undefined {
     if (this.#running >= this.#options.places) return undefined;
+    return this.#leastOf(this.#underWay, now) ?? this.#leastOf(this.#queue, now);
+  }
+
+  /** Of those that have waited longest, the one that has used least. */
+  #leastOf(clients: ReadonlySet<ClientUse>, now: number): ClientUse | undefined {
     let next: ClientUse | undefined;
     let seen = 0;
-    for (const client of this.#queue) {
+    for (const client of clients) {
       if (!this.#isHeldBack(client, now) && (next === undefined || client.used < next.used)) next = client;
       if (++seen === candidates) break;
     }

@@ -8,7 +8,9 @@ import {
 } from '../../context/request-context.ts';
 import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
-import { FairQueue, type FairQueueOptions, type Place } from './fair-queue.ts';
+import type { Place } from './client-use.ts';
+import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
+import { SlowStatements } from './slow-statements.ts';
 
 /** One request, or what runs outside of any, at the database. */
 interface Visitor {
@@ -20,28 +22,6 @@ interface Visitor {
 const presentMs = 5000;
 /** What the latest costly work counts of the mean time. */
 const weightOfLatest = 0.2;
-
-/** A statement that has this much of the database, in milliseconds, is slow, until it has less than half of it on average. */
-const slowMs = 50;
-const mostSlow = 500;
-
-/** The statements that were slow lately. They are few, so that others cost next to nothing here. */
-class SlowStatements {
-  readonly #means = new Map<string, number>();
-
-  has(statement: string | undefined): boolean {
-    return statement !== undefined && this.#means.has(statement);
-  }
-
-  /** Counts what a statement had of the database; the latest counts half. */
-  ended(statement: string | undefined, hadMs: number): void {
-    if (statement === undefined || (hadMs < slowMs && !this.#means.has(statement))) return;
-    const mean = ((this.#means.get(statement) ?? hadMs) + hadMs) / 2;
-    this.#means.delete(statement);
-    if (mean >= slowMs / 2) this.#means.set(statement, mean);
-    if (this.#means.size > mostSlow) this.#means.delete(this.#means.keys().next().value as string);
-  }
-}
 
 /**
  * Lends the places of a database to requests, fairly, and counts who waits and whose turn came: requests, each once however
@@ -185,15 +165,21 @@ export class RequestQueue {
   /** Asks for a place for a request, and among the costly first where it is. */
   #ask(context: RequestContext | undefined, taker: Taker<Leave>, statement?: string): (() => void) | undefined {
     const key = workKey(context);
-    if (this.#isCostly(context, statement)) return this.#askAsCostly(key, taker, statement);
+    const isUnderWay = this.#isUnderWay(context);
+    if (this.#isCostly(context, statement)) return this.#askAsCostly(key, taker, isUnderWay, statement);
     this.#noteOrdinary(context);
     const { late, isJoined } = taker;
     const lent = (place: Place) => taker.lent(() => this.#giveBack(place, statement));
-    return this.#places.take(key, { lent, late, isJoined });
+    return this.#places.take(key, { lent, late, isJoined }, isUnderWay);
   }
 
   /** The same, where others are there. */
-  #askAsCostly(key: string, { lent, late, isJoined }: Taker<Leave>, statement?: string): (() => void) | undefined {
+  #askAsCostly(
+    key: string,
+    { lent, late, isJoined }: Taker<Leave>,
+    isUnderWay: boolean,
+    statement?: string,
+  ): (() => void) | undefined {
     let giveUp: (() => void) | undefined;
     const waits = (count: number) => {
       if (!isJoined) this.#waitingCostly += count;
@@ -210,7 +196,8 @@ export class RequestQueue {
         leaveCostly();
         late(error);
       };
-      const leaveQueue = this.#places.take(key, { lent: (place) => lent(() => leave(place)), late: tooLate, isJoined });
+      const lentPlace = (place: Place) => lent(() => leave(place));
+      const leaveQueue = this.#places.take(key, { lent: lentPlace, late: tooLate, isJoined }, isUnderWay);
       giveUp =
         leaveQueue &&
         (() => {
@@ -221,7 +208,7 @@ export class RequestQueue {
     if (performance.now() - this.#ordinaryAt >= presentMs) enter();
     else {
       waits(1);
-      const leaveQueue = this.#costlyPlaces.take(key, {
+      const taker: Taker<Place> = {
         lent: (costly) => {
           waits(-1);
           enter(costly);
@@ -231,7 +218,8 @@ export class RequestQueue {
           late(error);
         },
         isJoined,
-      });
+      };
+      const leaveQueue = this.#costlyPlaces.take(key, taker, isUnderWay);
       if (leaveQueue)
         giveUp = () => {
           leaveQueue();
@@ -246,6 +234,11 @@ export class RequestQueue {
     const { opened, leave } = await this.enter(work, statement);
     leave();
     return opened;
+  }
+
+  /** Whether a request has had a place, and is to end; a stream goes on for as long as its client likes. */
+  #isUnderWay(context: RequestContext | undefined): boolean {
+    return context !== undefined && !context.isStreaming && this.#visitor(context).served;
   }
 
   #begin(context: RequestContext | undefined): Visitor {

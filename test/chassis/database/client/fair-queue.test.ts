@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FairQueue, type FairQueueOptions, type Place } from '../../../../src/chassis/database/client/fair-queue.ts';
+import type { Place } from '../../../../src/chassis/database/client/client-use.ts';
+import { FairQueue, type FairQueueOptions } from '../../../../src/chassis/database/client/fair-queue.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
@@ -66,6 +67,22 @@ describe('FairQueue', () => {
     await work('a', 20);
     await ask('a', 6);
     expect(clients()).toEqual(['a', 'a', 'a', 'a']);
+  });
+
+  it('lends to requests under way first, of whichever client, and knows who has waited for longest all the same', async () => {
+    const { queue, ask, end, work, clients } = queueOf({ places: 1, placesOfSlow: 1 });
+    await work('other', 500);
+    await work('a', 500);
+    await ask('holder');
+    await ask('new', 2);
+    await ask('a');
+    vi.advanceTimersByTime(100);
+    const lent: string[] = [];
+    for (const client of ['a', 'other'])
+      queue.take(client, { lent: () => lent.push(client), late: () => undefined, isJoined: false }, true);
+    await end('holder');
+    expect([lent, clients()]).toEqual([['a'], []]);
+    expect(queue.heldBackMs('a', performance.now())).toBe(100);
   });
 
   it('lends a client whose work is slow a part of the places while others are there, and the rest to them at once', async () => {

@@ -54,6 +54,27 @@ it('RequestQueue refuses at once what would wait in vain for other work of its c
   clearInterval(others);
 });
 
+it('RequestQueue ends requests that have begun before others begin, so that few hold what they have read', async () => {
+  const queue = new RequestQueue({ places: 2, placesOfSlow: 1 });
+  let holding = 0;
+  let most = 0;
+  async function query(): Promise<void> {
+    const { leave } = await queue.enter(() => wait(2));
+    leave();
+  }
+  const visit = (index: number) => {
+    const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), userId: `user ${index % 5}` };
+    return runWithRequestContext(context, async () => {
+      await query();
+      most = Math.max(most, ++holding);
+      await query();
+      holding -= 1;
+    });
+  };
+  await Promise.all(Array.from({ length: 50 }, (_, index) => visit(index)));
+  expect(most).toBeLessThanOrEqual(6);
+});
+
 describe('costly requests of many addresses, each of which has sent one', () => {
   const context = (address: number, cost: number): RequestContext => {
     const ipAddress = `192.0.2.${address}`;

@@ -1,0 +1,76 @@
+import type { Taker } from '../../context/shared-run.ts';
+
+/** Work that waits for a place. */
+export interface WaitingWork {
+  readonly since: number;
+  readonly taker: Taker<Place>;
+  readonly isUnderWay: boolean;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** A client whose weighted mean time exceeds this is slow. */
+const slowMs = 50;
+const halfLifeMs = 5000;
+
+/** What one client uses of a database, has used of it, and waits for. */
+export class ClientUse {
+  /** Places that it has now. */
+  running = 0;
+  /**
+   * Those of requests under way, then the others, in the order in which they came. Tables of a Set lead each to the next, so
+   * the collector would keep all that ever waited.
+   */
+  readonly waiting: WaitingWork[] = [];
+  /** How many of them are of requests under way. */
+  underWay = 0;
+  /** How many of them are counted with this client, and not with another. */
+  counted = 0;
+  /** How long it had places, in milliseconds, on a scale that all clients share. */
+  used = 0;
+  #ended = 0;
+  #took = 0;
+  #squares = 0;
+  #at = 0;
+
+  /**
+   * Whether its recent work is short: the mean time, each weighted by itself, so that many short ones do not hide a long
+   * one. A client whose first work is under way is slow.
+   */
+  get isQuick(): boolean {
+    return this.#squares < slowMs * this.#took;
+  }
+
+  /** How long its recent work took, in milliseconds; 0 while none has ended. */
+  get meanMs(): number {
+    return this.#ended === 0 ? 0 : this.#took / this.#ended;
+  }
+
+  /** Since when the work waits that has waited for longest. */
+  get waitingSince(): number {
+    const [first, other] = [this.waiting[0], this.waiting[this.underWay]];
+    return Math.min(first?.since ?? Number.POSITIVE_INFINITY, other?.since ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Whether any of its work has ended, so that its time is known. */
+  get isMeasured(): boolean {
+    return this.#took > 0;
+  }
+
+  /** Counts work that has ended. */
+  ended(tookMs: number, now: number): void {
+    const kept = 0.5 ** ((now - this.#at) / halfLifeMs);
+    this.used += tookMs;
+    this.#ended = this.#ended * kept + 1;
+    this.#took = this.#took * kept + tookMs;
+    this.#squares = this.#squares * kept + tookMs * tookMs;
+    this.#at = now;
+  }
+}
+
+/** A place of a database, which a client has until it gives it back. */
+export interface Place {
+  readonly client: ClientUse;
+  readonly since: number;
+  /** How many places were lent when it was, this one among them. */
+  readonly among: number;
+}
