@@ -11,7 +11,7 @@ import { nameDatabase } from './database-kind.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
 import type { OrmClient } from './orm-types.ts';
-import type { RequestQueue } from './request-queue.ts';
+import { RequestQueue } from './request-queue.ts';
 import { sharedConnection } from './shared-connection.ts';
 import { unreachableReason } from './unreachable-reason.ts';
 
@@ -62,6 +62,9 @@ export interface OpenDatabaseOptions {
   readonly sessions?: Sessions | undefined;
 }
 
+/** Lists of much text that are read at once: the event loop is busy with their answers for longer than the database with them. */
+const longReads = { places: 2, placesOfSlow: 1 };
+
 /**
  * Opens the database that `DATABASE_URL` names.
  *
@@ -86,7 +89,11 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const server = target.provider === 'postgresql' ? target.server : undefined;
   // A pooler does not say when the connections behind it end.
   const keepsTotals = target.provider === 'postgresql' && !target.pgbouncer;
-  const reader = new JsonReader({ provider, dataModel, schema, server, keepsTotals, connection, measured, counts });
+  const reader = new JsonReader({
+    ...{ provider, dataModel, schema, server, keepsTotals, connection, measured, counts },
+    // On SQLite each waits for the one before in any case.
+    longReads: pool && new RequestQueue({ ...longReads, timeoutMs: settings.DATABASE_ACQUIRE_TIMEOUT_MS || undefined }),
+  });
   pool?.on('remove', () => reader.forgetTotals());
   nameDatabase(client, { ...scoped, counts, reader, readsJson: settings.DATABASE_JSON_READS ?? false });
   const close = async () => {

@@ -8,14 +8,14 @@ import {
 import { Remembered } from '../../query/paging/paging.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { DatabaseCounts, MeasuredOperation } from '../client/current-work.ts';
-import { comparedBounds, moments, uuidText } from '../client/refuse-unstorable.ts';
-import type { DataField, DataModel } from '../models/data-model.ts';
+import type { RequestQueue } from '../client/request-queue.ts';
+import type { DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
 import { readKey, StoredRecords, shapeKey } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
 import { windows } from './kept-plan.ts';
 import { KeptStatements } from './kept-statements.ts';
-import { UnknownShape } from './sql-dialect.ts';
+import { type Argument, argumentOf } from './statement-arguments.ts';
 import type { StatementTarget, ValuePath } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
 
@@ -29,6 +29,8 @@ type Operation = 'findMany' | 'findUnique' | 'count';
 interface Statement extends Omit<ReadStatement, 'bindings'> {
   readonly argTypes: ArgType[];
   readonly values: readonly { readonly path: ValuePath; readonly convert: Argument['convert'] }[];
+  /** How long the text is that it gives, in characters, as of late; undefined where it has given none. */
+  chars?: number;
 }
 
 /** A total, and the state of the database in which it was counted. */
@@ -36,6 +38,11 @@ interface CountedTotal {
   readonly total: number;
   readonly state: string;
 }
+
+/** A list of more characters takes several times as much until it is written to its client. */
+const longText = 500_000;
+/** Taken for a record of which nothing is known. */
+const charsOfRecord = 600;
 
 /** A state in which more is being written is not kept: 20 characters for each transaction. */
 const longestState = 1000;
@@ -47,6 +54,8 @@ interface JsonReaderParts extends StatementTarget {
   /** Measures an operation and converts its errors, as those of the ORM. */
   readonly measured: (operation: MeasuredOperation, unit?: Unit) => Promise<unknown>;
   readonly counts: DatabaseCounts | undefined;
+  /** Where lists of much text take turns, so that few are in memory at once. Default: each is read at once. */
+  readonly longReads?: Pick<RequestQueue, 'run'> | undefined;
 }
 
 /**
@@ -107,10 +116,13 @@ export class JsonReader {
     const rows = await this.#run(operation, model, parameters, statement, unit);
     if (!rows || !statement) return undefined;
     const texts = rows.map(([text]) => text as string);
-    return new StoredRecords(
+    const records = new StoredRecords(
       statement.rewrite ? texts.map((json) => JSON.stringify(JSON.parse(json))) : texts,
       statement.kinds,
     );
+    const { length } = records.json;
+    statement.chars = Math.max(length, (3 * (statement.chars ?? 0) + length) / 4);
+    return records;
   }
 
   #statement(operation: Operation, model: string, parameters: ReadParameters): Statement | undefined {
@@ -138,7 +150,10 @@ export class JsonReader {
       return undefined;
     }
     const { sql, argTypes } = statement;
-    const query = async () => (await connection.queryRaw({ sql, args, argTypes })).rows;
+    const ask = async () => (await connection.queryRaw({ sql, args, argTypes })).rows;
+    const { longReads } = this.#parts;
+    const isLong = !unit && (statement.chars ?? (parameters.take ?? 0) * charsOfRecord) > longText;
+    const query = longReads && isLong ? () => longReads.run(ask) : ask;
     // Only a request whose trace is recorded loads what makes spans.
     const traced = async () => {
       this.#spans ??= importSpans();
@@ -175,78 +190,4 @@ function ifKnown<T>(write: () => T): T | undefined {
     if (error instanceof UnknownField) return undefined;
     throw error;
   }
-}
-
-/** How the values of a field are given to the driver. */
-interface Argument {
-  readonly argType: ArgType;
-  /** @throws UnknownShape for a value of another type, or one that `refuseUnstorable` would have to look at */
-  readonly convert: (value: unknown) => unknown;
-}
-
-const argumentsByType: Record<string, (field: DataField) => Argument> = {
-  String: ({ native }) => taking('string', (value) => isText(value) && (native !== 'Uuid' || uuidText.test(value))),
-  Int: (field) => taking('int', within(field)),
-  BigInt: (field) => taking('bigint', within(field), String),
-  Float: () => taking('float', Number.isFinite),
-  Decimal: () => taking('decimal', (value) => isText(value) && plainDecimal.test(value)),
-  Boolean: () => taking('boolean', (value) => typeof value === 'boolean'),
-  DateTime: () => taking('datetime', isMoment),
-  Json: () => ({ argType: { scalarType: 'json', arity: 'scalar' }, convert: plainJson }),
-};
-
-const plainDecimal = /^-?\d{1,30}(\.\d{1,30})?$/;
-
-function argumentOf(field: DataField, { enums }: DataModel): Argument {
-  const { type, native, list } = field;
-  const labels = enums[type];
-  if (labels) {
-    const isValue = (value: unknown) => isText(value) && Object.hasOwn(labels, value);
-    return taking('enum', isValue, (value) => labels[value as string]);
-  }
-  const known = Object.hasOwn(argumentsByType, type) && !list ? argumentsByType[type]?.(field) : undefined;
-  if (!known) throw new UnknownShape(`values of ${type}`);
-  return native === 'Date' ? { ...known, argType: { ...known.argType, dbType: 'DATE' } } : known;
-}
-
-/** Takes the values that `holds` vouches for, and none else. */
-function taking(
-  scalarType: ArgType['scalarType'],
-  holds: (value: unknown) => boolean,
-  change = (value: unknown): unknown => value,
-): Argument {
-  const convert = (value: unknown) => {
-    if (holds(value)) return change(value);
-    throw new UnknownShape(`a value that is no plain ${scalarType}`);
-  };
-  return { argType: { scalarType, arity: 'scalar' }, convert };
-}
-
-/** A text that a column can hold: without NUL and half of a surrogate pair. */
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
-}
-
-/** Whether a value is a whole number that the field may be compared with. */
-function within(field: DataField): (value: unknown) => boolean {
-  const bounds = comparedBounds(field);
-  if (typeof bounds !== 'object' || !('least' in bounds)) throw new UnknownShape(`bounds of ${field.type}`);
-  const { least, most } = bounds;
-  return (value) =>
-    (Number.isInteger(value) || typeof value === 'bigint') && isBetween(value as number | bigint, least, most);
-}
-
-function isMoment(value: unknown): boolean {
-  return value instanceof Date && isBetween(value.getTime(), moments.first, moments.last);
-}
-
-function isBetween(value: number | bigint, least: number | bigint, most: number | bigint): boolean {
-  return value >= least && value <= most;
-}
-
-/** JSON in which no character is escaped by its number, as NUL and half of a surrogate pair are. */
-function plainJson(value: unknown): string {
-  const text = JSON.stringify(value);
-  if (text.includes('\\u')) throw new UnknownShape('Json with control characters');
-  return text;
 }
