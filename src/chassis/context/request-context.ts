@@ -60,7 +60,7 @@ export interface RequestContext {
   /** Who a test says to call; guards take it in place of credentials. Only `slipway/testing` sets it. */
   assumedPrincipal?: Principal;
   /** Asks the guards of the request again; see `recheckCaller`. */
-  recheck?: () => Promise<void>;
+  recheck?: (() => Promise<void>) | undefined;
 }
 
 /**

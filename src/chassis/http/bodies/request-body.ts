@@ -95,7 +95,7 @@ const lingerMs = 1000;
 
 const requestKey = Symbol('request that came last');
 
-type KnownSocket = Socket & { [requestKey]?: IncomingMessage };
+type KnownSocket = Socket & { [requestKey]?: IncomingMessage | undefined };
 
 /**
  * Whether an answer given now closes the connection: more of the body is to come than is worth reading, or it is not
@@ -157,7 +157,11 @@ function destroySoon(this: KnownSocket): void {
 }
 
 function closeUnread(this: ServerResponse): void {
-  if (closesUnread(this.req)) closeLate(this.req);
+  const { req } = this;
+  const socket = req.socket as KnownSocket;
+  if (closesUnread(req)) closeLate(req);
+  // A connection that is idle would keep what was received and parsed of the last body.
+  else if (socket[requestKey] === req) socket[requestKey] = undefined;
 }
 
 function closeLate(req: IncomingMessage): void {

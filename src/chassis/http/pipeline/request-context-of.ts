@@ -114,6 +114,7 @@ export class OpenRequest implements RequestContext {
   cost = 0;
   declare readonly isProbe?: boolean;
   declare deadline?: number;
+  declare recheck?: (() => Promise<void>) | undefined;
   /** Where requests have a line in the log. */
   declare line?: RequestLine;
   readonly #started = performance.now();
@@ -159,6 +160,15 @@ export class OpenRequest implements RequestContext {
   onCharge(bill: Bill): void {
     if (this.#bills === undefined) this.#bills = [bill];
     else this.#bills.push(bill);
+  }
+
+  /**
+   * Lets go of its request and answer, which is complete: what Node makes for the connection belongs to the last request on it
+   * and holds this for as long as the connection is idle.
+   */
+  end(): void {
+    this.#bills = undefined;
+    if (this.recheck) this.recheck = undefined;
   }
 
   /** Aborts the signal; one that is asked for later is aborted too. */

@@ -60,6 +60,7 @@ function closeRequest(res: ServerResponse): void {
   const route = routeTemplate(req) ?? context.route;
   const outcome = { seconds: context.seconds, status: answerStatus(res), aborted, route };
   for (const observer of req[observersKey] ?? []) observer.closed?.(context, req, res, outcome);
+  if (!aborted) context.end();
 }
 
 function hasReadablePath(url: string): boolean {

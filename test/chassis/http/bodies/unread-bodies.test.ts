@@ -1,11 +1,14 @@
 import { once } from 'node:events';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { noAnswerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
 import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
+import { requestContextOf } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
+import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { createHttpServer } from '../../../../src/chassis/lifecycle/listen.ts';
+import { collectGarbage } from '../../../../src/chassis/lifecycle/private-memory.ts';
 import { bareApp, echoBody, memoryLog } from '../bare-app.ts';
 import { listening } from '../listening.ts';
 
@@ -71,6 +74,41 @@ describe('a body that is not read', () => {
     const port = await serve((_req, res) => void res.end('fine'));
     const answer = await text(client(port, `${json}Content-Length: 1000000\r\n\r\n{`));
     expect(answer).toMatch(/^HTTP\/1.1 200 .*fine$/s);
+  });
+});
+
+describe('an idle connection', () => {
+  function answer(req: IncomingMessage, res: ServerResponse) {
+    req.resume();
+    setImmediate(() => res.end('fine'));
+  }
+  const billed = bareApp([
+    requestPipeline(),
+    (req, res) => {
+      const context = requestContextOf(req);
+      context.onCharge(() => res.headersSent);
+      context.recheck = async () => void res.headersSent;
+      answer(req, res);
+    },
+  ]) as unknown as RequestListener;
+
+  it.each([
+    ['by itself', answer],
+    ['in its context', billed],
+  ])('holds nothing of the last request on it that was answered %s', async (_how, listener) => {
+    let last: WeakRef<IncomingMessage> | undefined;
+    const port = await serve((req, res) => {
+      last = new WeakRef(req);
+      listener(req, res);
+    });
+    const socket = client(port, `${json}Content-Length: 2\r\n\r\n{}`);
+    await once(socket, 'data');
+    const isHeld = () => {
+      collectGarbage();
+      return last?.deref() !== undefined;
+    };
+    await expect.poll(isHeld).toBe(false);
+    expect(socket.destroyed).toBe(false);
   });
 });
 
