@@ -78,6 +78,16 @@ describe('headers', () => {
   });
 
   it.each([
+    [90, 200],
+    [100, 431],
+    [700, 431],
+  ])('of no length, %i of them, are answered %i', async (count, status) => {
+    const fields = Array.from({ length: count }, (_, index) => `${index}:\r\n`).join('');
+    const answer = await raw(port, `GET /livez HTTP/1.1\r\n${head}${fields}\r\n`);
+    expect(statuses(answer)).toEqual([status]);
+  });
+
+  it.each([
     ['a bare line feed in a value', 'X-A: a\nX-B: b\r\n'],
     ['a bare carriage return in a value', 'X-A: a\rX-B: b\r\n'],
     ['a NUL byte', 'X-A: a\0b\r\n'],

@@ -6,6 +6,7 @@ import { getRequestContext } from '../context/request-context.ts';
 import { answerClientErrors, type RefusalOptions, refuseTunnels } from '../http/answers/client-error.ts';
 import { writeTogether } from '../http/answers/responses.ts';
 import { closeUnreadConnections, continueWhenRead } from '../http/bodies/request-body.ts';
+import { boundFields } from '../http/pipeline/header-fields.ts';
 import { refuseExpectations, type Turns } from '../http/pipeline/request-pipeline.ts';
 import { canShare, expectFree, listenOptions, shareAccepting } from './accept-sockets.ts';
 import { type ConnectionLimits, type ConnectionWatch, limitConnections } from './connection-limits.ts';
@@ -61,6 +62,7 @@ export function createHttpServer(
     },
     listener,
   );
+  boundFields(server);
   closeUnreadConnections(server);
   writeTogether(server);
   return server

@@ -10,6 +10,7 @@ import {
   UnsupportedMediaTypeException,
 } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
+import { fieldBytes } from '../pipeline/header-fields.ts';
 import type { BodyBudget, HeldBody } from './body-budget.ts';
 
 /** A map, because an object would also know `constructor`, which gives a body back as it is. */
@@ -29,7 +30,12 @@ const countedBytes = 4_096;
 const chunkSize = 131_072;
 
 /** What a request holds of memory while its body comes in, beside the body: measured, on Node 24. */
-export const requestBytes = 24_576;
+const requestBytes = 24_576;
+
+/** The same with its header fields, of which it may have hundreds. */
+export function bytesBesideBody({ rawHeaders }: IncomingMessage): number {
+  return requestBytes + rawHeaders.length * fieldBytes;
+}
 
 /** How much of a body is read. */
 export interface BodyLimits {
@@ -71,7 +77,7 @@ export function decompressBody(
     if (req.socket.destroyed) throw new Error('The connection is closed');
     return decompress(body, { maxOutputLength: limitBytes, chunkSize });
   };
-  const held = body.length + requestBytes;
+  const held = body.length + bytesBesideBody(req);
   const waiting = { client: clientOf(), bytes: held, mostBytes: limitBytes, refusal: tooManyBodies };
   return budget.decompress(waiting, work).catch((cause: unknown) => {
     if (cause instanceof ServiceUnavailableException) throw cause;
@@ -126,7 +132,7 @@ function collect(req: IncomingMessage, client: string, { limitBytes, budget }: B
       req.off('data', take).off('end', complete).off('error', abandon);
     }
     req.on('data', take).on('end', complete).on('error', abandon);
-    budget.hold(body, requestBytes);
+    budget.hold(body, bytesBesideBody(req));
   });
 }
 

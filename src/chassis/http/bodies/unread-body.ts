@@ -4,7 +4,7 @@ import { sendFailure } from '../answers/send-failure.ts';
 import { requestContextOf } from '../pipeline/request-context-of.ts';
 import { onClose } from '../pipeline/request-pipeline.ts';
 import type { BodyBudget, HeldBody } from './body-budget.ts';
-import { requestBytes, tooManyBodies } from './read-body.ts';
+import { bytesBesideBody, tooManyBodies } from './read-body.ts';
 
 /** Node reads so much of a body ahead of who takes it: one read that fills its buffer nearly, and the next. */
 const readAheadBytes = 131_072;
@@ -24,7 +24,7 @@ export function holdUnread(req: Request, res: Response, budget: BodyBudget): voi
   };
   onClose(res, () => budget.release(body));
   const length = Number(req.headers['content-length'] ?? readAheadBytes);
-  budget.hold(body, requestBytes + Math.min(length, readAheadBytes));
+  budget.hold(body, bytesBesideBody(req) + Math.min(length, readAheadBytes));
 }
 
 function refuse(req: Request, res: Response): void {

@@ -9,6 +9,7 @@ import type { LogMasks } from '../../telemetry/redact.ts';
 import { type AnswerHeaders, answerHeadersOf, noAnswerHeaders } from '../answers/answer-headers.ts';
 import type { RefusalOptions } from '../answers/client-error.ts';
 import { sendFailure } from '../answers/send-failure.ts';
+import { hasSecondHost, hasTooManyFields, tooManyFields } from './header-fields.ts';
 import { requestContextOf, requestIdOf } from './request-context-of.ts';
 
 const observersKey = Symbol('request observers');
@@ -125,6 +126,7 @@ export function requestListener(
     // HTTP/1.0 has no Host header either, and is let in. Of a line of HTTP/0.9 a proxy may make two requests.
     if (req.httpVersion === '0.9' || (req.headers.host === undefined && req.httpVersion === '1.1')) return next();
     if (hasSecondHost(req) || hasChunksInHttp10(req)) return next();
+    if (hasTooManyFields(req)) return refuse(res, refusal, tooManyFields());
     if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
     if (admits(req, res)) handle(req, res, next);
   });
@@ -144,16 +146,6 @@ export function refuseExpectations(options: RefusalOptions, turns?: Turns): Requ
   return beginInTurn(turns, function refuseExpectation(_req, res) {
     refuse(res, options, new BaseException('Only the expectation 100-continue is met', 417));
   });
-}
-
-/** With two Host headers a proxy and the service may read different ones (RFC 9112, 3.2). Node keeps the first. */
-function hasSecondHost({ rawHeaders }: IncomingMessage): boolean {
-  let hosts = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts > 1;
 }
 
 /** HTTP/1.0 knows no Transfer-Encoding: a proxy of it takes the chunks for further requests (RFC 9112, 6.1). */

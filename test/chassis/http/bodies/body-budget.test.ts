@@ -128,6 +128,17 @@ describe('bodies that come in at once', () => {
     expect(await send()).toMatch(/^HTTP\/1.1 200 /);
   });
 
+  it('count with the header fields of their requests', async () => {
+    await using service = await server();
+    const fields = Array.from({ length: 80 }, (_, index) => `${index}:\r\n`).join('');
+    const body = Buffer.from(JSON.stringify('a'.repeat(98_000)));
+    const oldest = await unfinished(service.port, fields, body);
+    await unfinished(service.port, fields, body);
+    expect(isOpen(oldest.socket)).toBe(true);
+    await unfinished(service.port, fields, body);
+    expect(await oldest.answer).toMatch(/^HTTP\/1.1 503 /);
+  });
+
   it('count with what their requests hold, so that many of one byte give way too', async () => {
     await using service = await server();
     const clients = [];
