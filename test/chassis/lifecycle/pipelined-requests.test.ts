@@ -43,6 +43,9 @@ function send(port: number, requests: string): Socket {
 const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
 const last = 'Connection: close\r\n';
 
+/** A connection that is cut while it sends may end with an error. */
+const closed = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
+
 /** A listener that answers when it is told, and the requests that it has begun. */
 function heldAnswers() {
   const begun: { url: string; end: () => void }[] = [];
@@ -143,5 +146,39 @@ describe('requests sent ahead on one connection', () => {
       )
       .toBe('kept');
     expect(second.destroyed).toBe(false);
+  });
+
+  const post = (body: string) => `POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const chunks = (count: number) =>
+    `POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${`40\r\n${'x'.repeat(64)}\r\n`.repeat(count)}0\r\n\r\n`;
+  const fields = Array.from({ length: 90 }, (_, index) => `${index}:\r\n`).join('');
+
+  it.each([
+    ['bodies', post('x'.repeat(20_000)), 7],
+    ['bodies in chunks', chunks(100), 5],
+    ['header fields', get('/h', fields), 10],
+  ])('are cut where their %s hold more than 128 KB until their turn', async (_what, request, enough) => {
+    const { urls, listener } = heldAnswers();
+    const { port, lines } = await serve(listener);
+    const kept = send(port, get('/first') + request.repeat(enough - 1));
+    await closed(send(port, get('/second') + request.repeat(enough)));
+    expect(urls().toSorted()).toEqual(['/first', '/second']);
+    expect(kept.destroyed).toBe(false);
+    expect(lines).toMatchObject([{ reason: 'pipelined' }]);
+  });
+
+  it('are cut where those of all connections hold too much, and make room when it is their turn', async () => {
+    const { begun, urls, listener } = heldAnswers();
+    const { port } = await serve(listener, 10);
+    const large = post('x'.repeat(50_000));
+    send(port, get('/1') + large);
+    await expect.poll(urls).toEqual(['/1']);
+    await closed(send(port, get('/2') + large));
+    begun[0]?.end();
+    await expect.poll(urls).toEqual(['/1', '/2', '/b']);
+    send(port, get('/3') + large);
+    await expect.poll(urls).toEqual(['/1', '/2', '/b', '/3']);
+    begun.at(-1)?.end();
+    await expect.poll(urls).toEqual(['/1', '/2', '/b', '/3', '/b']);
   });
 });
