@@ -5,7 +5,6 @@ import { cancelQuery, type RunningBackend, type RunningConnection, stopQuery } f
 import { type Borrower, currentBorrower } from './current-work.ts';
 import type { DatabaseTarget } from './database-url.ts';
 import { RequestQueue } from './request-queue.ts';
-import { statementNames } from './statement-names.ts';
 
 /** Gets a connection, or why there is none. */
 type ConnectCallback = (
@@ -143,6 +142,25 @@ export function connectPostgresql(target: PostgresTarget, limits: PoolConfig, se
     ...(!target.pgbouncer && { statementNameGenerator: statementNames() }),
   });
   return { adapter, pool, requests: pool.requests };
+}
+
+/** Statements that one process names, and characters of all and of one: a server keeps twenty bytes for each in each connection. */
+const named = { most: 1000, characters: 500_000, longest: 4000 };
+
+/** Names statements, so that the server parses and plans each once per connection; '' leaves one without a name. */
+export function statementNames(): (query: { readonly sql: string }) => string {
+  const names = new Map<string, string>();
+  let characters = 0;
+  return ({ sql }) => {
+    if (sql.length > named.longest) return '';
+    const known = names.get(sql);
+    if (known !== undefined) return known;
+    if (names.size >= named.most || characters + sql.length > named.characters) return '';
+    const name = `s${names.size}`;
+    names.set(sql, name);
+    characters += sql.length;
+    return name;
+  };
 }
 
 /** How often reads under way are looked at. */

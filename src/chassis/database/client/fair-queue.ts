@@ -1,6 +1,6 @@
 import { serviceKey } from '../../context/request-context.ts';
 import type { Taker } from '../../context/shared-run.ts';
-import { ClientUse, type Place, type WaitingWork } from './client-use.ts';
+import { ClientUse, type Place, type WaitingWork } from './measured-use.ts';
 
 /** How a queue lends its places. */
 export interface FairQueueOptions {

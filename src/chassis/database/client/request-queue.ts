@@ -8,9 +8,8 @@ import {
 } from '../../context/request-context.ts';
 import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
-import type { Place } from './client-use.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
-import { SlowStatements } from './slow-statements.ts';
+import { type Place, SlowStatements } from './measured-use.ts';
 
 /** One request, or what runs outside of any, at the database. */
 interface Visitor {

@@ -1,8 +1,7 @@
 import type { Express } from 'express';
 import { logReporter } from '../../errors/reporters/log-reporter.ts';
-import { knownRoutes } from '../pipeline/request-pipeline.ts';
 import { type ErrorHandlerOptions, errorHandler } from './error-handler.ts';
-import { notFound } from './not-found.ts';
+import { knownRoutes, notFound } from './not-found.ts';
 
 const finished = new WeakSet<Express>();
 

@@ -5,9 +5,23 @@ import { pathsOfTemplates } from '../pipeline/router-paths.ts';
 const maximumPathLength = 200;
 
 /** A route as it is mounted: an upper-case method and a full path template. */
-interface KnownRoute {
+export interface KnownRoute {
   readonly method: string;
   readonly path: string;
+}
+
+const known = new WeakMap<object, KnownRoute[]>();
+
+/** Notes that an app answers a path, so that another method on it is a 405. */
+export function addKnownRoute(app: object, route: KnownRoute): void {
+  const routes = known.get(app) ?? [];
+  routes.push(route);
+  known.set(app, routes);
+}
+
+/** All that was noted of an app. */
+export function knownRoutes(app: object): readonly KnownRoute[] {
+  return known.get(app) ?? [];
 }
 
 /**

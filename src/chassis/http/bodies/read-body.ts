@@ -10,7 +10,7 @@ import {
   UnsupportedMediaTypeException,
 } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
-import { fieldBytes } from '../pipeline/header-fields.ts';
+import { fieldBytes } from '../pipeline/request-pipeline.ts';
 import type { BodyBudget, HeldBody } from './body-budget.ts';
 
 /** A map, because an object would also know `constructor`, which gives a body back as it is. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Place } from '../../../../src/chassis/database/client/client-use.ts';
 import { FairQueue, type FairQueueOptions } from '../../../../src/chassis/database/client/fair-queue.ts';
+import type { Place } from '../../../../src/chassis/database/client/measured-use.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
