@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { TrustedHosts } from './outgoing-requests.ts';
 
 /** Stands in a list for names inside a cluster and private addresses. */
@@ -38,7 +38,7 @@ function networksOf(list: readonly string[]): BlockList {
   const networks = new BlockList();
   for (const entry of list) {
     const [address = '', bits] = entry.split('/');
-    networks.addSubnet(address, Number(bits), isIP(address) === 4 ? 'ipv4' : 'ipv6');
+    networks.addSubnet(address, Number(bits), isIPv4(address) ? 'ipv4' : 'ipv6');
   }
   return networks;
 }
