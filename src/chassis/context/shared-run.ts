@@ -28,7 +28,7 @@ const turnMs = 5;
 /** One run of a read, and those who share it. */
 export class SharedRun implements SharedWork<Waiter> {
   readonly waiters: Waiter[] = [];
-  readonly #callers: Caller[] = [];
+  #callers: Caller[] = [];
   readonly #followers: Sharer<Waiter>[] = [];
   /** Functions that `AsyncResource` binds have a hidden class each, which V8 keeps with their context until it collects the old generation. */
   readonly #asker = new AsyncResource('SharedRun');
@@ -88,6 +88,8 @@ export class SharedRun implements SharedWork<Waiter> {
     }
     this.close();
     const callers = this.#callers;
+    // What began within the run may last, such as the timer of the connection that it gave back: it keeps the run, which shall not keep the outcome.
+    this.#callers = [];
     for (let index = 0; index < callers.length && index < together; index += 1) settle(callers[index] as Caller);
     if (callers.length > together) handOut(callers, settle, together);
   }

@@ -1,9 +1,29 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Coalescer } from '../../../../src/chassis/database/reads/coalesce.ts';
 
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
 describe('Coalescer', () => {
+  it('keeps no outcome for what lasts longer than the read, such as the timer of a connection that it gave back', async () => {
+    const coalescer = new Coalescer();
+    let timer: NodeJS.Timeout | undefined;
+    const read = async () => {
+      await new Promise(setImmediate);
+      timer = setTimeout(() => undefined, 60_000);
+      return { text: 'x'.repeat(1000) };
+    };
+    const outcome = new WeakRef(await coalescer.run('a', read));
+    await new Promise(setImmediate);
+    collectGarbage();
+    expect(outcome.deref()).toBeUndefined();
+    clearTimeout(timer);
+  });
+
   it('runs equal reads of one turn once and gives all the same result', async () => {
     const coalescer = new Coalescer();
     const result = {};
