@@ -1,5 +1,5 @@
 import type { Logger } from '../telemetry/logger.ts';
-import { collectGarbage, privateMemory } from './private-memory.ts';
+import { collectGarbage, privateMemory, sweepGarbage } from './private-memory.ts';
 
 const lookMs = 100;
 const remindMs = 10_000;
@@ -10,6 +10,8 @@ const remindMs = 10_000;
 const watchedFrom = 0.6;
 const shortFrom = 0.7;
 const criticalFrom = 0.8;
+/** Above this share nothing large comes in. */
+const fullFrom = 0.75;
 /** What is freed is given back to the system a moment later. */
 const settleMs = 100;
 const relievedMs = 300;
@@ -34,6 +36,7 @@ interface GuardOptions {
   logger: Pick<Logger, 'warn'>;
   held?: () => number;
   collect?: () => void;
+  sweep?: () => void;
 }
 
 /**
@@ -47,6 +50,7 @@ export class MemoryGuard {
   readonly #logger: GuardOptions['logger'];
   readonly #held: () => number;
   readonly #collect: () => void;
+  readonly #sweep: () => void;
   readonly #reliefs: MemoryRelief[] = [];
   /** Whether memory is short: no answer that takes long or much should begin. */
   isShort = false;
@@ -56,14 +60,36 @@ export class MemoryGuard {
   #collectionMs = 0;
   #restsUntil = 0;
   #criticalUntil = 0;
+  #sweptUntil = 0;
   #givenUp = 0;
   #remindedAt = Number.NEGATIVE_INFINITY;
 
-  constructor({ limitBytes, logger, held = privateMemory, collect = collectGarbage }: GuardOptions) {
+  constructor({
+    limitBytes,
+    logger,
+    held = privateMemory,
+    collect = collectGarbage,
+    sweep = sweepGarbage,
+  }: GuardOptions) {
     this.#limit = limitBytes;
     this.#logger = logger;
     this.#held = held;
     this.#collect = collect;
+    this.#sweep = sweep;
+  }
+
+  /**
+   * Whether there is memory for something large that comes in now. Where little is left garbage is collected first, of which
+   * large texts and their bytes leave much, for a quarter of the time at most.
+   */
+  hasRoom(): boolean {
+    const hasRoom = () => this.#held() < this.#limit * fullFrom;
+    const now = performance.now();
+    if (hasRoom() || now < this.#sweptUntil) return hasRoom();
+    this.#sweep();
+    const sweptAt = performance.now();
+    this.#sweptUntil = sweptAt + (sweptAt - now) * criticalRestOfCollections;
+    return hasRoom();
   }
 
   /** Has something give memory back when it is short. */

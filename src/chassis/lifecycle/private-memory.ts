@@ -26,11 +26,20 @@ let collect: ((how: object) => void) | undefined;
  * process holds. Takes a fifth of a second for a heap of 60 MB, on Node 24.
  */
 export function collectGarbage(): void {
+  // A collection of the regular flavor keeps the pages of the heap.
+  collectAs('last-resort');
+}
+
+/** Has V8 collect garbage as it does by itself, which frees large texts and bytes and takes a third of the time. */
+export function sweepGarbage(): void {
+  collectAs('regular');
+}
+
+function collectAs(flavor: 'last-resort' | 'regular'): void {
   if (collect === undefined) {
     // Contexts that are made from now on have it.
     setFlagsFromString('--expose-gc');
     collect = runInNewContext('gc') as (how: object) => void;
   }
-  // A collection of the regular flavor keeps the pages of the heap.
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  collect({ type: 'major', execution: 'sync', flavor });
 }

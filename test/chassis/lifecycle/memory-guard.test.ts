@@ -9,13 +9,17 @@ const mib = 1_048_576;
 /** A process of so much memory, part of which is garbage, and clients that hold some each until they are cut. */
 function process({ held, garbage = 0, clients = 0 }: { held: number; garbage?: number; clients?: number }) {
   const { logger, lines } = memoryLog();
-  const state = { held, garbage, clients, collections: 0 };
+  const state = { held, garbage, clients, collections: 0, sweeps: 0 };
   const guard = new MemoryGuard({
     limitBytes: 256 * mib,
     logger,
     held: () => (state.held + state.garbage + state.clients) * mib,
     collect: () => {
       state.collections += 1;
+      state.garbage = 0;
+    },
+    sweep: () => {
+      state.sweeps += 1;
       state.garbage = 0;
     },
   });
@@ -47,8 +51,17 @@ describe('the guard of the memory limit', () => {
   it('cuts nobody where garbage was what filled the memory, and collects no more often than it must', async () => {
     const { guard, state, looks } = process({ held: 100, garbage: 110, clients: 10 });
     await looks(550);
-    expect(state).toEqual({ held: 100, garbage: 0, clients: 10, collections: 1 });
+    expect(state).toEqual({ held: 100, garbage: 0, clients: 10, collections: 1, sweeps: 0 });
     expect(guard.isShort).toBe(false);
+  });
+
+  it('has garbage collected before something large comes in where little memory is left, and says whether that was enough', () => {
+    const { guard, state } = process({ held: 150, garbage: 30 });
+    expect([guard.hasRoom(), state.sweeps]).toEqual([true, 0]);
+    state.garbage = 60;
+    expect([guard.hasRoom(), state.sweeps]).toEqual([true, 1]);
+    state.held = 200;
+    expect(guard.hasRoom()).toBe(false);
   });
 
   it('cuts halves of what waits for clients until memory is enough, and then begins long answers again', async () => {

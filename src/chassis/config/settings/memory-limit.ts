@@ -7,6 +7,8 @@ const budgetShare = 1 / 8;
 const mostBudgetBytes = 67_108_864;
 const connectionBytes = 131_072;
 const mostConnections = 5000;
+/** What a result of the database may bring: its answer takes several times as much while it is made. */
+const readShare = 1 / 16;
 const rowStreamBytes = 2_097_152;
 /** What a record takes while an answer is made of it: as an object, with its dates, as text and as bytes. */
 const recordBytes = 2560;
@@ -33,6 +35,11 @@ export function rowStreamsIn(memoryBytes: number): number {
 /** How many records answers may hold at once while they are made. */
 export function recordsIn(memoryBytes: number): number {
   return Math.ceil((memoryBytes * budgetShare) / recordBytes);
+}
+
+/** How many bytes a result of the database may have, and all large ones that come in at the same time. */
+export function readBytesIn(memoryBytes: number): number {
+  return Math.ceil(memoryBytes * readShare);
 }
 
 /** How many forms with a file may come in at the same time, all together. */

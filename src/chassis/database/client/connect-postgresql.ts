@@ -4,7 +4,9 @@ import { currentWaiters, isAbandoned, type Waiter } from '../../context/request-
 import { cancelQuery, type RunningBackend, type RunningConnection, stopQuery } from './cancel-query.ts';
 import { type Borrower, currentBorrower } from './current-work.ts';
 import type { DatabaseTarget } from './database-url.ts';
+import { type ReadLimits, ReadRoom } from './read-room.ts';
 import { RequestQueue } from './request-queue.ts';
+import { statementNames } from './statement-names.ts';
 
 /** Gets a connection, or why there is none. */
 type ConnectCallback = (
@@ -15,7 +17,9 @@ type ConnectCallback = (
 
 /** A connection, with the messages of its protocol. */
 type WatchedClient = PoolClient & {
-  readonly connection: { on(event: 'errorMessage', listener: (error: { code?: string }) => void): void };
+  readonly connection: Parameters<ReadRoom['watch']>[0] & {
+    on(event: 'errorMessage', listener: (error: { code?: string }) => void): void;
+  };
 };
 
 /** What is asked of sessions beside what each has. */
@@ -32,6 +36,13 @@ const readOnlyTransaction = '25006';
 /** A client whose queries are slow has this share of the connections at most, while others are there; so have all costly requests. */
 const shareOfSlow = 0.5;
 
+interface LendingPoolOptions {
+  /** Whether a connection may be lent. Default: each may. */
+  readonly serves?: Sessions['serves'] | undefined;
+  /** How much results may bring. Default: as much as they do. */
+  readonly reads?: ReadLimits | undefined;
+}
+
 /**
  * A pool that lends its connections fairly, and knows the requests which wait for one. A connection that breaks fails the
  * query that uses it and leaves the pool, as does one whose session was found read-only.
@@ -42,14 +53,16 @@ export class LendingPool extends Pool {
   readonly #leave = new WeakMap<PoolClient, () => void>();
   readonly #serves: Sessions['serves'] | undefined;
 
-  constructor(config: PoolConfig, serves?: Sessions['serves']) {
+  constructor(config: PoolConfig, { serves, reads }: LendingPoolOptions = {}) {
     super(config);
     this.#serves = serves;
+    const room = reads && new ReadRoom(reads);
     // A broken connection is an 'error' event, of the pool or of the lent connection, which ends the process without a listener.
     this.on('error', () => undefined);
     this.on('connect', (client) => {
       client.on('error', () => undefined);
       this.#watchForReadOnly(client as WatchedClient);
+      room?.watch((client as WatchedClient).connection);
     });
     const places = this.options.max;
     const placesOfSlow = Math.max(1, Math.floor(places * shareOfSlow));
@@ -117,7 +130,11 @@ interface PostgresConnection {
  * Sessions run in UTC, whatever the server's zone is: the adapter writes moments without a zone and ignores the one that
  * it reads.
  */
-export function connectPostgresql(target: PostgresTarget, limits: PoolConfig, sessions?: Sessions): PostgresConnection {
+export function connectPostgresql(
+  target: PostgresTarget,
+  limits: PoolConfig,
+  { sessions, reads }: { sessions?: Sessions | undefined; reads?: ReadLimits | undefined } = {},
+): PostgresConnection {
   const options = [!target.pgbouncer && '-c TimeZone=UTC', target.schema && `-c search_path="${target.schema}"`]
     .filter(Boolean)
     .join(' ');
@@ -135,32 +152,13 @@ export function connectPostgresql(target: PostgresTarget, limits: PoolConfig, se
       await sessions?.begin(client);
     },
   };
-  const pool = new CancellingPool(config, { serves: sessions?.serves });
+  const pool = new CancellingPool(config, { serves: sessions?.serves, reads });
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     ...(target.schema && { schema: target.schema }),
     ...(!target.pgbouncer && { statementNameGenerator: statementNames() }),
   });
   return { adapter, pool, requests: pool.requests };
-}
-
-/** Statements that one process names, and characters of all and of one: a server keeps twenty bytes for each in each connection. */
-const named = { most: 1000, characters: 500_000, longest: 4000 };
-
-/** Names statements, so that the server parses and plans each once per connection; '' leaves one without a name. */
-export function statementNames(): (query: { readonly sql: string }) => string {
-  const names = new Map<string, string>();
-  let characters = 0;
-  return ({ sql }) => {
-    if (sql.length > named.longest) return '';
-    const known = names.get(sql);
-    if (known !== undefined) return known;
-    if (names.size >= named.most || characters + sql.length > named.characters) return '';
-    const name = `s${names.size}`;
-    names.set(sql, name);
-    characters += sql.length;
-    return name;
-  };
 }
 
 /** How often reads under way are looked at. */
@@ -179,11 +177,9 @@ interface RunningRead {
   cancelled?: Promise<boolean>;
 }
 
-interface CancellingPoolOptions {
+interface CancellingPoolOptions extends LendingPoolOptions {
   /** How often reads under way are looked at. */
   readonly everyMs?: number;
-  /** Whether a connection may be lent. Default: each may. */
-  readonly serves?: Sessions['serves'] | undefined;
 }
 
 /**
@@ -199,8 +195,8 @@ export class CancellingPool extends LendingPool {
   readonly #lookEveryMs: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(config: PoolConfig, { everyMs = lookEveryMs, serves }: CancellingPoolOptions = {}) {
-    super(config, serves);
+  constructor(config: PoolConfig, { everyMs = lookEveryMs, ...lending }: CancellingPoolOptions = {}) {
+    super(config, lending);
     this.#lookEveryMs = everyMs;
     Object.assign(this, { query: this.#queryOr(super.query.bind(this) as Query) });
   }

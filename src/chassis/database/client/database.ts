@@ -7,12 +7,14 @@ import type { DatabaseProvider } from './database-url.ts';
 import { type DatabaseSettings, type OpenOrm, openDatabase } from './orm.ts';
 import type { OrmClient } from './orm-types.ts';
 import { probeDatabase } from './probe-database.ts';
+import type { ReadLimits } from './read-room.ts';
 import type { RequestQueue } from './request-queue.ts';
 
 /** The database of a service, from `connectOrm` to the service's end. */
 export class Database {
   readonly #counts: DatabaseCounts;
   readonly #logger: ReplicaOptions['logger'];
+  readonly #reads: ReadLimits | undefined;
   #open: OpenOrm | undefined;
   #replica: ReadReplica | undefined;
   #wasClosed = false;
@@ -20,10 +22,12 @@ export class Database {
   /**
    * @param counts is told of every operation
    * @param logger is told when a replica is used, and when not
+   * @param reads how much results may bring; by default as much as they do
    */
-  constructor(counts: DatabaseCounts, logger: ReplicaOptions['logger']) {
+  constructor(counts: DatabaseCounts, logger: ReplicaOptions['logger'], reads?: ReadLimits) {
     this.#counts = counts;
     this.#logger = logger;
+    this.#reads = reads;
   }
 
   /** Whether it is open. A service whose DATABASE_URL is `none` never has it open. */
@@ -73,7 +77,7 @@ export class Database {
    */
   async open(settings: DatabaseSettings): Promise<void> {
     if (this.#open) throw new Error('Expected a closed database, found it open; connectOrm() is called once.');
-    this.#open = await openDatabase(settings, { counts: this.#counts });
+    this.#open = await openDatabase(settings, { counts: this.#counts, reads: this.#reads });
     const { DATABASE_READ_URL } = settings;
     if (DATABASE_READ_URL !== undefined) await this.#openReplica({ ...settings, DATABASE_READ_URL });
   }
@@ -105,7 +109,7 @@ export class Database {
   async #openReplica(settings: ReplicaOptions['settings']): Promise<void> {
     const { ReadReplica } = await import('../replica/read-replica.ts');
     const kind = databaseKindOf(this.client);
-    const options = { settings, rules: kind.rules, counts: this.#counts, logger: this.#logger };
+    const options = { settings, rules: kind.rules, counts: this.#counts, logger: this.#logger, reads: this.#reads };
     this.#replica = await ReadReplica.open(options);
     nameDatabase(this.client, { ...kind, replica: this.#replica });
   }

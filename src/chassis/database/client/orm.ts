@@ -11,6 +11,7 @@ import { nameDatabase } from './database-kind.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
 import type { OrmClient } from './orm-types.ts';
+import type { ReadLimits } from './read-room.ts';
 import { RequestQueue } from './request-queue.ts';
 import { sharedConnection } from './shared-connection.ts';
 import { unreachableReason } from './unreachable-reason.ts';
@@ -60,6 +61,8 @@ export interface OpenDatabaseOptions {
   readonly rules?: ModelRules | undefined;
   /** What is asked of sessions; PostgreSQL only. */
   readonly sessions?: Sessions | undefined;
+  /** How much results may bring; PostgreSQL only. Default: as much as they do. */
+  readonly reads?: ReadLimits | undefined;
 }
 
 /** Lists of much text that are read at once: the event loop is busy with their answers for longer than the database with them. */
@@ -72,10 +75,15 @@ const longReads = { places: 2, placesOfSlow: 1 };
  * database does not answer
  */
 export async function openDatabase(settings: DatabaseSettings, options: OpenDatabaseOptions = {}): Promise<OpenOrm> {
-  const { counts, clients, sessions } = options;
+  const { counts, clients, sessions, reads } = options;
   const target = parseDatabaseUrl(settings.DATABASE_URL);
   const { Client, dataModel } = await loadGeneratedClient(target.provider, clients);
-  const { adapter, pool, requests, isBusy = () => false } = await connect(target, settings, { dataModel, sessions });
+  const {
+    adapter,
+    pool,
+    requests,
+    isBusy = () => false,
+  } = await connect(target, settings, { dataModel, sessions, reads });
   const { connection, factory } = await answering(adapter, target);
   // Its messages would hold the values that it was called with, and go to logs and monitors.
   const bare = new Client({ adapter: factory, errorFormat: 'minimal' });
@@ -139,7 +147,7 @@ interface Connected {
 async function connect(
   target: DatabaseTarget,
   settings: DatabaseSettings,
-  { dataModel, sessions }: { dataModel: DataModel; sessions: Sessions | undefined },
+  { dataModel, ...options }: Pick<OpenDatabaseOptions, 'sessions' | 'reads'> & { dataModel: DataModel },
 ): Promise<Connected> {
   if (target.provider === 'sqlite') {
     const { connectSqlite, sqliteQueue } = await import('../sqlite/connect-sqlite.ts');
@@ -156,7 +164,7 @@ async function connect(
     // The server ends a statement in time; this ends the wait for a server that is gone without a word.
     query_timeout: settings.DATABASE_STATEMENT_TIMEOUT_MS + 2000,
   };
-  return connectPostgresql(target, limits, sessions);
+  return connectPostgresql(target, limits, options);
 }
 
 async function noAnswer(target: DatabaseTarget, error: unknown): Promise<DatabaseUnavailableException> {

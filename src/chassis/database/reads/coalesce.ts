@@ -198,19 +198,17 @@ const made = {
 
 /** Records as JSON, and as the ORM gives them for code that reads their fields. */
 export class StoredRecords<T extends object = object> extends StoredJson {
-  readonly #texts: readonly string[];
   readonly #kinds: RecordKinds;
   #records: readonly T[] | undefined;
 
   constructor(texts: readonly string[], kinds: RecordKinds) {
-    super(`[${texts.join(',')}]`, texts.length);
-    this.#texts = texts;
+    super(texts, true);
     this.#kinds = kinds;
   }
 
   /** The first as JSON by itself. */
   get first(): StoredJson {
-    return new StoredJson(this.#texts[0] as string, 1);
+    return new StoredJson(this.texts.slice(0, 1), false);
   }
 
   /** Frozen, and the same for all who ask. */
@@ -221,7 +219,7 @@ export class StoredRecords<T extends object = object> extends StoredJson {
 
   /** A new object for each caller. */
   fresh(): T[] {
-    return this.#texts.map((text) => revive(JSON.parse(text), this.#kinds) as T);
+    return this.texts.map((text) => revive(JSON.parse(text), this.#kinds) as T);
   }
 }
 

@@ -7,6 +7,7 @@ import type { DatabaseCounts } from '../client/current-work.ts';
 import { databaseKindOf, type ReadPlace } from '../client/database-kind.ts';
 import { parseDatabaseUrl } from '../client/database-url.ts';
 import { type DatabaseSettings, type OpenOrm, openDatabase } from '../client/orm.ts';
+import type { ReadLimits } from '../client/read-room.ts';
 import type { ModelRules } from '../scope/model-rules.ts';
 import { ReplicaProgress } from './replica-progress.ts';
 
@@ -23,6 +24,8 @@ export interface ReplicaOptions {
   /** The rules of the models, which are those of the primary. */
   readonly rules: ModelRules;
   readonly counts: DatabaseCounts;
+  /** How much results may bring. Default: as much as they do. */
+  readonly reads?: ReadLimits | undefined;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -167,10 +170,15 @@ export class ReadReplica {
   }
 
   #connect(): Promise<OpenOrm> {
-    const { settings, counts, rules } = this.#options;
+    const { settings, counts, rules, reads } = this.#options;
     const replica = { ...settings, DATABASE_URL: settings.DATABASE_READ_URL };
     const serves = (client: ClientBase) => this.#sessions.get(client) === this.#progress.server;
-    return openDatabase(replica, { counts, rules, sessions: { begin: (client) => this.#begin(client), serves } });
+    return openDatabase(replica, {
+      counts,
+      rules,
+      reads,
+      sessions: { begin: (client) => this.#begin(client), serves },
+    });
   }
 
   /** A name can lead to several servers, of which only one is asked how far it is. */

@@ -8,6 +8,7 @@ import {
 import { Remembered } from '../../query/paging/paging.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { DatabaseCounts, MeasuredOperation } from '../client/current-work.ts';
+import { ReadTooLongException } from '../client/read-room.ts';
 import type { RequestQueue } from '../client/request-queue.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
@@ -60,7 +61,10 @@ export class KeptStatements<S extends Weighed> {
 
 /** To import it anew for each takes 30 µs. */
 const importSpans = () => import('../../telemetry/tracing/query-span.ts');
-const finalErrors = [DatabaseUnavailableException, RequestAbandonedException, ServiceUnavailableException];
+const finalErrors = [
+  ...[DatabaseUnavailableException, RequestAbandonedException, ServiceUnavailableException],
+  ReadTooLongException,
+];
 
 type Operation = 'findMany' | 'findUnique' | 'count';
 
@@ -80,6 +84,8 @@ interface CountedTotal {
 
 /** A list of more characters takes several times as much until it is written to its client. */
 const longText = 500_000;
+/** As long as a list is taken to be that was too long to be read to its end. */
+const mostChars = 20_000_000;
 /** Taken for a record of which nothing is known. */
 const charsOfRecord = 600;
 
@@ -159,8 +165,8 @@ export class JsonReader {
       statement.rewrite ? texts.map((json) => JSON.stringify(JSON.parse(json))) : texts,
       statement.kinds,
     );
-    const { length } = records.json;
-    statement.chars = Math.max(length, (3 * (statement.chars ?? 0) + length) / 4);
+    const { chars } = records;
+    statement.chars = Math.max(chars, (3 * (statement.chars ?? 0) + chars) / 4);
     return records;
   }
 
@@ -204,6 +210,7 @@ export class JsonReader {
       const rows = unit ? unit.turn(() => measured(asked, unit), true) : measured(asked);
       return (await rows) as unknown[][];
     } catch (error) {
+      if (error instanceof ReadTooLongException) statement.chars = mostChars;
       // A failed statement undoes a unit of work, so nobody else can read there; or the ORM would meet the same.
       if (unit || finalErrors.some((Final) => error instanceof Final)) throw error;
       counts?.leftToOrm('failed');

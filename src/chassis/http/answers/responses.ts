@@ -49,11 +49,26 @@ const longBodies = new WeakMap<StoredJson, { tail: string; bytes: Buffer }>();
 
 /** The body of an answer; a long one as bytes, of which hundreds of equal answers under way hold the same ones. */
 function storedBody(stored: StoredJson, tail: string): string | Buffer {
-  if (stored.json.length < longBody) return `{"success":true,"data":${stored.json}${tail}`;
+  if (stored.chars < longBody) return `{"success":true,"data":${stored.json}${tail}`;
   const known = longBodies.get(stored);
   if (known?.tail === tail) return known.bytes;
-  const bytes = Buffer.from(`{"success":true,"data":${stored.json}${tail}`);
+  const bytes = longBodyOf(stored, tail);
   longBodies.set(stored, { tail, bytes });
+  return bytes;
+}
+
+/** Written record by record: one text of them all would take as much memory again, and a second time where it is put into another. */
+function longBodyOf({ texts, isList }: StoredJson, tail: string): Buffer {
+  const [before, after] = isList ? ['{"success":true,"data":[', `]${tail}`] : ['{"success":true,"data":', tail];
+  let size = before.length + Buffer.byteLength(after) + Math.max(0, texts.length - 1);
+  for (const text of texts) size += Buffer.byteLength(text);
+  const bytes = Buffer.allocUnsafeSlow(size);
+  let at = bytes.write(before);
+  for (const [index, text] of texts.entries()) {
+    if (index > 0) at += bytes.write(',', at);
+    at += bytes.write(text, at);
+  }
+  bytes.write(after, at);
   return bytes;
 }
 

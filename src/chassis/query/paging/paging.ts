@@ -145,13 +145,31 @@ function escapeUri(text: string): string {
 
 /** Records of which the database made the JSON, so that an answer takes it as it is. */
 export class StoredJson {
-  readonly json: string;
-  /** How many records the JSON holds. */
-  readonly length: number;
+  /** The JSON of each record. */
+  readonly texts: readonly string[];
+  /** Whether it is that of a list, else that of the only record by itself. */
+  readonly isList: boolean;
+  /** How many characters it has. */
+  readonly chars: number;
+  #json: string | undefined;
 
-  constructor(json: string, length: number) {
-    this.json = json;
-    this.length = length;
+  constructor(texts: readonly string[], isList: boolean) {
+    this.texts = texts;
+    this.isList = isList;
+    let chars = isList ? 2 + Math.max(0, texts.length - 1) : 0;
+    for (const text of texts) chars += text.length;
+    this.chars = chars;
+  }
+
+  /** How many records the JSON holds. */
+  get length(): number {
+    return this.texts.length;
+  }
+
+  /** In one text, which a long one has as much memory for again as its records have. */
+  get json(): string {
+    this.#json ??= this.isList ? `[${this.texts.join(',')}]` : (this.texts[0] as string);
+    return this.#json;
   }
 }
 

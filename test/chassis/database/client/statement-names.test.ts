@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { statementNames } from '../../../../src/chassis/database/client/connect-postgresql.ts';
+import { statementNames } from '../../../../src/chassis/database/client/statement-names.ts';
 
 describe('the names of statements', () => {
   it('are the same for the same statement, and others for another one', () => {

@@ -43,7 +43,13 @@ describe('responses', () => {
 
   it('hold the same bytes for all who share long records, so that hundreds of equal ones fit the memory', async () => {
     const records = [{ id: 'ü'.repeat(20_000) }];
-    const list = Object.assign(new StoredJson(JSON.stringify(records), 1), { records });
+    const list = Object.assign(
+      new StoredJson(
+        records.map((record) => JSON.stringify(record)),
+        true,
+      ),
+      { records },
+    );
     const bodies: unknown[] = [];
     const app = bareApp([
       (_req, res, next) => {
