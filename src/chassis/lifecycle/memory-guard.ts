@@ -10,8 +10,8 @@ const remindMs = 10_000;
 const watchedFrom = 0.6;
 const shortFrom = 0.7;
 const criticalFrom = 0.8;
-/** Above this share nothing large comes in. */
-const fullFrom = 0.75;
+/** Above this share of the limit nothing large comes in: what it becomes while its answer is made needs what is left. */
+const fullFrom = 0.7;
 /** What is freed is given back to the system a moment later. */
 const settleMs = 100;
 const relievedMs = 300;
@@ -80,16 +80,19 @@ export class MemoryGuard {
 
   /**
    * Whether there is memory for something large that comes in now. Where little is left garbage is collected first, of which
-   * large texts and their bytes leave much, for a quarter of the time at most.
+   * large texts and their bytes leave much, and where that was not enough the pages of the heap are given back too: for a
+   * quarter of the time at most.
    */
   hasRoom(): boolean {
-    const hasRoom = () => this.#held() < this.#limit * fullFrom;
+    const isFull = () => this.#held() >= this.#limit * fullFrom;
     const now = performance.now();
-    if (hasRoom() || now < this.#sweptUntil) return hasRoom();
+    if (!isFull()) return true;
+    if (now < this.#sweptUntil) return false;
     this.#sweep();
+    if (isFull()) this.#collect();
     const sweptAt = performance.now();
-    this.#sweptUntil = sweptAt + (sweptAt - now) * criticalRestOfCollections;
-    return hasRoom();
+    this.#sweptUntil = sweptAt + Math.max(settleMs, (sweptAt - now) * criticalRestOfCollections);
+    return !isFull();
   }
 
   /** Has something give memory back when it is short. */

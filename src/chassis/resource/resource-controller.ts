@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import { chargeRequest, currentPrincipal } from '../context/request-context.ts';
 import { PreconditionFailedException } from '../errors/exceptions.ts';
 import { entityTag, namesTag, readEntityTags } from '../http/answers/entity-tags.ts';
-import { inRoom, ordinaryRecords } from '../http/answers/record-room.ts';
 import { sendData, sendNoContent, sendNotModified, sendPage } from '../http/answers/responses.ts';
 import { parseBody } from '../http/bodies/parse-body.ts';
 import { queryParameters } from '../http/pipeline/query-parameters.ts';
@@ -12,8 +11,9 @@ import { StoredJson } from '../query/paging/paging.ts';
 import { readId } from '../query/parse/read-id.ts';
 import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import type { ServicePolicies } from '../query/policy/service-policies.ts';
-import type { FindQuery, Selection } from '../query/query-types.ts';
+import type { Selection } from '../query/query-types.ts';
 import { createAll, createEach, readBulk } from './bulk-create.ts';
+import { charged } from './charged-answer.ts';
 import type { Action, ActionOf, ResourceSchemas } from './resource-schemas.ts';
 import type { ResourceService } from './resource-service.ts';
 import { type AllRecordsOptions, sendAll } from './send-all.ts';
@@ -49,8 +49,9 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
 
   /** GET /<resources>: the records that match, unpaged and bounded; `X-Result-Limit` says by how many. */
   async list(request: Request, response: Response): Promise<void> {
-    const query = this.#policyFor(request).parseFind(queryParameters(request));
-    await charged(query, async () => {
+    const policy = this.#policyFor(request);
+    const query = policy.parseFind(queryParameters(request));
+    await charged(policy, query, response, async () => {
       response.setHeader('X-Result-Limit', query.take);
       const { completion } = query;
       const found = await this.service.listStored(query);
@@ -61,8 +62,9 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
 
   /** GET /<resources>/paginated: one page of the records that match. */
   async paginated(request: Request, response: Response): Promise<void> {
-    const query = this.#policyFor(request).parseSearch(queryParameters(request), this.#cursors());
-    await charged(query, async () => {
+    const policy = this.#policyFor(request);
+    const query = policy.parseSearch(queryParameters(request), this.#cursors());
+    await charged(policy, query, response, async () => {
       const page = await this.service.paginate(query);
       const { completion } = query;
       sendPage(request, response, completion ? { ...page, data: await completion.of(page.data) } : page);
@@ -286,12 +288,6 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
 /** A policy, and what callers with a role see in its place. */
 function withVariants(policy: AnyListPolicy): AnyListPolicy[] {
   return [policy, ...policy.variants.map((variant) => variant.policy)];
-}
-
-/** Charges the client with what a list costs; one of many records is answered once there is room for them. */
-function charged({ cost = 0, records = 0 }: FindQuery, answer: () => Promise<void>): Promise<void> {
-  chargeRequest(cost);
-  return records > ordinaryRecords ? inRoom(records, answer) : answer();
 }
 
 /** Keeps what the policy lets out, also when a service answers with more. */

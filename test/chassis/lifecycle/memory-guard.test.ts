@@ -55,13 +55,15 @@ describe('the guard of the memory limit', () => {
     expect(guard.isShort).toBe(false);
   });
 
-  it('has garbage collected before something large comes in where little memory is left, and says whether that was enough', () => {
-    const { guard, state } = process({ held: 150, garbage: 30 });
+  it('has garbage collected before something large comes in where little memory is left, and says whether that was enough', async () => {
+    const { guard, state } = process({ held: 150, garbage: 20 });
     expect([guard.hasRoom(), state.sweeps]).toEqual([true, 0]);
     state.garbage = 60;
     expect([guard.hasRoom(), state.sweeps]).toEqual([true, 1]);
     state.held = 200;
-    expect(guard.hasRoom()).toBe(false);
+    expect([guard.hasRoom(), state.sweeps, state.collections]).toEqual([false, 1, 0]);
+    await wait(150);
+    expect([guard.hasRoom(), state.sweeps, state.collections]).toEqual([false, 2, 1]);
   });
 
   it('cuts halves of what waits for clients until memory is enough, and then begins long answers again', async () => {

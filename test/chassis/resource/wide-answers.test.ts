@@ -19,10 +19,11 @@ afterAll(() => serviceClosed(service));
 /** Notes how many records each answer has room for while it is made. */
 class CategoryService extends ResourceService {
   readonly held: number[] = [];
+  found: object[] = [];
 
   override list() {
     this.held.push(room.held);
-    return Promise.resolve([]);
+    return Promise.resolve(this.found);
   }
 
   override async paginate() {
@@ -50,4 +51,19 @@ it('are made in room for as many records as they may hold, related ones among th
   // So many parents, 50 of their products and the category of each; what has few records takes no room.
   expect(categories.held).toEqual([100 * 101, 0, 20 * 101, 0]);
   expect(room.held).toBe(0);
+});
+
+it('are made in room for as many as their length stands for, where answers to the list were long lately', async () => {
+  const categories = new CategoryService({ repository: {} as never });
+  const cursors = createCursorCodec('a secret of the tests, 32 letters or more');
+  const controller = new CategoryController({ service: categories, cursors });
+  const app = request(express().use(resourceRouter('/categories', controller, { read: publicAccess })));
+  categories.found = [{ id: 1, name: 'x'.repeat(2_000_000) }];
+  for (const pageSize of [10, 10, 2]) await app.get('/categories/paginated').query({ pageSize }).expect(200);
+  const [first, second, third] = categories.held;
+  expect(first).toBe(0);
+  // Five times the length, in records of 2,560 bytes; a little less, as time goes by.
+  expect(second).toBeGreaterThan(3600);
+  expect(second).toBeLessThan(3920);
+  expect(third).toBe(0);
 });

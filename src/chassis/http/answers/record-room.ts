@@ -16,6 +16,39 @@ interface Waiting {
   readonly start: () => void;
 }
 
+/** What a record is taken to need while its answer is made, in bytes; the settings of memory make the room of as many. */
+const recordBytes = 2560;
+/** An answer needs as many times its length: as text, as objects, as text again, and as bytes that its client has not taken yet. */
+const timesLength = 5;
+/** How long ago it was that an answer was so long counts half. */
+const halfLifeMs = 60_000;
+
+/** How long answers to a list were for each record that they might have had, as of late. */
+interface Length {
+  readonly bytes: number;
+  readonly at: number;
+}
+
+const lengths = new WeakMap<object, Length>();
+
+/** How many records of ordinary length an answer to a list may need room for, by how long the latest long ones were. */
+export function roomOf(list: object, records: number): number {
+  const known = lengths.get(list);
+  if (known === undefined) return records;
+  return Math.max(records, Math.ceil((records * lengthNow(known) * timesLength) / recordBytes));
+}
+
+/** Learns how long an answer to a list was that might have had so many records. */
+export function noteLength(list: object, records: number, bytes: number): void {
+  const known = lengths.get(list);
+  const length = bytes / Math.max(1, records);
+  if (known === undefined || length > lengthNow(known)) lengths.set(list, { bytes: length, at: performance.now() });
+}
+
+function lengthNow({ bytes, at }: Length): number {
+  return bytes * 0.5 ** ((performance.now() - at) / halfLifeMs);
+}
+
 /** Where requests are counted that are refused. */
 interface RoomMetrics {
   shed(reason: 'share'): void;

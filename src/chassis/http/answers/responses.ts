@@ -72,10 +72,21 @@ function longBodyOf({ texts, isList }: StoredJson, tail: string): Buffer {
   return bytes;
 }
 
+/** Answers of more bytes are few, and what a client asks of is remembered to give them. */
+const veryLongBody = 1_000_000;
+const veryLong = new WeakMap<ServerResponse, number>();
+
+/** How many bytes of JSON an answer was made with, if more than a million; else undefined. */
+export function veryLongBodyOf(res: ServerResponse): number | undefined {
+  return veryLong.get(res);
+}
+
 function sendJson(res: ServerResponse, status: number, body: string | Buffer): void {
   res.statusCode = status;
   res.setHeader('content-type', 'application/json; charset=utf-8');
-  res.setHeader('content-length', Buffer.byteLength(body));
+  const bytes = Buffer.byteLength(body);
+  if (bytes > veryLongBody) veryLong.set(res, bytes);
+  res.setHeader('content-length', bytes);
   res.end(body);
 }
 

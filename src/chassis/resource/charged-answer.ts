@@ -1,0 +1,23 @@
+import type { Response } from 'express';
+import { chargeRequest } from '../context/request-context.ts';
+import { inRoom, noteLength, ordinaryRecords, roomOf } from '../http/answers/record-room.ts';
+import { veryLongBodyOf } from '../http/answers/responses.ts';
+import type { AnyListPolicy } from '../query/policy/list-policy.ts';
+import type { FindQuery } from '../query/query-types.ts';
+
+/**
+ * Charges the client with what a list costs; one of many records, or of so many long ones as answers to the list had lately,
+ * is answered once there is room for them.
+ */
+export async function charged(
+  list: AnyListPolicy,
+  { cost = 0, records = 0 }: FindQuery,
+  response: Response,
+  answer: () => Promise<void>,
+): Promise<void> {
+  chargeRequest(cost);
+  const room = roomOf(list, records);
+  await (room > ordinaryRecords ? inRoom(room, answer) : answer());
+  const bytes = veryLongBodyOf(response);
+  if (bytes !== undefined) noteLength(list, records, bytes);
+}
