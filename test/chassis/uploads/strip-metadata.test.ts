@@ -140,6 +140,23 @@ describe('an image of hundreds of thousands of parts', () => {
   });
 });
 
+describe('a JPEG', () => {
+  it('keeps no preview, and nothing in segments that programs made for themselves', () => {
+    const own = (name: string) => Buffer.concat([Buffer.from(name), place]);
+    // Where the first segment ends.
+    const length = 20;
+    const image = images.jpg(
+      pixels,
+      ...['JFXX\0', 'Ocad', 'JFIF\0'].map((name) => jpegSegment(0xe0, own(name))),
+      ...['Adobe', 'Other'].map((name) => jpegSegment(0xee, own(name))),
+      jpegSegment(0xf3, place),
+    );
+    const preview = Buffer.concat([image.subarray(6, length - 2), Buffer.from([3, 3]), place, Buffer.from([0, 0])]);
+    const tagged = Buffer.concat([image.subarray(0, 2), jpegSegment(0xe0, preview), image.subarray(length)]);
+    expect(stripped(tagged, 'image/jpeg').equals(images.jpg(pixels))).toBe(true);
+  });
+});
+
 describe('the way up of a JPEG', () => {
   it.each([3, 6, 8])('stays, as orientation %d and nothing else', (orientation) => {
     const image = stripped(images.jpg(pixels, jpegSegment(0xe1, exif(orientation))), 'image/jpeg');

@@ -1,15 +1,19 @@
 import { exifOrientation, orientationSegment } from './exif-orientation.ts';
 import { KeptBytes } from './kept-bytes.ts';
 
-const marker = { start: 0xd8, end: 0xd9, scan: 0xda, app0: 0xe0, app1: 0xe1, app2: 0xe2, app14: 0xee, comment: 0xfe };
+const marker = { start: 0xd8, end: 0xd9, scan: 0xda, app0: 0xe0, app1: 0xe1, app2: 0xe2, app14: 0xee };
 const colourProfile = Buffer.from('ICC_PROFILE\0');
+const jfif = Buffer.from('JFIF\0');
+const adobe = Buffer.from('Adobe');
+/** Of the segments of these two at most, without the preview that may follow in the first. */
+const lengths = { jfif: 18, adobe: 16 };
 const upright = 1;
 const headLength = 4;
 /** Of an Exif segment that says how a picture is turned. */
 const shortestExif = 32;
 
 /**
- * A JPEG without its application segments and comments, but for those that decide about colours (JFIF, ICC, Adobe) and the
+ * A JPEG without its application segments and comments, but for those that decide about colours (JFIF without its preview, ICC, Adobe) and the
  * orientation, which is rewritten. Ends where the first picture ends, so previews and videos after it are removed.
  */
 export function stripJpeg(image: Buffer): Buffer | undefined {
@@ -29,7 +33,10 @@ export function stripJpeg(image: Buffer): Buffer | undefined {
       if (code === marker.app1 && orientation === upright && end - at >= shortestExif)
         orientation = exifOrientation(image.subarray(at + headLength, end)) ?? upright;
       const next = code === marker.scan ? endOfScan(image, end) : end;
-      if (isKept(code, image, at + headLength, end)) kept.keep(at, next);
+      // It has to be the first, and another one may hold a preview.
+      if (code === marker.app0 && kept.length === 2 && isNamed(jfif, image, at) && end - at >= lengths.jfif)
+        kept.add(withoutPreview(image.subarray(at, at + lengths.jfif)));
+      else if (isKept(code, image, at, end)) kept.keep(at, next);
       at = next;
     }
   }
@@ -45,14 +52,24 @@ function isBare(code: number): boolean {
   return (code >= 0xd0 && code <= 0xd8) || code === 0xff;
 }
 
-function isKept(code: number, image: Buffer, from: number, end: number): boolean {
-  if (code === marker.app2) return end - from >= colourProfile.length && isColourProfile(image, from);
-  const isApplication = code >= marker.app0 && code <= 0xef;
-  return code === marker.app0 || code === marker.app14 || !(isApplication || code === marker.comment);
+function isKept(code: number, image: Buffer, at: number, end: number): boolean {
+  if (code === marker.app2) return isNamed(colourProfile, image, at);
+  if (code === marker.app14) return isNamed(adobe, image, at) && end - at <= lengths.adobe;
+  // What is left of all that are for applications and for extensions of the format, which nothing shows.
+  return code < marker.app0;
 }
 
-function isColourProfile(image: Buffer, from: number): boolean {
-  return image.subarray(from, from + colourProfile.length).equals(colourProfile);
+/** Whether the segment at a place says that it is of this kind. */
+function isNamed(name: Buffer, image: Buffer, at: number): boolean {
+  const from = at + headLength;
+  return image.subarray(from, from + name.length).equals(name);
+}
+
+function withoutPreview(segment: Buffer): Buffer {
+  const short = Buffer.from(segment);
+  short.writeUInt16BE(lengths.jfif - 2, 2);
+  short.writeUInt16BE(0, lengths.jfif - 2);
+  return short;
 }
 
 /** Behind the data of a scan, in which 0xff is followed by 0 or by a restart marker. */
