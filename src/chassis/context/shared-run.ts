@@ -88,7 +88,8 @@ export class SharedRun implements SharedWork<Waiter> {
     }
     this.close();
     const callers = this.#callers;
-    // What began within the run may last, such as the timer of the connection that it gave back: it keeps the run, which shall not keep the outcome.
+    // What began within the run may last, such as the timer of the connection that it gave back: it keeps the run, which shall
+    // not keep the outcome.
     this.#callers = [];
     for (let index = 0; index < callers.length && index < together; index += 1) settle(callers[index] as Caller);
     if (callers.length > together) handOut(callers, settle, together);

@@ -27,9 +27,10 @@ interface WatchedConnection {
 
 /**
  * Bounds what results of the database take in memory by what they weigh as they come in: nobody knows before how long the
- * texts of the records are. What comes takes several times as much until its answer is written. One that is longer than all may be ends with its
- * connection, for the server has the rest ready. While several large ones together are longer, those that began later stop reading, and where
- * memory is short all do, for two seconds at most. Small results pay for an addition for each piece of 64 KB.
+ * texts of the records are. What comes takes several times as much until its answer is written. One that is longer than all
+ * may be ends with its connection, for the server has the rest ready. While several large ones together are longer, those that
+ * began later stop reading, and where memory is short all do, for two seconds at most. Small results pay for an addition for
+ * each piece of 64 KB.
  */
 export class ReadRoom {
   readonly #limits: ReadLimits;

@@ -61,8 +61,11 @@ export class KeptStatements<S extends Weighed> {
 
 /** To import it anew for each takes 30 µs. */
 const importSpans = () => import('../../telemetry/tracing/query-span.ts');
+/** What the ORM would meet too. */
 const finalErrors = [
-  ...[DatabaseUnavailableException, RequestAbandonedException, ServiceUnavailableException],
+  DatabaseUnavailableException,
+  RequestAbandonedException,
+  ServiceUnavailableException,
   ReadTooLongException,
 ];
 
