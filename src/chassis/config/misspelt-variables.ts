@@ -23,7 +23,7 @@ export function misspeltVariables(variables: Variables, settings: readonly strin
   const isSet = (name: string) => Boolean(variables[name] || variables[`${name}_FILE`]);
   const known = new Set(settings.flatMap((name) => [name, `${name}_FILE`]));
   const unset = settings.filter((name) => name.length >= shortestName && !isSet(name));
-  const meant = unset.flatMap((name) => [name, `${name}_FILE`]);
+  const meant = unset.flatMap((name) => [name, `${name}_FILE`]).map((name) => ({ name, letters: lettersOf(name) }));
   return Object.keys(variables)
     .filter((name) => variables[name] && !known.has(name) && !others.test(name) && !isServiceLink(name, variables))
     .flatMap((name) => {
@@ -38,10 +38,29 @@ function isServiceLink(name: string, variables: Variables): boolean {
 }
 
 /** The closest of the names, where one is close. */
-function closest(name: string, names: readonly string[]): string | undefined {
+function closest(name: string, names: readonly { name: string; letters: number }[]): string | undefined {
   const upper = name.toUpperCase();
-  const isClose = (mistakes: number) => (other: string) => isWithin(mistakes, upper, other);
-  return names.find(isClose(1)) ?? names.filter(({ length }) => length >= longName).find(isClose(2));
+  const letters = lettersOf(upper);
+  // Each start compares all variables with all settings: nearly all of them end here.
+  const alike = names.filter((other) => areFew(letters & ~other.letters) && areFew(other.letters & ~letters));
+  const isClose =
+    (mistakes: number) =>
+    ({ name: other }: { name: string }) =>
+      isWithin(mistakes, upper, other);
+  return (alike.find(isClose(1)) ?? alike.filter((other) => other.name.length >= longName).find(isClose(2)))?.name;
+}
+
+/** Which letters a name has, a bit each: a mistake adds one at most, and takes one at most away. */
+function lettersOf(name: string): number {
+  let letters = 0;
+  for (let index = 0; index < name.length; index += 1) letters |= 1 << (name.charCodeAt(index) & 31);
+  return letters;
+}
+
+/** Whether at most two bits are set. */
+function areFew(bits: number): boolean {
+  const withoutOne = bits & (bits - 1);
+  return (withoutOne & (withoutOne - 1)) === 0;
 }
 
 /** Whether at most so many letters changed, added, left out or swapped with the next make one name of the other. */
