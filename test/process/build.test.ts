@@ -55,6 +55,16 @@ describe('the build', () => {
     await service.end();
   });
 
+  it("has Express's own parsers of bodies and nested queries, which no start loads", async () => {
+    const fixture = ['dist-test/test/fixtures/trouble/main.js', 'trouble'];
+    const service = new SpawnedService({ program: fixture, env: { ...production, DATABASE_URL: 'none' } });
+    const { url } = await service.ready();
+    const headers = { 'content-type': 'multipart/mixed' };
+    const answer = await fetch(`${url}/parsed`, { method: 'POST', headers, body: 'in parts' });
+    expect(await answer.json()).toMatchObject({ data: { text: 'in parts', query: { a: { b: '1' } } } });
+    await service.end();
+  });
+
   it('migrates and seeds by its commands, then serves the modules and the API page', async () => {
     for (const command of [['migrate'], ['seed', '--size', 'small']]) {
       const run = new SpawnedService({ program: [...program, ...command], env: production });

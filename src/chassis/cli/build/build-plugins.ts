@@ -46,8 +46,7 @@ export const oneGrpcPlugin: Plugin = {
   transform(code, id) {
     if (!id.includes('otlp-grpc-exporter-base') || !grpc.test(code)) return undefined;
     const file = this.emitFile({ type: 'chunk', id: '@grpc/grpc-js', importer: id, name: 'grpc' });
-    const load = `const loadGrpc = () => process.getBuiltinModule('node:module')
-  .createRequire(import.meta.url)(process.getBuiltinModule('node:url').fileURLToPath(import.meta.ROLLUP_FILE_URL_${file})).default;`;
+    const load = `const loadGrpc = () => ${requireFile(file)};`;
     const lazy = code
       .replace('import * as grpc from "@grpc/grpc-js";', '')
       .replaceAll('__require("@grpc/grpc-js")', 'loadGrpc()')
@@ -56,4 +55,33 @@ export const oneGrpcPlugin: Plugin = {
   },
 };
 
+/** What Express takes of packages that it need not load at once. */
+const lazyOfExpress: Record<string, string[]> = {
+  'body-parser': ['json', 'raw', 'text', 'urlencoded'],
+  qs: ['parse'],
+};
+
+/**
+ * Has Express load its parsers of bodies and of nested queries when a module asks for one. The chassis has its own
+ * (http/bodies, query), and theirs bring the tables of all character sets.
+ */
+export const lazyParsersPlugin: Plugin = {
+  name: 'lazy-parsers',
+  resolveId: (id, importer) => (ofExpress.test(importer ?? '') && id in lazyOfExpress ? `\0lazy-${id}` : undefined),
+  load(id) {
+    const name = id.slice('\0lazy-'.length);
+    if (!id.startsWith('\0lazy-')) return undefined;
+    const file = this.emitFile({ type: 'chunk', id: name, name });
+    return `const load = () => ${requireFile(file)};
+${lazyOfExpress[name]?.map((one) => `export const ${one} = (...options) => load().${one}(...options);`).join('\n')}`;
+  },
+};
+
+const ofExpress = /[\\/]node_modules[\\/]express[\\/]lib[\\/]/;
 const grpc = /"@grpc\/grpc-js"/;
+
+/** An expression that loads a file of the build in the middle of a function that does not wait. */
+function requireFile(file: string): string {
+  return `process.getBuiltinModule('node:module').createRequire(import.meta.url)(
+  process.getBuiltinModule('node:url').fileURLToPath(import.meta.ROLLUP_FILE_URL_${file})).default`;
+}
