@@ -1,12 +1,19 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import swaggerUi, { type SwaggerUiOptions } from 'swagger-ui-express';
+import { KeptGzip } from '../http/answers/kept-gzip.ts';
 import { nameRoute } from '../http/pipeline/request-pipeline.ts';
 import { apiPageStyle } from './api-page-style.ts';
 import type { ApiInfo } from './describe-api.ts';
 
 /** What the page needs of swagger-ui's own directory; the demo page that lies there as well is not served. */
-const assets = /^\/(swagger-ui\.css|swagger-ui-bundle\.js|swagger-ui-standalone-preset\.js|favicon-\d+x\d+\.png)$/;
+const texts = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js'] as const;
+const pictures = /^\/favicon-\d+x\d+\.png$/;
+const maxAge = 'public, max-age=86400';
 
 /**
  * The interactive page at `/api-docs` (spec.md: Other fixed endpoints). All its links are relative, so that it works
@@ -36,7 +43,9 @@ export function apiPage({ title, serverUrl }: ApiInfo, documentUrl: string): Rou
     'Cache-Control': 'no-cache',
   });
   const [initializer] = swaggerUi.serveFiles(undefined, options) as [RequestHandler];
-  const [, files] = swaggerUi.serveWithOptions({ maxAge: '1d' }) as [RequestHandler, RequestHandler];
+  const setHeaders = (response: ServerResponse) => response.setHeader('Cache-Control', `${maxAge}, no-transform`);
+  const [, files] = swaggerUi.serveWithOptions({ setHeaders }) as [RequestHandler, RequestHandler];
+  const asset = assetsBy(files);
   const router = Router({ strict: true });
   router.get('/api-docs', page, (_request, response) => {
     response.type('html').send(html);
@@ -45,10 +54,21 @@ export function apiPage({ title, serverUrl }: ApiInfo, documentUrl: string): Rou
     response.redirect(308, '../api-docs');
   });
   router.get('/api-docs/swagger-ui-init.js', page, initializer);
-  router.use('/api-docs', nameRoute('/api-docs/*'), (request, response, next) =>
-    assets.test(request.path) ? files(request, response, next) : next(),
-  );
+  router.use('/api-docs', nameRoute('/api-docs/*'), asset);
   return router;
+}
+
+/** Serves what the page loads: texts compressed once, and as they are to who takes no gzip. */
+function assetsBy(files: RequestHandler): RequestHandler {
+  const directory = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const kept = new Map(texts.map((name) => [`/${name}`, new KeptGzip(() => readFile(join(directory, name)))]));
+  return async (request, response, next) => {
+    const { method, path } = request;
+    const text = method === 'GET' || method === 'HEAD' ? kept.get(path) : undefined;
+    if (text) response.type(extname(path)).setHeader('Cache-Control', maxAge);
+    if (text && (await text.answer(request, response))) return undefined;
+    return text || pictures.test(path) ? files(request, response, next) : next();
+  };
 }
 
 /** The page of swagger-ui-express; it stands at /api-docs without a slash, so what it loads lies below ./api-docs/. */

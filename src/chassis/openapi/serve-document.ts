@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
+import { KeptGzip } from '../http/answers/kept-gzip.ts';
 import type { Json } from './deep-merge.ts';
 
-/** Serves a document as JSON, written once; a client that has it already gets 304. */
+/** Serves a document as JSON, written and compressed once; a client that has it already gets 304. */
 export function serveDocument(document: Json): RequestHandler {
   const body = Buffer.from(JSON.stringify(document));
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
-    ETag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`,
-    'Cache-Control': 'no-cache',
+    // Weak, because it is one for both forms of the document.
+    ETag: `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`,
   };
-  return (_request, response) => {
-    response.set(headers).send(body);
+  const kept = new KeptGzip(async () => body);
+  return async (request, response) => {
+    response.set(headers).set('Cache-Control', 'no-cache');
+    if (!(await kept.answer(request, response))) response.set('Cache-Control', 'no-cache, no-transform').send(body);
   };
 }

@@ -2,6 +2,7 @@ import express, { type Express } from 'express';
 import helmet from 'helmet';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
+import { compressResponses } from '../../../src/chassis/http/answers/compress-responses.ts';
 import { apiPage } from '../../../src/chassis/openapi/api-page.ts';
 import { serveDocument } from '../../../src/chassis/openapi/serve-document.ts';
 import { info } from './shop.ts';
@@ -57,6 +58,16 @@ describe('/api-docs', () => {
     await request(app).get('/api-docs/swagger-ui.css').expect('cache-control', 'public, max-age=86400');
   });
 
+  it.each(['swagger-ui.css', 'swagger-ui-bundle.js'])('has nobody compress %s for each who asks', async (name) => {
+    const compressing = express().use(compressResponses()).use(app);
+    const ask = (encoding: string) => request(compressing).get(`/api-docs/${name}`).set('Accept-Encoding', encoding);
+    const kept = await ask('gzip, br').expect('content-encoding', 'gzip');
+    const plain = await ask('br').expect('cache-control', 'public, max-age=86400, no-transform');
+    expect(plain.headers).not.toHaveProperty('content-encoding');
+    expect(kept.text ?? String(kept.body)).toBe(plain.text ?? String(plain.body));
+    await ask('gzip').set('If-None-Match', kept.headers.etag!).expect(304);
+  });
+
   it.each(['index.html', 'swagger-initializer.js', 'package.json', '../package.json', 'oauth2-redirect.html'])(
     'serves nothing of the package but the page: no %s',
     async (name) => {
@@ -75,5 +86,13 @@ describe('/api-docs.json', () => {
     const { headers, body } = await request(app).get('/api-docs.json').expect(200).expect('content-type', /json/);
     expect(body).toEqual({ openapi: '3.0.0' });
     await request(app).get('/api-docs.json').set('If-None-Match', headers.etag!).expect(304);
+  });
+
+  it('is compressed for nobody anew', async () => {
+    const compressing = express().use(compressResponses({ budgetBytes: 0 }));
+    compressing.get('/api-docs.json', serveDocument({ text: 'x'.repeat(5000) }));
+    const ask = (encoding: string) => request(compressing).get('/api-docs.json').set('Accept-Encoding', encoding);
+    const [kept, plain] = [await ask('gzip').expect('content-encoding', 'gzip'), await ask('br')];
+    expect([plain.headers['content-encoding'], plain.body]).toEqual([undefined, kept.body]);
   });
 });

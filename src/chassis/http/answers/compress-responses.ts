@@ -54,8 +54,9 @@ export function compressResponses({ budgetBytes = 67_108_864, memory }: Compress
   };
 }
 
-/** Whether `compression` leaves a response alone, such as a short one or a stream of events, which holds nothing of the budget. */
+/** Whether `compression` leaves a response alone, such as a short one, a compressed one or a stream of events, which holds nothing of the budget. */
 function isLeftAlone(res: ServerResponse): boolean {
+  if (res.hasHeader('content-encoding')) return true;
   const isShort = Number(res.getHeader('content-length') ?? threshold) < threshold;
   return isShort || res.req.method === 'HEAD' || /\bno-transform\b/.test(String(res.getHeader('cache-control')));
 }
