@@ -29,6 +29,9 @@ export const authSettings = {
   AUTH_REQUESTS_PER_MINUTE: wholeNumber(1, 1_000_000, 30).describe(
     'Attempts per client address and minute, for each of registration, login, refresh and logout',
   ),
+  AUTH_REGISTRATIONS_PER_DAY: wholeNumber(1, 1_000_000, 300).describe(
+    'Attempts to register per client address and day: each account may store files, orders and texts',
+  ),
   AUTH_LOGINS_PER_ACCOUNT: wholeNumber(1, 1_000_000, 10).describe(
     'Login attempts per account and client address in five minutes; also limits how often a user may confirm or change the password',
   ),

@@ -43,6 +43,8 @@ import { deviceOf, loginOf, noteKnownAddress } from './caller.context.ts';
 export default defineRoutes(({ authController, sessionService, auth, settings }) => {
   const router = Router();
   const perMinute = (name: string) => rateLimit({ name, points: settings.AUTH_REQUESTS_PER_MINUTE, seconds: 60 });
+  // Quotas of an account are worth nothing to who makes accounts without end.
+  const perDay = rateLimit({ name: 'register-day', points: settings.AUTH_REGISTRATIONS_PER_DAY, seconds: 86_400 });
   const tries = { points: settings.AUTH_LOGINS_PER_ACCOUNT, seconds: 300 };
   const perAddress = rateLimit({ name: 'login-account', ...tries, by: addressAndAccount });
   const perUser = rateLimit({ name: 'password', ...tries, by: 'user' });
@@ -62,7 +64,7 @@ export default defineRoutes(({ authController, sessionService, auth, settings })
     by: (request) => (deviceOf(request).isKnown ? addressAndAccount(request) : loginOf(request).email),
   });
 
-  router.post('/register', publicAccess, perMinute('register'), handle(authController, 'register'));
+  router.post('/register', publicAccess, perMinute('register'), perDay, handle(authController, 'register'));
   router.post(
     '/login',
     publicAccess,
