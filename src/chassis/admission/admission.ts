@@ -13,6 +13,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
 import { ClientShares, type Standing } from './client-shares.ts';
 import { ReadyRefusal, type ReadyRefusalOptions } from './ready-refusal.ts';
+import { RestingConnections } from './resting-connections.ts';
 import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
 
 type Settings = Pick<
@@ -111,6 +112,8 @@ interface GateOptions extends ReadyRefusalOptions {
 const remindMs = 10_000;
 /** The wait above which clients of each standing are refused, as a multiple of the target. */
 export const refusedFrom: Readonly<Record<Standing, number>> = { heavy: 0.5, even: 1, light: 10 };
+/** Refused while work waits for half of the target at least. */
+const ofStandingQueue: ReadonlySet<ShedReason> = new Set(['share', 'wait']);
 
 /**
  * Refuses with 503 what would wait too long: at once and before the app sees it, without a line in the log for each, because
@@ -123,12 +126,16 @@ export class AdmissionGate {
   readonly #options: GateOptions;
   readonly #overloaded: ReadyRefusal;
   readonly #expired: ReadyRefusal;
+  readonly #resting: RestingConnections;
   #atWork = 0;
   #refused: Partial<Record<ShedReason, number>> = {};
   #remindedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: GateOptions) {
     this.#options = options;
+    this.#resting = new RestingConnections(
+      Math.min(refusedFrom.heavy * options.waits.targetMs, options.keepAliveMs / 2),
+    );
     this.#overloaded = new ReadyRefusal(tryAgain('The service is overloaded; try again in a moment'), options);
     this.#expired = new ReadyRefusal(
       new BadRequestException('The request came after its X-Request-Deadline; `timestamp` is the time of the service'),
@@ -151,7 +158,7 @@ export class AdmissionGate {
     if (reason !== undefined) {
       metrics.shed(reason);
       if (reason !== 'expired') this.#remind(reason, now);
-      (reason === 'expired' ? this.#expired : this.#overloaded).send(res);
+      this.#refuse(res, reason);
       return false;
     }
     shares.charge(client, 1, now);
@@ -159,6 +166,12 @@ export class AdmissionGate {
     else this.#count(res);
     return true;
   };
+
+  /** Its connection rests while work waits for longer than that: the service has enough to do meanwhile. */
+  #refuse(res: ServerResponse, reason: ShedReason): void {
+    const connection = (reason === 'expired' ? this.#expired : this.#overloaded).send(res);
+    if (connection && ofStandingQueue.has(reason)) this.#resting.add(connection);
+  }
 
   #reasonToRefuse(req: IncomingMessage, client: string, now: number): ShedReason | undefined {
     const { maximum, shares, waits } = this.#options;

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { promisify } from 'node:util';
 import type { Express, Response } from 'express';
 import { AdmissionGate } from '../../../src/chassis/admission/admission.ts';
 import type { Standing } from '../../../src/chassis/admission/client-shares.ts';
@@ -63,7 +64,8 @@ export async function oneAtATime(situation: Situation = {}) {
       arrivals.shift()?.();
     },
   ]);
-  const server = await listening(createServer(requestListener(app as Express, { logger, admits: gate.admit })));
+  const http = createServer(requestListener(app as Express, { logger, admits: gate.admit }));
+  const server = await listening(http);
   const url = `http://127.0.0.1:${server.port}`;
   const hold = async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -73,5 +75,6 @@ export async function oneAtATime(situation: Situation = {}) {
     return { answer, release: () => held.shift()?.json({ ok: true }) };
   };
   const status = async (headers: Record<string, string> = {}) => (await fetch(url, { headers })).status;
-  return Object.assign(server, { url, gate, hold, status, shed, charged, lines });
+  const connections = () => promisify(http.getConnections.bind(http))();
+  return Object.assign(server, { url, gate, hold, status, connections, shed, charged, lines });
 }
