@@ -1,6 +1,10 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { chargeRequest } from '../../context/request-context.ts';
-import { BadRequestException, UnsupportedMediaTypeException } from '../../errors/exceptions.ts';
+import {
+  BadRequestException,
+  ServiceUnavailableException,
+  UnsupportedMediaTypeException,
+} from '../../errors/exceptions.ts';
 import { onlyIf } from '../pipeline/middleware.ts';
 import { maximumPairs, parseUrlEncoded } from '../pipeline/query-parameters.ts';
 import { BodyBudget } from './body-budget.ts';
@@ -112,7 +116,7 @@ class Bodies {
 
   /** Leaves the bytes to the route; gives what parses them, or has `req.body` be them where they are of another type. */
   rawReader(req: Request): () => Promise<void> {
-    const bytes = leaveRawBody(req, async () => decompressBody(req, await this.#receive(req), this.#limits));
+    const bytes = leaveRawBody(req, async () => this.#plainOf(req, await this.#receive(req)));
     const format = formatOf(req);
     return async () => {
       const body = await bytes();
@@ -128,24 +132,44 @@ class Bodies {
   }
 
   #parse(req: Request, received: Buffer, format: Format): Promise<void> | undefined {
-    const bytes = decompressBody(req, received, this.#limits);
+    const bytes = this.#plainOf(req, received);
     if (bytes instanceof Promise) return bytes.then((plain) => this.#parsePlain(req, plain, format));
     this.#parsePlain(req, bytes, format);
     return undefined;
   }
 
+  /** A body as it was meant, which the request pays for and holds before anybody looks at it, such as who checks its signature. */
+  #plainOf(req: Request, received: Buffer): Buffer | Promise<Buffer> {
+    const bytes = decompressBody(req, received, this.#limits);
+    if (!(bytes instanceof Promise)) return paidFor(bytes);
+    return bytes.then(
+      (plain) => {
+        if (plain.length > countedText) this.#kept.keep(req, plain.length);
+        return paidFor(plain);
+      },
+      (error: unknown) => {
+        // How much was decompressed until then nobody knows.
+        if (!(error instanceof ServiceUnavailableException)) chargeRequest(this.#limits.limitBytes / bytesOfUnit);
+        throw error;
+      },
+    );
+  }
+
   #parsePlain(req: Request, bytes: Buffer, { isJson, charset }: Format): void {
-    const isLong = bytes.length > longText;
-    // Before it is looked at, so that a body that is refused is paid for too.
-    if (isLong) chargeRequest(bytes.length / bytesOfUnit);
     const text = decodeText(bytes, charset);
     if (text.length > countedText) {
       const values = isJson ? countJsonValues(text) : maximumPairs;
-      if (isLong) chargeRequest(values / valuesOfUnit);
+      if (bytes.length > longText) chargeRequest(values / valuesOfUnit);
       this.#kept.keep(req, parsedBytes(text, bytes.length, values));
     }
     req.body = isJson ? parseJson(text) : parseUrlEncoded(text);
   }
+}
+
+/** Charges the request for the bytes of a body. */
+function paidFor(bytes: Buffer): Buffer {
+  if (bytes.length > longText) chargeRequest(bytes.length / bytesOfUnit);
+  return bytes;
 }
 
 function parseJson(text: string): unknown {

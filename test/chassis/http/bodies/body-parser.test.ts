@@ -5,7 +5,9 @@ import fc from 'fast-check';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { getRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { UnauthorizedException } from '../../../../src/chassis/errors/exceptions.ts';
 import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
+import { rawBody } from '../../../../src/chassis/http/bodies/raw-bodies.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, echoBody } from '../bare-app.ts';
 import { listening, sendRaw } from '../listening.ts';
@@ -181,6 +183,33 @@ describe('bodyParser', () => {
       .serialize((sent) => sent)
       .send(body as string);
     expect(Math.floor(charges[0] ?? 0)).toBe(cost);
+  });
+
+  it.each([
+    ['that becomes too large', gzipSync(' '.repeat(2_000_000)), 413, 333],
+    ['that is damaged', gzipSync(' '.repeat(900_000)).subarray(0, -4), 400, 333],
+    ['that is checked as it was sent', gzipSync(' '.repeat(900_000)), 401, 300],
+  ])('charges the request for a compressed body %s, of which nothing is parsed', async (_what, body, status, cost) => {
+    let charged = 0;
+    const watch: RequestHandler = (_req, _res, next) => {
+      getRequestContext()?.onCharge?.((more) => {
+        charged += more;
+      });
+      next();
+    };
+    const refuse: RequestHandler = async (req) => {
+      expect(await rawBody(req)).toHaveLength(900_000);
+      throw new UnauthorizedException('Not signed');
+    };
+    const parser = bodyParser({ limitBytes: 1_000_000, isRaw: () => true });
+    const charging = bareApp([requestPipeline(), watch, parser, refuse]);
+    const response = await request(charging)
+      .post('/')
+      .set({ 'content-type': 'application/json', 'content-encoding': 'gzip' })
+      .serialize((sent) => sent)
+      .send(body as unknown as string);
+    expect(response.status).toBe(status);
+    expect(Math.floor(charged)).toBe(cost);
   });
 
   it('answers any bytes of any readable type with 200 or a 4xx', async () => {
