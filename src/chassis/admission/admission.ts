@@ -12,6 +12,7 @@ import { onClose } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
 import { ClientShares, type Standing } from './client-shares.ts';
+import { WindowCounts } from './rate-limit.ts';
 import { ReadyRefusal, type ReadyRefusalOptions } from './ready-refusal.ts';
 import { RestingConnections } from './resting-connections.ts';
 import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
@@ -110,6 +111,9 @@ interface GateOptions extends ReadyRefusalOptions {
 }
 
 const remindMs = 10_000;
+/** What asks more often than this, in seconds and times for each client, asks for other reasons than a prober has. */
+const probeSeconds = 10;
+const mostProbes = 500;
 /** The wait above which clients of each standing are refused, as a multiple of the target. */
 export const refusedFrom: Readonly<Record<Standing, number>> = { heavy: 0.5, even: 1, light: 10 };
 /** Refused while work waits for half of the target at least. */
@@ -127,6 +131,7 @@ export class AdmissionGate {
   readonly #overloaded: ReadyRefusal;
   readonly #expired: ReadyRefusal;
   readonly #resting: RestingConnections;
+  readonly #probes = new WindowCounts(probeSeconds);
   #atWork = 0;
   #refused: Partial<Record<ShedReason, number>> = {};
   #remindedAt = Number.NEGATIVE_INFINITY;
@@ -150,11 +155,11 @@ export class AdmissionGate {
 
   /** Lets a request in, or answers it. */
   readonly admit: Gate = (req, res) => {
-    if (isProbe(req)) return true;
     const { clientOf, metrics, shares } = this.#options;
     const now = performance.now();
     const client = clientOf(req);
-    const reason = this.#reasonToRefuse(req, client, now);
+    const isExempt = isProbe(req) && this.#probes.consume(client, 1).used <= mostProbes;
+    const reason = isExempt ? undefined : this.#reasonToRefuse(req, client, now);
     if (reason !== undefined) {
       metrics.shed(reason);
       if (reason !== 'expired') this.#remind(reason, now);
@@ -162,6 +167,7 @@ export class AdmissionGate {
       return false;
     }
     shares.charge(client, 1, now);
+    if (isExempt) return true;
     if (isReadFirst(req)) req.once('end', () => this.#countReceived(res));
     else this.#count(res);
     return true;
@@ -215,7 +221,7 @@ export class AdmissionGate {
   }
 }
 
-/** Probes are always admitted: a busy service must not be restarted. */
+/** Probes, of which as many as probers send are always admitted: a busy service must not be restarted. */
 function isProbe({ method, url = '' }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && probePath.test(url);
 }

@@ -102,6 +102,19 @@ describe('AdmissionGate', () => {
     await answer;
   });
 
+  it('exempts no more probes of a client than probers send, and charges it for all of them', async () => {
+    await using server = await oneAtATime();
+    const { answer, release } = await server.hold();
+    const ask = async (client: string) =>
+      (await fetch(`${server.url}/livez`, { headers: { 'x-client': client } })).status;
+    for (let index = 0; index < 500; index += 1) expect(await ask('many')).toBe(200);
+    expect([await ask('many'), await ask('few')]).toEqual([503, 200]);
+    expect(server.charged.filter((client) => client === 'many')).toHaveLength(500);
+    release();
+    await answer;
+    expect(await ask('many')).toBe(200);
+  });
+
   it('counts nothing for a body that was refused', async () => {
     await using server = await oneAtATime();
     const headers = { 'content-type': 'application/json' };
