@@ -51,6 +51,8 @@ export function refuseTunnels({ headers, logger }: RefusalOptions) {
   return function refuseTunnel(req: IncomingMessage, socket: Duplex): void {
     const exception = new MethodNotAllowedException('The service is no proxy: it does not take CONNECT');
     const requestId = requestIdOf(req);
+    // Node has taken its own listener away, and an error without one ends the process: the client may have gone by now.
+    socket.on('error', () => undefined);
     logRefusal(logger, socket as Socket, exception, { requestId, code: 'CONNECT' });
     endWith(socket as Socket, exception, requestId, headers.of(req.headers.origin));
   };

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { connect, type Socket } from 'node:net';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { AnswerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
-import { answerClientErrors } from '../../../../src/chassis/http/answers/client-error.ts';
+import { answerClientErrors, refuseTunnels } from '../../../../src/chassis/http/answers/client-error.ts';
 import { writeTogether } from '../../../../src/chassis/http/answers/responses.ts';
 import type { Logger } from '../../../../src/chassis/telemetry/logger.ts';
 import { bareApp, echoBody, type LogLine, memoryLog } from '../bare-app.ts';
@@ -58,5 +60,30 @@ describe('answerClientErrors', () => {
   it('does not log the bytes', async () => {
     await answerTo('GET /?token=hunter2 HTTP/9.9\r\n\r\n');
     expect(JSON.stringify(lines)).not.toContain('hunter2');
+  });
+});
+
+describe('refuseTunnels', () => {
+  it('leaves the process alone where the client of a tunnel has reset its connection before it is answered', async () => {
+    const uncaught: Error[] = [];
+    const others = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException').on('uncaughtException', (error) => uncaught.push(error));
+    onTestFinished(() => {
+      process.removeAllListeners('uncaughtException');
+      for (const listener of others) process.on('uncaughtException', listener);
+    });
+    const server = createServer().on('connect', refuseTunnels({ headers: new AnswerHeaders({}), logger }));
+    await using address = await listening(server);
+    const client = connect(address.port, '127.0.0.1');
+    const [[socket]] = (await Promise.all([once(server, 'connection'), once(client, 'connect')])) as [
+      [Socket],
+      unknown,
+    ];
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    client.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    client.resetAndDestroy();
+    await closed;
+    expect(lines).toMatchObject([{ level: 'warn', code: 'CONNECT' }]);
+    expect(uncaught).toEqual([]);
   });
 });
