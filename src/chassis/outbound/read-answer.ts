@@ -33,10 +33,12 @@ export function answerData({ status, headers, body }: RawAnswer): unknown {
   }
 }
 
-/** What Retry-After says, in milliseconds from now; undefined where it is missing or says nothing. */
+/** It is passed on to clients, of which some obey: a peer that names a year must not keep them away for longer than this. */
+const longestRetryAfterMs = 3_600_000;
+
+/** What Retry-After says, in milliseconds from now, an hour at most; undefined where it is missing or says nothing. */
 export function retryAfterMs(header: string | string[] | undefined, now = Date.now()): number | undefined {
   if (typeof header !== 'string') return undefined;
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  const time = Date.parse(header);
-  return Number.isNaN(time) ? undefined : Math.max(0, time - now);
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), longestRetryAfterMs);
 }

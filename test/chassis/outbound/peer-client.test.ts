@@ -61,6 +61,16 @@ describe('a client of a service that is not well', () => {
     expect(anything.received).toHaveLength(1);
   });
 
+  it.each(['999999999', '99999999999999', 'Fri, 31 Dec 9999 23:59:59 GMT'])(
+    'passes on an hour where Retry-After is %s',
+    async (after) => {
+      anything.becomes(jsonAnswer({}, 503, { 'retry-after': after }));
+      const { headers } = await call('get').expectError(502, /./);
+      expect(headers['retry-after']).toBe('3600');
+      expect(anything.received).toHaveLength(1);
+    },
+  );
+
   it('asks a peer that keeps failing no more, and tries again with one call later', async () => {
     anything.becomes(jsonAnswer({}, 500));
     const state = () => metric('http_client_circuit_breaker_state{client="fragile"}');
