@@ -9,10 +9,12 @@ import { parseDatabaseUrl } from '../client/database-url.ts';
 import { type DatabaseSettings, type OpenOrm, openDatabase } from '../client/orm.ts';
 import type { ReadLimits } from '../client/read-room.ts';
 import type { ModelRules } from '../scope/model-rules.ts';
-import { ReplicaProgress } from './replica-progress.ts';
+import { atMost, ReplicaProgress } from './replica-progress.ts';
 
 /** How often the servers are asked while nobody reads. */
 const lookEveryMs = 1000;
+/** How long a start waits for it: where it hangs, lists are read from the primary until a later look finds it well. */
+const startMs = 500;
 /** For how long it is not used after its name has led to another server. */
 const avoidMs = 30_000;
 
@@ -59,10 +61,10 @@ export class ReadReplica {
     this.#progress = new ReplicaProgress(DATABASE_URL, DATABASE_READ_URL);
   }
 
-  /** Connects, and goes on trying where that fails. */
+  /** Connects, and goes on trying where that fails or takes longer than half a second. */
   static async open(options: ReplicaOptions): Promise<ReadReplica> {
     const replica = new ReadReplica(options);
-    await replica.look();
+    await atMost(replica.look(), startMs);
     replica.#timer = setInterval(() => void replica.look(), lookEveryMs).unref();
     return replica;
   }

@@ -106,8 +106,8 @@ function stringOf(url: string): string {
   throw new Error('Expected DATABASE_URL and DATABASE_READ_URL to be PostgreSQL, found SQLite.');
 }
 
-/** Waits for work, but not for longer than this. */
-async function atMost(work: Promise<void>, ms: number): Promise<void> {
+/** Waits for work, but not for longer than this. @throws what the work raises in time */
+export async function atMost(work: Promise<void>, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, Math.max(0, ms));
   try {

@@ -210,6 +210,24 @@ describe('a service', () => {
     expect(said(from, 'read replica not used')[1]).toMatchObject({ reason: expect.stringContaining('ECONNREFUSED') });
   });
 
+  it('starts without waiting for a replica that accepts connections and says nothing, and reads from it once it does', async () => {
+    await used(pod);
+    detour.hold();
+    const from = lines.length;
+    try {
+      const own = await boot();
+      const step = lines.slice(from).find(({ loader }) => loader === 'connectOrm');
+      expect(step).toMatchObject({ ms: expect.any(Number) });
+      expect(step?.ms).toBeLessThan(1500);
+      expect(await own.get(products).expectData()).not.toEqual([]);
+      detour.release();
+      await expect.poll(() => isUsed(own), { timeout: 10_000 }).toBe(true);
+    } finally {
+      detour.release();
+    }
+    await used(pod);
+  });
+
   it('tells of its replica in its metrics, and nothing where it has none', async () => {
     await used(pod);
     const { text } = await pod.internal.get('/metrics');
