@@ -49,27 +49,30 @@ export class SharedCounts {
   }
 
   /** A counter in Redis; while that is away it counts in this process's memory. */
-  counterFor(options: IRateLimiterOptions & { points: number }): QuotaCounter {
+  counterFor(options: IRateLimiterOptions & { points: number; duration: number }): QuotaCounter {
+    const memory = this.#toldOfUse(new this.#limiters.RateLimiterMemory(options));
     const limiter = new this.#limiters.RateLimiterRedis({
       ...options,
       storeClient: this.client,
       rejectIfRedisNotReady: true,
       // A client over its limit is refused without asking Redis each time.
       inMemoryBlockOnConsumed: options.points + 1,
-      insuranceLimiter: this.#toldOfUse(new this.#limiters.RateLimiterMemory(options)),
+      insuranceLimiter: memory,
     });
-    return {
-      consume: (key, points) =>
-        limiter.consume(key, points).then(toLeft, (refused: RateLimiterRes | Error) => {
-          if (refused instanceof Error) throw refused;
-          // What is refused without asking Redis comes without its count.
-          return { ...toLeft(refused), used: Math.max(refused.consumedPoints, options.points + 1) };
-        }),
-      known: (_key, last) => last,
+    const toRefused = (refused: RateLimiterRes | Error): RateLimiterRes => {
+      if (refused instanceof Error) throw refused;
+      // What is refused without asking Redis comes without its count.
+      return Object.assign(refused, { consumedPoints: Math.max(refused.consumedPoints, options.points + 1) });
     };
+    const consume = async (key: string, points: number): Promise<Left> => {
+      const found = await limiter.consume(key, points).catch(toRefused);
+      const counted = isCount(found, points) ? found : await memory.consume(key, points).catch(toRefused);
+      return { used: counted.consumedPoints, resetMs: Math.min(counted.msBeforeNext, options.duration * 1000) };
+    };
+    return { consume, known: (_key, last) => last };
   }
 
-  /** The same limiter, whose use means that Redis did not answer: a connection that only looks alive is replaced. */
+  /** The same limiter, whose use means that Redis gave no count: a connection that only looks alive is replaced. */
   #toldOfUse(memory: RateLimiterAbstract): RateLimiterAbstract {
     const consume = memory.consume.bind(memory);
     return Object.assign(memory, {
@@ -96,6 +99,7 @@ export class SharedCounts {
   }
 }
 
-function toLeft({ consumedPoints, msBeforeNext }: RateLimiterRes): Left {
-  return { used: consumedPoints, resetMs: msBeforeNext };
+/** Whether it is what Redis counts after it has added points: what is no number is never above a limit. */
+function isCount({ consumedPoints, msBeforeNext }: RateLimiterRes, points: number): boolean {
+  return consumedPoints >= points && Number.isFinite(msBeforeNext) && msBeforeNext >= 0;
 }

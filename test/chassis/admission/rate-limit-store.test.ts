@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WindowCounts } from '../../../src/chassis/admission/rate-limit.ts';
 import { RateLimitStore } from '../../../src/chassis/admission/rate-limit-store.ts';
 import { TestRedis, withoutRedis } from '../../support/redis.ts';
@@ -109,6 +111,28 @@ describe('RateLimitStore', () => {
   });
 
   it.each([
+    ['a text', '+OK\r\n'],
+    ['nothing', '*-1\r\n'],
+    ['a list of nothing', '*2\r\n$-1\r\n$-1\r\n'],
+    ['a list of texts', '*2\r\n$3\r\nyes\r\n$2\r\nno\r\n'],
+    ['a count below nothing', '*2\r\n:-5\r\n:1000\r\n'],
+    ['no end of the window', '*2\r\n:1\r\n:-1\r\n'],
+  ])('counts by itself where Redis gives %s in the place of a count', async (_what, answer) => {
+    await limits.open({ RATE_LIMIT_ENABLED: true, REDIS_URL: await startFalseRedis(answer) });
+    const { left } = counter();
+    // The first requests may come before the connection is there.
+    await expect.poll(async () => [await left(), ...messages()]).toContain(away);
+    for (let request = 0; request < 10; request += 1) expect(await left()).toBeLessThan(10);
+    expect(await left()).toBe(0);
+  });
+
+  it('has nobody wait for longer than the window, however long Redis says', async () => {
+    await limits.open({ RATE_LIMIT_ENABLED: true, REDIS_URL: await startFalseRedis('*2\r\n:7\r\n:86400000\r\n') });
+    const quota = limits.counterFor({ name: `test-${process.pid}-${++made}`, points: 10, seconds: 60 });
+    await expect.poll(async () => quota?.consume('client', 1)).toEqual({ used: 7, resetMs: 60_000 });
+  });
+
+  it.each([
     ['nothing', 'false', '', [false, false]],
     ['nothing', 'true', '', [false, false]],
     ['what is used', 'true', 'redis://127.0.0.1:1', [true, true]],
@@ -131,6 +155,24 @@ describe('RateLimitStore', () => {
     expect(JSON.parse(text)).toEqual(loaded);
   });
 });
+
+/** The URL of a Redis that counts nothing and answers whatever is asked to count with the same, until the end of the test. */
+async function startFalseRedis(answer: string): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (commands) => {
+      for (const [, name] of String(commands).matchAll(/\*\d+\r\n\$\d+\r\n(\w+)\r\n/g))
+        socket.write(/^eval/i.test(name ?? '') ? answer : name === 'info' ? '$0\r\n\r\n' : '+OK\r\n');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    await limits.close();
+    server.close();
+    await once(server, 'close');
+  });
+  return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
