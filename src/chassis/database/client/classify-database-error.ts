@@ -112,6 +112,7 @@ const bySqlState: Record<string, Meaning> = {
 const bySqliteCode: Record<number, Meaning> = {
   275: ['check'],
   5: ['unavailable', 'it is busy or answered too late'],
+  7: ['unavailable', 'it is out of memory'],
   8: ['unavailable', 'it is read-only'],
   10: ['unavailable', 'its disk failed'],
   13: ['unavailable', 'its disk is full'],

@@ -11,7 +11,7 @@ import { nameDatabase } from './database-kind.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
 import type { OrmClient } from './orm-types.ts';
-import type { ReadLimits } from './read-room.ts';
+import { type ReadLimits, untilRoom } from './read-room.ts';
 import { RequestQueue } from './request-queue.ts';
 import { sharedConnection } from './shared-connection.ts';
 import { unreachableReason } from './unreachable-reason.ts';
@@ -61,7 +61,7 @@ export interface OpenDatabaseOptions {
   readonly rules?: ModelRules | undefined;
   /** What is asked of sessions; PostgreSQL only. */
   readonly sessions?: Sessions | undefined;
-  /** How much results may bring; PostgreSQL only. Default: as much as they do. */
+  /** How much results may bring. Default: as much as they do. */
   readonly reads?: ReadLimits | undefined;
 }
 
@@ -99,8 +99,7 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const keepsTotals = target.provider === 'postgresql' && !target.pgbouncer;
   const reader = new JsonReader({
     ...{ provider, dataModel, schema, server, keepsTotals, connection, measured, counts },
-    // On SQLite each waits for the one before in any case.
-    longReads: pool && new RequestQueue({ ...longReads, timeoutMs: settings.DATABASE_ACQUIRE_TIMEOUT_MS || undefined }),
+    longReads: longReadsOf(settings, pool ? undefined : reads),
   });
   pool?.on('remove', () => reader.forgetTotals());
   nameDatabase(client, { ...scoped, counts, reader, readsJson: settings.DATABASE_JSON_READS ?? false });
@@ -110,6 +109,21 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
     await connection.dispose();
   };
   return { client, provider, writable, pool, requests, isBusy, close };
+}
+
+/**
+ * Where lists of much text take turns.
+ *
+ * @param reads what they wait for memory by; undefined where connections do that, which learn how much comes
+ */
+function longReadsOf({ DATABASE_ACQUIRE_TIMEOUT_MS: ms }: DatabaseSettings, reads: ReadLimits | undefined) {
+  const queue = new RequestQueue({ ...longReads, ...(reads && { places: 1 }), timeoutMs: ms || undefined });
+  if (!reads) return queue;
+  const inRoom = async <T>(read: () => Promise<T>) => {
+    await untilRoom(reads);
+    return read();
+  };
+  return { run: <T>(read: () => Promise<T>) => queue.run(() => inRoom(read)) };
 }
 
 /** @throws DatabaseUnavailableException when the database does not answer */
@@ -152,7 +166,13 @@ async function connect(
   if (target.provider === 'sqlite') {
     const { connectSqlite, sqliteQueue } = await import('../sqlite/connect-sqlite.ts');
     const requests = sqliteQueue();
-    const adapter = connectSqlite(target.path, settings.DATABASE_STATEMENT_TIMEOUT_MS, dataModel, requests);
+    const adapter = connectSqlite(
+      target.path,
+      settings.DATABASE_STATEMENT_TIMEOUT_MS,
+      dataModel,
+      requests,
+      options.reads,
+    );
     return { adapter, requests, isBusy: adapter.isBusy };
   }
   const { connectPostgresql } = await import('./connect-postgresql.ts');

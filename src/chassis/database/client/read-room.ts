@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BadRequestException } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 
@@ -18,6 +19,15 @@ export interface ReadLimits {
 
 /** A result that is longer than any may be. */
 export class ReadTooLongException extends BadRequestException {}
+
+/** Waits until there is memory for something large. @throws ServiceUnavailableException after two seconds without */
+export async function untilRoom({ hasRoom }: ReadLimits): Promise<void> {
+  const until = performance.now() + longestWaitMs;
+  while (hasRoom !== undefined && !hasRoom()) {
+    if (performance.now() > until) throw noRoom();
+    await sleep(lookMs);
+  }
+}
 
 /** A connection of the driver: its socket, and the messages of its protocol. */
 interface WatchedConnection {
@@ -102,8 +112,7 @@ class Reading {
     const until = performance.now() + longestWaitMs;
     this.#timer = setInterval(() => {
       if (mayGoOn()) this.resume();
-      else if (performance.now() > until)
-        this.end(tryAgain('Results of much text are under way; try again in a moment'));
+      else if (performance.now() > until) this.end(noRoom());
     }, lookMs);
   }
 
@@ -120,7 +129,12 @@ class Reading {
   }
 }
 
-function tooLong(mostBytes: number): ReadTooLongException {
+function noRoom(): Error {
+  return tryAgain('Results of much text are under way; try again in a moment');
+}
+
+/** What a result is refused with that is longer than any may be. */
+export function tooLong(mostBytes: number): ReadTooLongException {
   const most = `more than ${Math.floor(mostBytes / 1_048_576)} MB`;
   const message = `What was asked for is ${most}; ask for fewer records, or include less`;
   return new ReadTooLongException(message, undefined, { stack: false });

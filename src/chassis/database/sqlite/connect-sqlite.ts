@@ -7,6 +7,7 @@ import {
   type SqlResultSet,
   type Transaction,
 } from '@prisma/driver-adapter-utils';
+import type { ReadLimits } from '../client/read-room.ts';
 import { RequestQueue } from '../client/request-queue.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { SqliteThread } from './sqlite-thread.ts';
@@ -25,18 +26,20 @@ const adapter = { provider: 'sqlite', adapterName: 'slipway-sqlite' } as const;
  * @param statementTimeoutMs how long one statement may run, in milliseconds
  * @param dataModel the models of the file
  * @param requests lends turns on the thread, and counts the requests that wait for one
+ * @param reads how much a result may bring. Default: as much as it does
  */
 export function connectSqlite(
   path: string,
   statementTimeoutMs: number,
   dataModel: DataModel,
   requests = sqliteQueue(),
+  reads?: ReadLimits,
 ): SqliteAdapter {
   let opened: ThreadedSqlite | undefined;
   return {
     ...adapter,
     async connect() {
-      const thread = new SqliteThread(path, dataModel, statementTimeoutMs);
+      const thread = new SqliteThread(path, dataModel, statementTimeoutMs, reads);
       try {
         await thread.run({ kind: 'open' });
       } catch (error) {

@@ -9,11 +9,14 @@ import { type Prepared, prepareStatement, StatementCache } from './sqlite-statem
 import { resultSet, toDriverValues } from './sqlite-values.ts';
 import { busyTimeoutMs, isBusy } from './sqlite-waiting.ts';
 
+/** Holds the indexes of some 100,000 records. */
+const mostCacheBytes = 67_108_864;
+
 /**
  * What every connection needs. WAL lets readers read while one writes; NORMAL cannot corrupt a file in WAL mode and saves
- * a wait for the disk at each write. The cache, in KiB, holds the indexes of some 100,000 records.
+ * a wait for the disk at each write.
  */
-const settings = `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536;`;
+const settings = `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;`;
 
 const reading = /^\s*(SELECT|WITH|PRAGMA|EXPLAIN)\b/i;
 /** In a statement that begins with WITH: it may write after all. */
@@ -41,15 +44,19 @@ export class SqliteFile {
   readonly #statements: StatementCache;
   #inTransaction = false;
 
-  /** @param dataModel the models of the file, whose enums sort in declared order */
-  constructor(path: string, dataModel: DataModel, watch: StatementWatch) {
+  /**
+   * @param dataModel the models of the file, whose enums sort in declared order
+   * @param mostChars characters of one result, at most
+   */
+  constructor(path: string, dataModel: DataModel, watch: StatementWatch, mostChars = Number.POSITIVE_INFINITY) {
     mkdirSync(dirname(path), { recursive: true });
     // Even to open a file can fail while another process, the last that had it open, cleans up behind itself.
     this.#database = retried(() => new Database(path));
     this.#watch = watch;
     this.#queries = new SqliteQueries(dataModel);
-    this.#statements = new StatementCache((sql) => prepareStatement(this.#database, sql));
+    this.#statements = new StatementCache((sql) => prepareStatement(this.#database, sql, mostChars));
     retried(() => this.#database.exec(settings));
+    this.#boundMemory(mostChars);
   }
 
   /** Runs a statement and gives the rows that it found or returned. */
@@ -106,6 +113,13 @@ export class SqliteFile {
     } finally {
       this.#database.close();
     }
+  }
+
+  /** SQLite sorts in memory. A statement that takes more for it than that fails, and no other does. */
+  #boundMemory(mostChars: number): void {
+    const cacheBytes = Math.min(mostCacheBytes, 2 * mostChars);
+    this.#database.exec(`PRAGMA cache_size = -${Math.floor(cacheBytes / 1024)}`);
+    if (Number.isFinite(mostChars)) this.#database.exec(`PRAGMA hard_heap_limit = ${cacheBytes + 3 * mostChars}`);
   }
 
   #run<T>(statement: SqlQuery, work: (prepared: Prepared, args: unknown[]) => T): T {

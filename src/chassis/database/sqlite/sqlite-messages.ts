@@ -21,17 +21,32 @@ export interface SqliteThreadData {
   readonly dataModel: DataModel;
   /** Where it writes which statement runs: see `statementSlots`. */
   readonly running: Int32Array;
+  /** Characters of one result, and of all that are on their way, at most. */
+  readonly mostChars: number;
 }
 
 /**
  * Places in `SqliteThreadData.running`: the number of the request, 0 for none; since when, in milliseconds; whether the
- * thread is to do nothing more, written by the other side; and the last decision of `decide`.
+ * thread is to do nothing more, written by the other side; the last decision of `decide`; and the characters of long results
+ * that the other side has not received yet.
  */
-export const statementSlots = { id: 0, since: 1, abandoned: 2, decision: 3 } as const;
+export const statementSlots = { id: 0, since: 1, abandoned: 2, decision: 3, underWay: 4 } as const;
+
+/** Results of fewer characters are not counted while they are on their way. */
+export const longResult = 1_048_576;
+
+/** The name of the error of a result that is longer than any may be. */
+export const resultTooLong = 'ResultTooLong';
+
+/** Notes that a long result was received, for which others may wait. */
+export function noteReceived(running: Int32Array, chars: number): void {
+  Atomics.sub(running, statementSlots.underWay, chars);
+  Atomics.notify(running, statementSlots.underWay);
+}
 
 /** Makes what a thread and the one that asks it share. */
 export function sharedSlots(): Int32Array {
-  return new Int32Array(new SharedArrayBuffer(16));
+  return new Int32Array(new SharedArrayBuffer(20));
 }
 
 /**
@@ -50,6 +65,8 @@ export function decide(running: Int32Array, id: number, decision: 'store' | 'giv
 /** The answer to a request. */
 export type SqliteAnswer =
   | { readonly id: number; readonly value: unknown }
+  /** A long result. */
+  | { readonly id: number; readonly value: unknown; readonly chars: number }
   | { readonly id: number; readonly failure: SqliteFailure };
 
 /** An error on its way between threads, which would lose its class. */

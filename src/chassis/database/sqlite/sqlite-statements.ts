@@ -1,5 +1,6 @@
 import type { ColumnType } from '@prisma/driver-adapter-utils';
 import type Database from 'libsql';
+import { resultTooLong } from './sqlite-messages.ts';
 import { columnTypeOf } from './sqlite-values.ts';
 
 /** A statement that SQLite has compiled. */
@@ -15,8 +16,13 @@ export interface Prepared {
 
 const mostStatements = 200;
 
-/** Compiles a statement. */
-export function prepareStatement(database: Database.Database, sql: string): Prepared {
+/** Raised for a result that is longer than any may be. */
+class ResultTooLong extends Error {
+  override readonly name = resultTooLong;
+}
+
+/** Compiles a statement. @param mostChars characters and bytes of one result, at most */
+export function prepareStatement(database: Database.Database, sql: string, mostChars: number): Prepared {
   const statement = database.prepare(sql).safeIntegers(true);
   if (!statement.reader) {
     const changes = (args: unknown[]) => statement.run(args).changes;
@@ -31,12 +37,67 @@ export function prepareStatement(database: Database.Database, sql: string): Prep
   return {
     columnNames: columns.map(({ name }) => name),
     columnTypes: columns.map(({ type }) => columnTypeOf(type ?? '')),
-    rows: (args) => statement.all(args) as unknown[][],
+    rows: (args) => boundedRows(statement, args, mostChars),
     changes: (args) => {
       statement.all(args);
       return 0;
     },
   };
+}
+
+/** The driver makes as many rows at once as its iterator has places for, whatever they weigh. */
+interface DriverRows extends Iterator<unknown[], undefined> {
+  nextRows?: unknown[];
+  nextRowIndex?: number;
+}
+
+const firstPlaces = 8;
+const mostPlaces = 100;
+/** Rows that are made at once have about so many characters. */
+const charsAtOnce = 500_000;
+
+/** As the driver's `all`, which asks its own iterator too, but stops where the rows become longer than any result may be. */
+function boundedRows(statement: Database.Statement, args: unknown[], mostChars: number): unknown[][] {
+  const found: unknown[][] = [];
+  const rows = statement.iterate(args) as DriverRows;
+  const { nextRowIndex: end } = rows;
+  const choosesPlaces = end !== undefined && rows.nextRows?.length === end;
+  let chars = 0;
+  for (let places = firstPlaces; ; places = placesFor(chars / found.length)) {
+    if (choosesPlaces) Object.assign(rows, { nextRows: new Array(places), nextRowIndex: end });
+    for (let place = 0; place < places; place += 1) {
+      const { done, value } = rows.next();
+      if (done) return found;
+      chars += charsOf(value);
+      if (chars > mostChars) return stop(statement, rows);
+      found.push(value);
+    }
+  }
+}
+
+function placesFor(charsOfRow: number): number {
+  return Math.max(1, Math.min(mostPlaces, Math.floor(charsAtOnce / (charsOfRow + 1))));
+}
+
+/** Characters of the texts of a row, and bytes of what is no text. */
+export function charsOf(row: readonly unknown[]): number {
+  let chars = 0;
+  for (const value of row) {
+    if (typeof value === 'string') chars += value.length;
+    else if (value instanceof Uint8Array) chars += value.byteLength;
+  }
+  return chars;
+}
+
+/** Ends a statement that has more rows: it would keep what it has seen of the file, and the file its log. */
+function stop(statement: Database.Statement, rows: Iterator<unknown>): never {
+  (statement as unknown as { interrupt(): void }).interrupt();
+  try {
+    while (!rows.next().done);
+  } catch {
+    // It was interrupted.
+  }
+  throw new ResultTooLong('The result is longer than any may be');
 }
 
 /**

@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { DriverAdapterError } from '@prisma/driver-adapter-utils';
 import { chassisFile } from '../../config/layout.ts';
+import { type ReadLimits, tooLong } from '../client/read-room.ts';
 import type { DataModel } from '../models/data-model.ts';
 import {
   clockTick,
   decide,
+  noteReceived,
+  resultTooLong,
   type SqliteAnswer,
   type SqliteRequest,
   type SqliteThreadData,
@@ -37,6 +40,7 @@ export class SqliteThread {
   readonly #path: string;
   readonly #dataModel: DataModel;
   readonly #statementTimeoutMs: number;
+  readonly #mostChars: number;
   readonly #pending = new Map<number, Pending>();
   #running = sharedSlots();
   #worker: Worker | undefined;
@@ -48,11 +52,13 @@ export class SqliteThread {
   /**
    * @param dataModel the models of the file
    * @param statementTimeoutMs how long one statement may run
+   * @param reads how much a result may bring. Default: as much as it does
    */
-  constructor(path: string, dataModel: DataModel, statementTimeoutMs: number) {
+  constructor(path: string, dataModel: DataModel, statementTimeoutMs: number, reads?: ReadLimits) {
     this.#path = path;
     this.#dataModel = dataModel;
     this.#statementTimeoutMs = statementTimeoutMs;
+    this.#mostChars = reads?.mostBytes ?? Number.POSITIVE_INFINITY;
   }
 
   /** Changes when the thread is replaced by another, which knows nothing of transactions open on the one before. */
@@ -108,10 +114,19 @@ export class SqliteThread {
   }
 
   #start(): Worker {
-    this.#running = sharedSlots();
-    const workerData: SqliteThreadData = { path: this.#path, dataModel: this.#dataModel, running: this.#running };
+    const running = sharedSlots();
+    this.#running = running;
+    const workerData: SqliteThreadData = {
+      path: this.#path,
+      dataModel: this.#dataModel,
+      running,
+      mostChars: this.#mostChars,
+    };
     const worker = new Worker(program, { name: 'sqlite', workerData });
-    worker.on('message', (answer: SqliteAnswer) => worker === this.#worker && this.#settle(answer));
+    worker.on('message', (answer: SqliteAnswer) => {
+      if ('chars' in answer) noteReceived(running, answer.chars);
+      if (worker === this.#worker) this.#settle(answer);
+    });
     worker.on('error', (error: Error) => this.#lose(worker, error));
     worker.on('exit', () => this.#lose(worker, new Error('The thread of the SQLite database has ended')));
     this.#worker = worker;
@@ -122,6 +137,7 @@ export class SqliteThread {
   #settle(answer: SqliteAnswer): void {
     const pending = this.#take(answer.id);
     if ('value' in answer) pending?.resolve(answer.value as never);
+    else if (answer.failure.name === resultTooLong) pending?.reject(tooLong(this.#mostChars));
     else pending?.reject(unpackFailure(answer.failure));
   }
 

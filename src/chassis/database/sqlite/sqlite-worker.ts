@@ -1,8 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { SqlResultSet } from '@prisma/driver-adapter-utils';
 import { SqliteFile } from './sqlite-file.ts';
 import {
   clockTick,
   decide,
+  longResult,
   packFailure,
   type SqliteAnswer,
   type SqliteMessage,
@@ -10,11 +12,15 @@ import {
   type SqliteThreadData,
   statementSlots,
 } from './sqlite-messages.ts';
+import { charsOf } from './sqlite-statements.ts';
 
 /** The thread of one SQLite file: takes requests of `SqliteThread` one after the other and answers each. */
-const { path, dataModel, running } = workerData as SqliteThreadData;
+const { path, dataModel, running, mostChars } = workerData as SqliteThreadData;
 const port = parentPort;
 if (!port) throw new Error('Expected to run as a worker thread, found the main thread; use connectSqlite().');
+
+/** For how long it waits until long results were received. */
+const longestWaitMs = 2000;
 
 let file: SqliteFile | undefined;
 let current = 0;
@@ -30,16 +36,30 @@ function answer({ id, request }: SqliteMessage): void {
   current = id;
   let reply: SqliteAnswer;
   try {
-    reply = { id, value: perform(request) };
+    reply = answerWith(id, perform(request));
   } catch (error) {
     reply = { id, failure: packFailure(error) };
   }
   port?.postMessage(reply);
 }
 
+/**
+ * Long results that come faster than they are received would fill the memory, so what is asked next waits for them where
+ * all together are longer than one may be.
+ */
+function answerWith(id: number, value: unknown): SqliteAnswer {
+  const { rows = [] } = (value ?? {}) as Partial<SqlResultSet>;
+  let chars = 0;
+  for (const row of rows) chars += charsOf(row);
+  if (chars < longResult) return { id, value };
+  const underWay = Atomics.add(running, statementSlots.underWay, chars) + chars;
+  if (underWay > mostChars) Atomics.wait(running, statementSlots.underWay, underWay, longestWaitMs);
+  return { id, value, chars };
+}
+
 /** A file that could not be opened is tried again by the next request. */
 function perform(request: SqliteRequest): unknown {
-  file ??= new SqliteFile(path, dataModel, { running: watchStatement, beforeCommit: refuseGivenUp });
+  file ??= new SqliteFile(path, dataModel, { running: watchStatement, beforeCommit: refuseGivenUp }, mostChars);
   switch (request.kind) {
     case 'query':
     case 'execute':

@@ -200,7 +200,7 @@ export class JsonReader {
     const { sql, argTypes } = statement;
     const ask = async () => (await connection.queryRaw({ sql, args, argTypes })).rows;
     const { longReads } = this.#parts;
-    const isLong = !unit && (statement.chars ?? (parameters.take ?? 0) * charsOfRecord) > longText;
+    const isLong = !unit && (statement.chars ?? mostRecords(parameters) * charsOfRecord) > longText;
     const query = longReads && isLong ? () => longReads.run(ask) : ask;
     // Only a request whose trace is recorded loads what makes spans.
     const traced = async () => {
@@ -220,6 +220,15 @@ export class JsonReader {
       return undefined;
     }
   }
+}
+
+/** How many records a read may give, related ones among them. */
+function mostRecords({ take = 0, select }: Pick<ReadParameters, 'take' | 'select'>): number {
+  let each = 1;
+  for (const part of Object.values(select ?? {})) {
+    if (typeof part === 'object') each += mostRecords({ take: 1, ...part });
+  }
+  return take * each;
 }
 
 function withArguments({ bindings, ...statement }: ReadStatement, dataModel: DataModel): Statement {
