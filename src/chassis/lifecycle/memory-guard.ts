@@ -5,13 +5,12 @@ const lookMs = 100;
 const remindMs = 10_000;
 /**
  * The shares of the limit from which on connections are watched, memory is short, and the rest between collections is short
- * too while something can be given up; a tenth of the limit fills within a second.
+ * too while something can be given up; a tenth of the limit fills within a second. While it is short nothing large comes in:
+ * what it becomes while its answer is made needs what is left.
  */
 const watchedFrom = 0.6;
 const shortFrom = 0.7;
 const criticalFrom = 0.8;
-/** Above this share of the limit nothing large comes in: what it becomes while its answer is made needs what is left. */
-const fullFrom = 0.7;
 /** What is freed is given back to the system a moment later. */
 const settleMs = 100;
 const relievedMs = 300;
@@ -84,7 +83,7 @@ export class MemoryGuard {
    * quarter of the time at most.
    */
   hasRoom(): boolean {
-    const isFull = () => this.#held() >= this.#limit * fullFrom;
+    const isFull = () => this.#held() >= this.#limit * shortFrom;
     const now = performance.now();
     if (!isFull()) return true;
     if (now < this.#sweptUntil) return false;
