@@ -5,7 +5,7 @@ import type { AppConfig } from './config/app-config.ts';
 import { buildInfo } from './config/build-info.ts';
 import { Configuration, type Environment, type Variables } from './config/environment.ts';
 import { defaultModulesDirectory } from './config/layout.ts';
-import { formsIn, memoryLimit, readBytesIn, recordsIn, rowStreamsIn } from './config/settings/memory-limit.ts';
+import { formsIn, memoryLimit, readBytesIn, recordRoomIn, rowStreamsIn } from './config/settings/memory-limit.ts';
 import { findService, runInService, serviceClosed, serviceOpened } from './context/current-service.ts';
 import type { RequestObserver } from './context/request-observer.ts';
 import { Database } from './database/client/database.ts';
@@ -122,7 +122,7 @@ export class Service {
     this.memory = new MemoryGuard({ limitBytes: memoryLimit(), logger: this.logger });
     const events = Math.ceil(settings.HTTP_MAX_CONNECTIONS * shareOfEvents);
     this.streams = new StreamShares({ rows: rowStreamsIn(memoryLimit()), events }, this.memory);
-    this.recordRoom = new RecordRoom(recordsIn(memoryLimit()), this.metrics.overload);
+    this.recordRoom = new RecordRoom(recordRoomIn(memoryLimit()), this.metrics.overload);
     const reads = { mostBytes: readBytesIn(memoryLimit()), hasRoom: () => this.memory.hasRoom() };
     this.database = new Database(this.metrics.database, this.logger, reads);
     this.rateLimits = new RateLimitStore({ logger: this.logger, metrics: this.metrics.overload });

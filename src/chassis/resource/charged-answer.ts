@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import { chargeRequest } from '../context/request-context.ts';
-import { inRoom, noteLength, ordinaryRecords, roomOf } from '../http/answers/record-room.ts';
+import { currentRoom, ordinaryRecords } from '../http/answers/record-room.ts';
 import { veryLongBodyOf } from '../http/answers/responses.ts';
 import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import type { FindQuery } from '../query/query-types.ts';
@@ -16,8 +16,9 @@ export async function charged(
   answer: () => Promise<void>,
 ): Promise<void> {
   chargeRequest(cost);
-  const room = roomOf(list, records);
-  await (room > ordinaryRecords ? inRoom(room, answer) : answer());
+  const room = currentRoom();
+  const needed = room?.neededFor(list, records) ?? 0;
+  await (room && needed > ordinaryRecords ? room.run(needed, answer) : answer());
   const bytes = veryLongBodyOf(response);
-  if (bytes !== undefined) noteLength(list, records, bytes);
+  if (bytes !== undefined) room?.noteLength(list, records, bytes);
 }

@@ -1,7 +1,7 @@
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import request from 'supertest';
 import { afterAll, expect, it } from 'vitest';
-import { serviceClosed, serviceOpened } from '../../../src/chassis/context/current-service.ts';
+import { runInService, serviceClosed, serviceOpened } from '../../../src/chassis/context/current-service.ts';
 import { RecordRoom } from '../../../src/chassis/http/answers/record-room.ts';
 import { publicAccess } from '../../../src/chassis/http/pipeline/middleware.ts';
 import { createCursorCodec } from '../../../src/chassis/query/paging/cursor.ts';
@@ -11,10 +11,11 @@ import { resourceRouter } from '../../../src/chassis/resource/resource-router.ts
 import { ResourceService } from '../../../src/chassis/resource/resource-service.ts';
 import { categorySchemas } from '../../fixtures/service/modules/catalog/catalog.schema.ts';
 
-const room = new RecordRoom(1, { shed: () => undefined });
+const room = new RecordRoom({ records: 1, recordBytes: 2560 }, { shed: () => undefined });
 const service = { recordRoom: room, policies: new ServicePolicies() } as never;
 serviceOpened(service);
 afterAll(() => serviceClosed(service));
+const ofService: RequestHandler = (_req, _res, next) => runInService(service, next);
 
 /** Notes how many records each answer has room for while it is made. */
 class CategoryService extends ResourceService {
@@ -39,7 +40,7 @@ it('are made in room for as many records as they may hold, related ones among th
   const categories = new CategoryService({ repository: {} as never });
   const cursors = createCursorCodec('a secret of the tests, 32 letters or more');
   const controller = new CategoryController({ service: categories, cursors });
-  const app = request(express().use(resourceRouter('/categories', controller, { read: publicAccess })));
+  const app = request(express().use(ofService, resourceRouter('/categories', controller, { read: publicAccess })));
   const include = JSON.stringify({ products: { take: 50, include: { category: true } } });
   for (const path of ['/categories', '/categories/paginated']) {
     await app
@@ -57,7 +58,7 @@ it('are made in room for as many as their length stands for, where answers to th
   const categories = new CategoryService({ repository: {} as never });
   const cursors = createCursorCodec('a secret of the tests, 32 letters or more');
   const controller = new CategoryController({ service: categories, cursors });
-  const app = request(express().use(resourceRouter('/categories', controller, { read: publicAccess })));
+  const app = request(express().use(ofService, resourceRouter('/categories', controller, { read: publicAccess })));
   categories.found = [{ id: 1, name: 'x'.repeat(2_000_000) }];
   for (const pageSize of [10, 10, 2]) await app.get('/categories/paginated').query({ pageSize }).expect(200);
   const [first, second, third] = categories.held;

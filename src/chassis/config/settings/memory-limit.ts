@@ -32,9 +32,9 @@ export function rowStreamsIn(memoryBytes: number): number {
   return Math.ceil(memoryBytes / rowStreamBytes);
 }
 
-/** How many records answers may hold at once while they are made. */
-export function recordsIn(memoryBytes: number): number {
-  return Math.ceil((memoryBytes * budgetShare) / recordBytes);
+/** How many records answers may hold at once while they are made, and what each is taken to need. */
+export function recordRoomIn(memoryBytes: number): { records: number; recordBytes: number } {
+  return { records: Math.ceil((memoryBytes * budgetShare) / recordBytes), recordBytes };
 }
 
 /** How many bytes a result of the database may have, and all large ones that come in at the same time. */

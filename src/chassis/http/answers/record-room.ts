@@ -1,5 +1,4 @@
-import { findService } from '../../context/current-service.ts';
-import { clientKey, getRequestContext, stopAbandoned } from '../../context/request-context.ts';
+import { clientKey, getRequestContext, scopes, stopAbandoned } from '../../context/request-context.ts';
 import type { ServiceUnavailableException } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 
@@ -16,8 +15,6 @@ interface Waiting {
   readonly start: () => void;
 }
 
-/** What a record is taken to need while its answer is made, in bytes; the settings of memory make the room of as many. */
-const recordBytes = 2560;
 /** An answer needs as many times its length: as text, as objects, as text again, and as bytes that its client has not taken yet. */
 const timesLength = 5;
 /** How long ago it was that an answer was so long counts half. */
@@ -29,34 +26,22 @@ interface Length {
   readonly at: number;
 }
 
-const lengths = new WeakMap<object, Length>();
-
-/** How many records of ordinary length an answer to a list may need room for, by how long the latest long ones were. */
-export function roomOf(list: object, records: number): number {
-  const known = lengths.get(list);
-  if (known === undefined) return records;
-  return Math.max(records, Math.ceil((records * lengthNow(known) * timesLength) / recordBytes));
-}
-
-/** Learns how long an answer to a list was that might have had so many records. */
-export function noteLength(list: object, records: number, bytes: number): void {
-  const known = lengths.get(list);
-  const length = bytes / Math.max(1, records);
-  if (known === undefined || length > lengthNow(known)) lengths.set(list, { bytes: length, at: performance.now() });
-}
-
-function lengthNow({ bytes, at }: Length): number {
-  return bytes * 0.5 ** ((performance.now() - at) / halfLifeMs);
-}
-
 /** Where requests are counted that are refused. */
 interface RoomMetrics {
   shed(reason: 'share'): void;
 }
 
-/** Runs `answer` once the service has room for its records. @throws what `RecordRoom` raises */
-export function inRoom(records: number, answer: () => Promise<void>): Promise<void> {
-  return findService()?.recordRoom.run(records, answer) ?? answer();
+/** How much room there is. */
+interface RoomSize {
+  /** Records of all answers that are made at once. */
+  readonly records: number;
+  /** What a record is taken to need while its answer is made, in bytes. */
+  readonly recordBytes: number;
+}
+
+/** That of the service whose request is under way; undefined where there is none. */
+export function currentRoom(): RecordRoom | undefined {
+  return scopes.getStore()?.service?.recordRoom;
 }
 
 /**
@@ -67,21 +52,38 @@ export function inRoom(records: number, answer: () => Promise<void>): Promise<vo
  */
 export class RecordRoom {
   readonly #most: number;
+  readonly #recordBytes: number;
   readonly #metrics: RoomMetrics;
+  readonly #lengths = new WeakMap<object, Length>();
   #held = 0;
   readonly #heldBy = new Map<string, number>();
   /** By address, the one that had no turn for longest first. */
   readonly #waiting = new Map<string, Set<Waiting>>();
 
-  /** @param most records of all answers that are made at once */
-  constructor(most: number, metrics: RoomMetrics) {
-    this.#most = most;
+  constructor({ records, recordBytes }: RoomSize, metrics: RoomMetrics) {
+    this.#most = records;
+    this.#recordBytes = recordBytes;
     this.#metrics = metrics;
   }
 
   /** Records of all answers that are being made. */
   get held(): number {
     return this.#held;
+  }
+
+  /** How many records of ordinary length an answer to a list may need room for, by how long the latest long ones were. */
+  neededFor(list: object, records: number): number {
+    const known = this.#lengths.get(list);
+    if (known === undefined) return records;
+    return Math.max(records, Math.ceil((records * lengthNow(known) * timesLength) / this.#recordBytes));
+  }
+
+  /** Learns how long an answer to a list was that might have had so many records. */
+  noteLength(list: object, records: number, bytes: number): void {
+    const known = this.#lengths.get(list);
+    const length = bytes / Math.max(1, records);
+    if (known === undefined || length > lengthNow(known))
+      this.#lengths.set(list, { bytes: length, at: performance.now() });
   }
 
   /**
@@ -173,4 +175,8 @@ export class RecordRoom {
     this.#metrics.shed('share');
     return tryAgain('Requests of many records are under way; ask for fewer records, or try again in a moment');
   }
+}
+
+function lengthNow({ bytes, at }: Length): number {
+  return bytes * 0.5 ** ((performance.now() - at) / halfLifeMs);
 }

@@ -5,6 +5,7 @@ import { ServiceUnavailableException } from '../../../../src/chassis/errors/exce
 import { RecordRoom } from '../../../../src/chassis/http/answers/record-room.ts';
 
 const quiet = { shed: () => undefined };
+const size = { records: 10_000, recordBytes: 2560 };
 
 /** An answer of one address, which is being made until `finish` is called. */
 function answer(room: RecordRoom, ipAddress: string, records: number, request: object = {}) {
@@ -26,7 +27,7 @@ const begun = async (...answers: { begun: boolean }[]) => {
 
 describe('room for the records of answers', () => {
   it('takes those of all addresses up to its size, and the next as soon as there is room', async () => {
-    const room = new RecordRoom(10_000, quiet);
+    const room = new RecordRoom(size, quiet);
     const from = (host: number) => answer(room, `192.0.2.${host}`, 4000);
     const [first, second, third] = [from(1), from(2), from(3)] as const;
     expect(await begun(first, second, third)).toEqual([true, true, false]);
@@ -35,7 +36,7 @@ describe('room for the records of answers', () => {
   });
 
   it('is taken by one address for a half only, so that others find some', async () => {
-    const room = new RecordRoom(10_000, quiet);
+    const room = new RecordRoom(size, quiet);
     const own = [1, 2, 3].map(() => answer(room, '192.0.2.1', 2000));
     const other = answer(room, '192.0.2.2', 2000);
     expect(await begun(...own, other)).toEqual([true, true, false, true]);
@@ -44,7 +45,7 @@ describe('room for the records of answers', () => {
   });
 
   it('is given in turns of the addresses, so that nobody waits for all that another asks for', async () => {
-    const room = new RecordRoom(10_000, quiet);
+    const room = new RecordRoom(size, quiet);
     const own = [1, 2, 3].map(() => answer(room, '192.0.2.1', 9000));
     const other = answer(room, '192.0.2.2', 9000);
     own[0]?.finish();
@@ -54,7 +55,7 @@ describe('room for the records of answers', () => {
   });
 
   it('is not taken by small answers that come while a large one waits for it', async () => {
-    const room = new RecordRoom(10_000, quiet);
+    const room = new RecordRoom(size, quiet);
     const [under, large] = [answer(room, '192.0.2.1', 6000), answer(room, '192.0.2.2', 9000)];
     const small = answer(room, '192.0.2.3', 2000);
     expect(await begun(under, large, small)).toEqual([true, false, false]);
@@ -63,7 +64,7 @@ describe('room for the records of answers', () => {
   });
 
   it('is had alone by an answer that is larger than all of it', async () => {
-    const room = new RecordRoom(10_000, quiet);
+    const room = new RecordRoom(size, quiet);
     const [small, huge] = [answer(room, '192.0.2.1', 2000), answer(room, '192.0.2.2', 30_000)];
     expect(await begun(small, huge)).toEqual([true, false]);
     small.finish();
@@ -71,14 +72,14 @@ describe('room for the records of answers', () => {
   });
 
   it('is no matter of ordinary answers', async () => {
-    const room = new RecordRoom(10_000, quiet);
+    const room = new RecordRoom(size, quiet);
     answer(room, '192.0.2.1', 30_000);
     expect(await begun(answer(room, '192.0.2.1', 1000))).toEqual([true]);
   });
 
   it('is refused with 503 after two seconds, and at once to an address of which many wait', async () => {
     const shed: string[] = [];
-    const room = new RecordRoom(10_000, { shed: (reason) => shed.push(reason) });
+    const room = new RecordRoom(size, { shed: (reason) => shed.push(reason) });
     vi.useFakeTimers();
     const first = answer(room, '192.0.2.1', 9000);
     const waiting = Array.from({ length: 32 }, () => answer(room, '192.0.2.1', 9000));
@@ -94,12 +95,21 @@ describe('room for the records of answers', () => {
   });
 
   it('is given back by who went away while it waited, and by what fails', async () => {
-    const room = new RecordRoom(10_000, quiet);
+    const room = new RecordRoom(size, quiet);
     const first = answer(room, '192.0.2.1', 9000);
     const gone = answer(room, '192.0.2.2', 9000, { abortReason: 'gone' });
     first.finish();
     await expect(gone.done).rejects.toThrow('gone');
     await expect(room.run(2000, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     expect([gone.begun, room.held]).toEqual([false, 0]);
+  });
+
+  it('is needed by as many as the length of latest answers to a list stands for, in the service that gave them alone', () => {
+    const [room, other] = [new RecordRoom(size, quiet), new RecordRoom(size, quiet)];
+    const list = {};
+    room.noteLength(list, 100, 2_560_000);
+    // Five times the length of each, in records of 2,560 bytes; a little less, as time goes by.
+    expect(room.neededFor(list, 200) / 10_000).toBeCloseTo(1, 2);
+    expect([other.neededFor(list, 200), room.neededFor({}, 200)]).toEqual([200, 200]);
   });
 });
