@@ -18,7 +18,7 @@ const lineKey = Symbol('requests that wait for their turn');
 
 /** What waits on one connection. */
 interface Line {
-  requests: number;
+  readonly waiting: Set<ServerResponse>;
   bytes: number;
 }
 
@@ -49,18 +49,17 @@ export class PipelinedRequests implements Turns {
   wait(response: ServerResponse, begin: () => void): void {
     const { req } = response;
     const socket: PipeliningSocket = req.socket;
-    const line = socket[lineKey] ?? { requests: 0, bytes: 0 };
-    if (line.requests >= mostOfConnection || this.#waiting >= this.#total) {
+    const line = socket[lineKey] ?? openLine(socket);
+    if (line.waiting.size >= mostOfConnection || this.#waiting >= this.#total) {
       this.#cut(socket, 'pipelined');
       return;
     }
     this.#waiting += 1;
-    line.requests += 1;
-    socket[lineKey] = line;
+    line.waiting.add(response);
     const giveBack = this.#hold(req, line);
     const leave = () => {
       this.#waiting -= 1;
-      line.requests -= 1;
+      line.waiting.delete(response);
       giveBack();
     };
     // Otherwise it would run in the context of the request before it.
@@ -99,4 +98,20 @@ export class PipelinedRequests implements Turns {
   #isTooMuch({ bytes }: Line): boolean {
     return bytes > mostBytesOfConnection || this.#bytes > this.#total * bytesOfTurn;
   }
+}
+
+type ClosingResponse = ServerResponse & { _closed: boolean };
+
+/** Node closes what waits with its connection, but not once it has handed that out as a tunnel. */
+function openLine(socket: PipeliningSocket): Line {
+  const line: Line = { waiting: new Set(), bytes: 0 };
+  socket[lineKey] = line;
+  socket.once('close', () => {
+    for (const response of line.waiting as Set<ClosingResponse>) {
+      response.destroyed = true;
+      response._closed = true;
+      response.emit('close');
+    }
+  });
+  return line;
 }

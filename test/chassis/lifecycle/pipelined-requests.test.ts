@@ -70,6 +70,22 @@ describe('requests sent ahead on one connection', () => {
     expect((await answers).match(/answer to \/\d/g)).toEqual(['answer to /1', 'answer to /2', 'answer to /3']);
   });
 
+  it('make room where a tunnel that is refused follows them, whose refusal nobody takes for their answer', async () => {
+    const { begun, urls, listener } = heldAnswers();
+    const { port } = await serve(listener, 2);
+    for (const url of ['/1', '/2']) {
+      const tunnel = send(port, `${get(url)}${get('/never')}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
+      expect(await text(tunnel).catch(() => '')).toBe('');
+    }
+    const answers = text(send(port, get('/3') + get('/4') + get('/5', last)));
+    for (const url of ['/3', '/4', '/5']) {
+      await expect.poll(() => urls().at(-1)).toBe(url);
+      begun.at(-1)?.end();
+    }
+    expect((await answers).match(/answer to \/\d/g)).toHaveLength(3);
+    expect(urls()).not.toContain('/never');
+  });
+
   it('with bodies and with Expect are answered too', async () => {
     const { port } = await serve(async (req, res) => {
       res.end(`${req.url} ${req.method === 'POST' ? await text(req) : ''};`);

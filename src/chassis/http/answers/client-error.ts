@@ -21,6 +21,9 @@ export interface RefusalOptions {
   logger: Logger;
 }
 
+/** Knows the answer that is under way. */
+type AnsweringSocket = Duplex & { _httpMessage?: ServerResponse | null };
+
 const malformed = [400, 'The request is not valid HTTP'] as const;
 
 /**
@@ -30,7 +33,7 @@ const malformed = [400, 'The request is not valid HTTP'] as const;
 export function answerClientErrors({ headers, logger }: RefusalOptions) {
   return function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
     const [status, message] = failures[error.code ?? ''] ?? malformed;
-    const underWay = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage;
+    const underWay = (socket as AnsweringSocket)._httpMessage;
     if (error.code === 'ECONNRESET' || !socket.writable || underWay?.headersSent) {
       // What came before on the connection may have its whole answer, which is not written yet.
       if (underWay?.writableEnded && socket.writable) (socket as Socket).destroySoon();
@@ -46,7 +49,10 @@ export function answerClientErrors({ headers, logger }: RefusalOptions) {
   };
 }
 
-/** For `server.on('connect', …)`: Node would close the connection without a word. */
+/**
+ * For `server.on('connect', …)`: Node would close the connection without a word. So it is where a request before it has no
+ * answer yet, which the refusal would be taken for.
+ */
 export function refuseTunnels({ headers, logger }: RefusalOptions) {
   return function refuseTunnel(req: IncomingMessage, socket: Duplex): void {
     const exception = new MethodNotAllowedException('The service is no proxy: it does not take CONNECT');
@@ -54,7 +60,8 @@ export function refuseTunnels({ headers, logger }: RefusalOptions) {
     // Node has taken its own listener away, and an error without one ends the process: the client may have gone by now.
     socket.on('error', () => undefined);
     logRefusal(logger, socket as Socket, exception, { requestId, code: 'CONNECT' });
-    endWith(socket as Socket, exception, requestId, headers.of(req.headers.origin));
+    if ((socket as AnsweringSocket)._httpMessage) socket.destroy();
+    else endWith(socket as Socket, exception, requestId, headers.of(req.headers.origin));
   };
 }
 
