@@ -21,6 +21,8 @@ export interface GetQuery {
   readonly select: Selection;
   /** What the query costs the database, in units of finding one record by an index (query-cost.ts). */
   readonly cost: number;
+  /** How many records the answer may hold, related ones among them. */
+  readonly records: number;
   /** Completes the record that is read; undefined where it has no computed field. */
   readonly completion?: RecordCompletion | undefined;
 }

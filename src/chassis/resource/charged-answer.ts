@@ -6,12 +6,12 @@ import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import type { FindQuery } from '../query/query-types.ts';
 
 /**
- * Charges the client with what a list costs; one of many records, or of so many long ones as answers to the list had lately,
- * is answered once there is room for them.
+ * Charges the client with what a list costs, or a record with related ones; one of many records, or of so many long ones as
+ * answers to the list had lately, is answered once there is room for them.
  */
 export async function charged(
   list: AnyListPolicy,
-  { cost = 0, records = 0 }: FindQuery,
+  { cost = 0, records = 0 }: Pick<FindQuery, 'cost' | 'records'>,
   response: Response,
   answer: () => Promise<void>,
 ): Promise<void> {

@@ -84,16 +84,18 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
   /** GET /<resources>/:id: one record, with the relations that `include` names. */
   async get(request: Request, response: Response): Promise<void> {
     const policy = this.#policyFor(request);
-    const { select, cost, completion } = policy.parseGet(queryParameters(request));
-    chargeRequest(cost);
+    const query = policy.parseGet(queryParameters(request));
+    const { select, cost, completion } = query;
     const id = this.idOf(request);
-    const hasRelations = Object.values(select).some((part) => part !== true);
-    // A version says nothing of related records.
-    if (this.service.versionColumn === undefined || hasRelations) {
+    const whole = async () => {
       if (!completion) return sendData(response, 200, await this.service.getStored(id, select));
       const [record] = await completion.of([await this.service.get(id, select)]);
-      return sendData(response, 200, record);
-    }
+      sendData(response, 200, record);
+    };
+    // With related ones it may be as long as a list; a version says nothing of them.
+    if (Object.values(select).some((part) => part !== true)) return charged(policy, query, response, whole);
+    chargeRequest(cost);
+    if (this.service.versionColumn === undefined) return whole();
     const record = await this.service.get(id, this.#withVersion(select));
     const tag = this.#tag(response, record);
     // Nor does it say what a query for a computed field would find now.

@@ -27,6 +27,10 @@ class CategoryService extends ResourceService {
     return Promise.resolve(this.found);
   }
 
+  override async get() {
+    return (await this.list())[0] as never;
+  }
+
   override async paginate() {
     return { data: await this.list(), page: 1, pageSize: 1, total: 0 };
   }
@@ -66,5 +70,22 @@ it('are made in room for as many as their length stands for, where answers to th
   // Five times the length, in records of 2,560 bytes; a little less, as time goes by.
   expect(second).toBeGreaterThan(3600);
   expect(second).toBeLessThan(3920);
+  expect(third).toBe(0);
+});
+
+it('are made in such room too where they are of one record with related ones', async () => {
+  const categories = new CategoryService({ repository: {} as never });
+  const cursors = createCursorCodec('a secret of the tests, 32 letters or more');
+  const controller = new CategoryController({ service: categories, cursors });
+  const app = request(express().use(resourceRouter('/categories', controller, { read: publicAccess })));
+  categories.found = [{ id: 1, name: 'x'.repeat(2_000_000) }];
+  const path = `/categories/${crypto.randomUUID()}`;
+  for (const include of [{ products: { take: 50 } }, { products: { take: 50 } }, undefined])
+    await app
+      .get(path)
+      .query(include ? { include: JSON.stringify(include) } : {})
+      .expect(200);
+  const [, second, third] = categories.held;
+  expect(second).toBeGreaterThan(3600);
   expect(third).toBe(0);
 });

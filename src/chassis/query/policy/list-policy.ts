@@ -86,7 +86,8 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
     refuseUnknown(query, 'get');
     const { rules } = this;
     const select = readSelect(rules, query.include, 1, 'request');
-    return { model: this.model, ...planned(rules, select), cost: recordCost(rules, select) };
+    const cost = recordCost(rules, select);
+    return { model: this.model, ...planned(rules, select), cost, records: recordsOf(select, 1) };
   }
 
   /**

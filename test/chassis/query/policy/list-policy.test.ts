@@ -18,7 +18,7 @@ describe('a list policy', () => {
     });
     expect(search({})).not.toHaveProperty('where');
     expect(productList.parseFind({}).take).toBe(1000);
-    expect(productList.parseGet({})).toEqual({ model: 'Product', select: productList.select, cost: 1 });
+    expect(productList.parseGet({})).toEqual({ model: 'Product', select: productList.select, cost: 1, records: 1 });
   });
 
   it('skips to the page and counts by the same filter', () => {
