@@ -20,6 +20,9 @@ const timesLength = 5;
 /** How long ago it was that an answer was so long counts half. */
 const halfLifeMs = 60_000;
 
+/** Addresses that are known for long answers, the latest. */
+const mostKnown = 1000;
+
 /** How long answers to a list were for each record that they might have had, as of late. */
 interface Length {
   readonly bytes: number;
@@ -48,13 +51,16 @@ export function currentRoom(): RecordRoom | undefined {
  * Room for the records that answers hold while they are made. An answer of tens of thousands of records takes many times
  * the memory of its text, and the time of the event loop: a few at once would end a small pod. Those of one address have
  * half of all room, and addresses take turns, so that nobody waits for all that another has asked for. The widest answer
- * that policies allow may have more records than there is room for; it is made alone.
+ * that policies allow may have more records than there is room for; it is made alone. Addresses that had no long answer
+ * lately go first: theirs to a list may be short where those of others to it were long.
  */
 export class RecordRoom {
   readonly #most: number;
   readonly #recordBytes: number;
   readonly #metrics: RoomMetrics;
   readonly #lengths = new WeakMap<object, Length>();
+  /** When an address last had a long answer. */
+  readonly #longAt = new Map<string, number>();
   #held = 0;
   readonly #heldBy = new Map<string, number>();
   /** By address, the one that had no turn for longest first. */
@@ -84,6 +90,10 @@ export class RecordRoom {
     const length = bytes / Math.max(1, records);
     if (known === undefined || length > lengthNow(known))
       this.#lengths.set(list, { bytes: length, at: performance.now() });
+    const client = currentClient();
+    this.#longAt.delete(client);
+    this.#longAt.set(client, performance.now());
+    if (this.#longAt.size > mostKnown) this.#longAt.delete(this.#longAt.keys().next().value as string);
   }
 
   /**
@@ -94,7 +104,7 @@ export class RecordRoom {
    */
   async run<T>(records: number, work: () => Promise<T>): Promise<T> {
     if (records <= ordinaryRecords) return work();
-    const client = clientKey(getRequestContext()?.ipAddress);
+    const client = currentClient();
     if (this.#isFree(client, records)) this.#hold(client, records);
     else await this.#wait(client, records);
     try {
@@ -107,9 +117,15 @@ export class RecordRoom {
 
   #isFree(client: string, records: number): boolean {
     if (this.#waiting.has(client) || !this.#hasShare(client, records)) return false;
-    // Nobody overtakes an address that waits for room only.
-    for (const [other, [first]] of this.#waiting) if (first && this.#hasShare(other, first.records)) return false;
+    const isLast = this.#hadLong(client);
+    // Nobody overtakes an address that waits for room only, unless that has had long answers.
+    for (const [other, [first]] of this.#waiting)
+      if (first && this.#hasShare(other, first.records) && (isLast || !this.#hadLong(other))) return false;
     return this.#fits(records);
+  }
+
+  #hadLong(client: string): boolean {
+    return performance.now() - (this.#longAt.get(client) ?? Number.NEGATIVE_INFINITY) < halfLifeMs;
   }
 
   #hasShare(client: string, records: number): boolean {
@@ -135,11 +151,13 @@ export class RecordRoom {
   }
 
   #startNext(): void {
-    for (const [client, [first]] of this.#waiting) {
-      if (!first || !this.#hasShare(client, first.records)) continue;
-      if (!this.#fits(first.records)) return;
-      this.#hold(client, first.records);
-      first.start();
+    for (const isLast of [false, true]) {
+      for (const [client, [first]] of this.#waiting) {
+        if (!first || this.#hadLong(client) !== isLast || !this.#hasShare(client, first.records)) continue;
+        if (!this.#fits(first.records)) return;
+        this.#hold(client, first.records);
+        first.start();
+      }
     }
   }
 
@@ -175,6 +193,10 @@ export class RecordRoom {
     this.#metrics.shed('share');
     return tryAgain('Requests of many records are under way; ask for fewer records, or try again in a moment');
   }
+}
+
+function currentClient(): string {
+  return clientKey(getRequestContext()?.ipAddress);
 }
 
 function lengthNow({ bytes, at }: Length): number {

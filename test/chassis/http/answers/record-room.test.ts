@@ -54,6 +54,20 @@ describe('room for the records of answers', () => {
     expect(await begun(...own, other)).toEqual([true, true, false, true]);
   });
 
+  it('goes first to addresses that had no long answer lately, since theirs to a list may be short', async () => {
+    const room = new RecordRoom(size, quiet);
+    const under = answer(room, '192.0.2.1', 9000);
+    runWithRequestContext({ ipAddress: '192.0.2.2' } as RequestContext, () => room.noteLength({}, 100, 2_000_000));
+    const [known, other] = [answer(room, '192.0.2.2', 9000), answer(room, '192.0.2.3', 9000)];
+    under.finish();
+    expect(await begun(known, other)).toEqual([false, true]);
+    const small = answer(room, '192.0.2.4', 1001);
+    other.finish();
+    expect(await begun(small, known)).toEqual([true, false]);
+    small.finish();
+    expect(await begun(known)).toEqual([true]);
+  });
+
   it('is not taken by small answers that come while a large one waits for it', async () => {
     const room = new RecordRoom(size, quiet);
     const [under, large] = [answer(room, '192.0.2.1', 6000), answer(room, '192.0.2.2', 9000)];
