@@ -12,6 +12,8 @@ export interface FairQueueOptions {
   serial?: boolean;
   /** How long work may wait, in milliseconds; without an end by default. */
   timeoutMs?: number | undefined;
+  /** What it fails with then. Default: the words of pg's pool for a connection that did not become free. */
+  late?: () => Error;
 }
 
 /** A client that asked for a place within this time is there. */
@@ -134,14 +136,13 @@ export class FairQueue {
   }
 
   #wait(client: ClientUse, taker: Taker<Place>, isUnderWay: boolean, now: number): () => void {
-    const { timeoutMs } = this.#options;
+    const { timeoutMs, late = noConnection } = this.#options;
     const waiting: WaitingWork = { since: now, taker, isUnderWay, timer: undefined };
     const leave = () => this.#leave(client, waiting);
     if (timeoutMs !== undefined) {
       waiting.timer = setTimeout(() => {
         leave();
-        // In the words of pg's pool.
-        taker.late(new Error('timeout exceeded when trying to connect'));
+        taker.late(late());
       }, timeoutMs);
     }
     if (isUnderWay) {
@@ -228,4 +229,8 @@ export class FairQueue {
       if (running === 0 && waiting.length === 0) return void this.#clients.delete(key);
     }
   }
+}
+
+function noConnection(): Error {
+  return new Error('timeout exceeded when trying to connect');
 }

@@ -1,6 +1,7 @@
 import { DriverAdapterError, type SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import type { Pool } from 'pg';
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
+import { tryAgain } from '../../errors/try-again.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { ModelRules } from '../scope/model-rules.ts';
 import { JsonReader } from '../statements/json-reader.ts';
@@ -69,7 +70,11 @@ export interface OpenDatabaseOptions {
  * Lists of much text that are read at once: the event loop is busy with their answers for longer than the database with them, and
  * `ReadRoom` counts what comes in, not what becomes of it. Without this 250 lists of 4 MB filled a pod of 256 MiB to its last.
  */
-const longReads = { places: 2, placesOfSlow: 1 };
+const longReads = {
+  ...{ places: 2, placesOfSlow: 1 },
+  // The database is there, and has connections.
+  late: () => tryAgain('Too many long lists are asked for; try again in a moment'),
+};
 
 /**
  * Opens the database that `DATABASE_URL` names.

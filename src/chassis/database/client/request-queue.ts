@@ -49,10 +49,15 @@ export class RequestQueue {
   readonly #patienceMs: number;
 
   constructor(options: FairQueueOptions) {
-    const { placesOfSlow: places, serial = false, timeoutMs } = options;
+    const { placesOfSlow: places, serial = false, timeoutMs, late } = options;
     this.#patienceMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : timeoutMs / 2;
     this.#places = new FairQueue(options);
-    this.#costlyPlaces = new FairQueue({ places, placesOfSlow: Math.ceil(places / 2), timeoutMs });
+    this.#costlyPlaces = new FairQueue({
+      places,
+      placesOfSlow: Math.ceil(places / 2),
+      timeoutMs,
+      ...(late && { late }),
+    });
     // Where places are served one by one, costly work is always bounded.
     if (serial) this.#ordinaryAt = Number.POSITIVE_INFINITY;
   }

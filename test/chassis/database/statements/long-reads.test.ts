@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { OpenOrm } from '../../../../src/chassis/database/client/orm.ts';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
 import { productList } from '../../../fixtures/service/modules/catalog/catalog.schema.ts';
@@ -50,6 +51,24 @@ describe('lists of PostgreSQL that are asked for at once', () => {
     const long = (index: number) => ({ sku: { startsWith: 'long' }, price: { lt: 100 + index } });
     expect(await mostAtOnce(long)).toBe(8);
     expect(await mostAtOnce((index) => long(index + 8))).toBe(2);
+  });
+
+  it('are told to come again where their turn comes too late, and not that the database is gone', async () => {
+    const { pool } = open;
+    const asked = pool?.query.bind(pool) as unknown as Ask;
+    const slow: Ask = async (config) => {
+      await wait(2500);
+      return asked(config);
+    };
+    Object.assign(pool ?? {}, { query: slow });
+    onTestFinished(() => void Object.assign(pool ?? {}, { query: asked }));
+    const find = { model: 'Product', select: productList.select, orderBy: [{ id: 'asc' }], take: 1000 };
+    const read = (index: number) => products.findMany({ ...find, where: { name: `late ${index}`, price: { gte: 1 } } });
+    const outcomes = await Promise.allSettled([1, 2, 3].map(read));
+    expect(outcomes.map((outcome) => outcome.status === 'rejected' && String(outcome.reason))).toEqual([
+      ...[false, false],
+      expect.stringMatching(/^ServiceUnavailableException: Too many long lists/),
+    ]);
   });
 
   it('are read two at a time where they may give much and none has been read yet, and all at once when it was little', async () => {
