@@ -77,7 +77,7 @@ it('are made in such room too where they are of one record with related ones', a
   const categories = new CategoryService({ repository: {} as never });
   const cursors = createCursorCodec('a secret of the tests, 32 letters or more');
   const controller = new CategoryController({ service: categories, cursors });
-  const app = request(express().use(resourceRouter('/categories', controller, { read: publicAccess })));
+  const app = request(express().use(ofService, resourceRouter('/categories', controller, { read: publicAccess })));
   categories.found = [{ id: 1, name: 'x'.repeat(2_000_000) }];
   const path = `/categories/${crypto.randomUUID()}`;
   for (const include of [{ products: { take: 50 } }, { products: { take: 50 } }, undefined])
