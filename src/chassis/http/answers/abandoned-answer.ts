@@ -14,6 +14,11 @@ const abortCodes = new Set([
   'EPIPE',
 ]);
 
+/** With what the service ends a connection whose client is at fault, or was last in the way of others. */
+export class ConnectionCutError extends Error {
+  override readonly name = 'ConnectionCutError';
+}
+
 /**
  * The 499 for an error that ends the work of an abandoned request; undefined for any other error, which is a fault. A
  * stream that ends too early by itself is a fault, although it cuts the connection too.
@@ -31,9 +36,10 @@ export function abandonedAnswer(
   return abandoned('The client went away before the answer was complete', error);
 }
 
-/** A stream that fails destroys the connection too, but with an error that is none of the system. */
-function hasLeft({ readableEnded, errored }: ServerResponse['req']['socket']): boolean {
-  return readableEnded || (errored as NodeJS.ErrnoException | null)?.syscall !== undefined;
+/** A stream that fails destroys the connection too, but with an error of its own. */
+function hasLeft({ readableEnded, destroyed, errored }: ServerResponse['req']['socket']): boolean {
+  if (readableEnded || !errored) return readableEnded || destroyed;
+  return errored instanceof ConnectionCutError || (errored as NodeJS.ErrnoException).syscall !== undefined;
 }
 
 function abandoned(reason: string, cause: unknown): RequestAbandonedException {
