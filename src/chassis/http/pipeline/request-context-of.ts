@@ -7,6 +7,8 @@ import { type LogMasks, maskText, redactUrl } from '../../telemetry/redact.ts';
 
 const maximumUrlLength = 2_048;
 const maximumUserAgentLength = 512;
+/** No address is longer, with its zone and a port. */
+const maximumAddressLength = 64;
 const validId = /^[A-Za-z0-9._-]{1,128}$/;
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 const contextKey = Symbol('request context');
@@ -47,7 +49,7 @@ function createContext(req: Request, masks: LogMasks | undefined): OpenRequest {
     url: redactUrl((req.originalUrl ?? req.url).slice(0, maximumUrlLength), masks),
     userAgent: safeUserAgent(req.headers['user-agent']),
     // Express would parse a header that no proxy set.
-    ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : req.ip,
+    ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : toldAddress(req.ip),
     isProbe: probePath.test(req.originalUrl ?? req.url),
     deadline: readDeadline(req.headers['x-request-deadline']),
   });
@@ -68,6 +70,15 @@ function safeUserAgent(text: string | undefined): string | undefined {
   return text === undefined ? undefined : maskText(text.slice(0, maximumUserAgentLength));
 }
 
+/**
+ * An address that a header tells, as a text of its own: a part of the header would keep all of it, for as long as limits
+ * count for the address. Undefined for what is too long to be one.
+ */
+function toldAddress(address: string | undefined): string | undefined {
+  if (address === undefined || address.length > maximumAddressLength) return undefined;
+  return Buffer.from(address, 'latin1').toString('latin1');
+}
+
 /** The paths of probes, which come every few seconds. */
 export const probePaths = ['/livez', '/readyz'] as const;
 
@@ -79,7 +90,7 @@ export type TrustProxy = (address: string, hop: number) => boolean;
 
 /**
  * The address that a request comes from, as far as trusted proxies tell it: the same as `req.ip` of Express, for what sees
- * requests before Express does.
+ * requests before Express does; undefined for what is too long to be one.
  */
 export function clientAddress({ headers, socket }: IncomingMessage, isTrusted: TrustProxy): string | undefined {
   const forwarded = headers['x-forwarded-for'];
@@ -90,7 +101,7 @@ export function clientAddress({ headers, socket }: IncomingMessage, isTrusted: T
     .map((sender) => sender.trim())
     .filter((sender) => sender !== '');
   for (let hop = 0; senders.length > 0 && isTrusted(address, hop); hop += 1) address = senders.pop() as string;
-  return address;
+  return toldAddress(address);
 }
 
 /** The fields of a context that the request itself tells. */

@@ -1,7 +1,11 @@
 import { createServer } from 'node:http';
 import express from 'express';
 import { describe, expect, it } from 'vitest';
-import { clientAddress, type TrustProxy } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
+import {
+  clientAddress,
+  requestContextOf,
+  type TrustProxy,
+} from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 import { listening } from '../listening.ts';
 
 const proxies = [false, 1, 2, true, ['loopback'], ['loopback', '10.0.0.0/8']];
@@ -28,6 +32,30 @@ describe('clientAddress', () => {
       });
       expect(seen).toHaveLength(2);
       expect(seen[0]).toBe(seen[1]);
+    },
+  );
+
+  it.each([1, ['loopback']])(
+    'is none where a proxy, trusted by %j, passes on what is too long to be one',
+    async (proxy) => {
+      const app = express().set('trust proxy', proxy);
+      const seen: (string | undefined)[] = [];
+      app.use((req, res) => {
+        seen.push(requestContextOf(req).ipAddress);
+        res.end();
+      });
+      await using server = await listening(
+        createServer((req, res) => {
+          seen.push(clientAddress(req, app.get('trust proxy fn') as TrustProxy));
+          app(req, res);
+        }),
+      );
+      const ask = (sender: string) =>
+        fetch(`http://127.0.0.1:${server.port}`, { headers: { 'x-forwarded-for': `192.0.2.1, ${sender}` } });
+      await ask('a'.repeat(10_000));
+      expect(seen).toEqual([undefined, undefined]);
+      await ask('2001:db8:1111:2222:3333:4444:5555:6666');
+      expect(seen.slice(2)).toEqual(Array(2).fill('2001:db8:1111:2222:3333:4444:5555:6666'));
     },
   );
 });
