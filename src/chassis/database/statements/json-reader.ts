@@ -200,7 +200,7 @@ export class JsonReader {
     const { sql, argTypes } = statement;
     const ask = async () => (await connection.queryRaw({ sql, args, argTypes })).rows;
     const { longReads } = this.#parts;
-    const isLong = !unit && (statement.chars ?? mostRecords(parameters) * charsOfRecord) > longText;
+    const isLong = !unit && (statement.chars ?? likelyChars(parameters)) > longText;
     const query = longReads && isLong ? () => longReads.run(ask) : ask;
     // Only a request whose trace is recorded loads what makes spans.
     const traced = async () => {
@@ -222,13 +222,9 @@ export class JsonReader {
   }
 }
 
-/** How many records a read may give, related ones among them. */
-function mostRecords({ take = 0, select }: Pick<ReadParameters, 'take' | 'select'>): number {
-  let each = 1;
-  for (const part of Object.values(select ?? {})) {
-    if (typeof part === 'object') each += mostRecords({ take: 1, ...part });
-  }
-  return take * each;
+/** What a list may give of which nothing is known: related records are often more than the records, and each may be long. */
+function likelyChars({ take = 0, select = {} }: ReadParameters): number {
+  return Object.values(select).some((part) => part !== true) ? mostChars : take * charsOfRecord;
 }
 
 function withArguments({ bindings, ...statement }: ReadStatement, dataModel: DataModel): Statement {

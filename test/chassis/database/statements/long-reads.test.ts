@@ -38,9 +38,9 @@ describe('lists of PostgreSQL that are asked for at once', () => {
   afterAll(() => open.close());
 
   /** How many of eight lists are read at once, each of which asks for another thing in the same way. */
-  const mostAtOnce = async (filterOf: (index: number) => object, take = 100) => {
+  const mostAtOnce = async (filterOf: (index: number) => object, take = 100, related: object = {}) => {
     most = 0;
-    const find = { model: 'Product', select: productList.select, orderBy: [{ id: 'asc' }], take };
+    const find = { model: 'Product', select: { ...productList.select, ...related }, orderBy: [{ id: 'asc' }], take };
     await Promise.all(
       Array.from({ length: 8 }, (_, index) => products.findMany({ ...find, where: filterOf(index) as never })),
     );
@@ -75,5 +75,12 @@ describe('lists of PostgreSQL that are asked for at once', () => {
     const short = (index: number) => ({ sku: `short ${index}` });
     expect(await mostAtOnce(short, 1000)).toBe(2);
     expect(await mostAtOnce((index) => short(index + 8), 1000)).toBe(8);
+  });
+
+  it('are read two at a time where they have related records and none has been read yet, however few they are', async () => {
+    const short = (index: number) => ({ sku: `short ${index}` });
+    const related = { category: { select: { id: true } } };
+    expect(await mostAtOnce(short, 4, related)).toBe(2);
+    expect(await mostAtOnce((index) => short(index + 8), 4, related)).toBe(8);
   });
 });
