@@ -14,7 +14,6 @@ import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-
 import { ClientShares, type Standing } from './client-shares.ts';
 import { WindowCounts } from './rate-limit.ts';
 import { ReadyRefusal, type ReadyRefusalOptions } from './ready-refusal.ts';
-import { RestingConnections } from './resting-connections.ts';
 import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
 
 type Settings = Pick<
@@ -116,8 +115,6 @@ const probeSeconds = 10;
 const mostProbes = 500;
 /** The wait above which clients of each standing are refused, as a multiple of the target. */
 export const refusedFrom: Readonly<Record<Standing, number>> = { heavy: 0.5, even: 1, light: 10 };
-/** Refused while work waits for half of the target at least. */
-const ofStandingQueue: ReadonlySet<ShedReason> = new Set(['share', 'wait']);
 
 /**
  * Refuses with 503 what would wait too long: at once and before the app sees it, without a line in the log for each, because
@@ -130,7 +127,6 @@ export class AdmissionGate {
   readonly #options: GateOptions;
   readonly #overloaded: ReadyRefusal;
   readonly #expired: ReadyRefusal;
-  readonly #resting: RestingConnections;
   readonly #probes = new WindowCounts(probeSeconds);
   #atWork = 0;
   #refused: Partial<Record<ShedReason, number>> = {};
@@ -138,9 +134,6 @@ export class AdmissionGate {
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#resting = new RestingConnections(
-      Math.min(refusedFrom.heavy * options.waits.targetMs, options.keepAliveMs / 2),
-    );
     this.#overloaded = new ReadyRefusal(tryAgain('The service is overloaded; try again in a moment'), options);
     this.#expired = new ReadyRefusal(
       new BadRequestException('The request came after its X-Request-Deadline; `timestamp` is the time of the service'),
@@ -163,7 +156,7 @@ export class AdmissionGate {
     if (reason !== undefined) {
       metrics.shed(reason);
       if (reason !== 'expired') this.#remind(reason, now);
-      this.#refuse(res, reason);
+      (reason === 'expired' ? this.#expired : this.#overloaded).send(res);
       return false;
     }
     shares.charge(client, 1, now);
@@ -172,12 +165,6 @@ export class AdmissionGate {
     else this.#count(res);
     return true;
   };
-
-  /** Its connection rests while work waits for longer than that: the service has enough to do meanwhile. */
-  #refuse(res: ServerResponse, reason: ShedReason): void {
-    const connection = (reason === 'expired' ? this.#expired : this.#overloaded).send(res);
-    if (connection && ofStandingQueue.has(reason)) this.#resting.add(connection);
-  }
 
   #reasonToRefuse(req: IncomingMessage, client: string, now: number): ShedReason | undefined {
     const { maximum, shares, waits } = this.#options;

@@ -50,12 +50,8 @@ export class ReadyRefusal {
     this.#connection = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n`;
   }
 
-  /**
-   * Answers at once.
-   *
-   * @returns the connection, if it stays open
-   */
-  send(res: ServerResponse): Socket | undefined {
+  /** Answers at once. */
+  send(res: ServerResponse): void {
     const requestId = requestIdOf(res.req);
     const constant = this.#constant.of(res.req.headers.origin);
     this.#tellTime();
@@ -64,12 +60,11 @@ export class ReadyRefusal {
     if (!socket) {
       const headers = ['x-request-id', requestId, ...constant.list, ...this.#headers];
       res.writeHead(this.#status, headers).end(this.#body, 'latin1');
-      return undefined;
+      return;
     }
     socket.write(`${this.#start}${requestId}\r\n${constant.lines}${this.#rest}`, 'latin1');
     // What the server waits for to turn to the next request of the connection.
     res.emit('finish');
-    return socket;
   }
 
   /** Once a millisecond at most. */

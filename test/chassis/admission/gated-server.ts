@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import { promisify } from 'node:util';
 import type { Express, Response } from 'express';
 import { AdmissionGate } from '../../../src/chassis/admission/admission.ts';
 import type { Standing } from '../../../src/chassis/admission/client-shares.ts';
@@ -64,8 +63,7 @@ export async function oneAtATime(situation: Situation = {}) {
       arrivals.shift()?.();
     },
   ]);
-  const http = createServer(requestListener(app as Express, { logger, admits: gate.admit }));
-  const server = await listening(http);
+  const server = await listening(createServer(requestListener(app as Express, { logger, admits: gate.admit })));
   const url = `http://127.0.0.1:${server.port}`;
   const hold = async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -75,6 +73,5 @@ export async function oneAtATime(situation: Situation = {}) {
     return { answer, release: () => held.shift()?.json({ ok: true }) };
   };
   const status = async (headers: Record<string, string> = {}) => (await fetch(url, { headers })).status;
-  const connections = () => promisify(http.getConnections.bind(http))();
-  return Object.assign(server, { url, gate, hold, status, connections, shed, charged, lines });
+  return Object.assign(server, { url, gate, hold, status, shed, charged, lines });
 }
