@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { databaseProviders, emptyDatabase } from '../support/empty-database.ts';
 import { killSpawned } from '../support/spawn-service.ts';
 import { fairShare } from './fair-share.ts';
+import { noisyNeighbour } from './noisy-neighbour.ts';
 import { boot, overload } from './overload.ts';
 
 afterAll(killSpawned);
@@ -20,6 +21,22 @@ describe.skipIf(!existsSync('/proc/self/status'))('four times the load that the 
     // 0 is a connection that a busy machine let wait too long.
     expect(Object.keys(statuses).filter((status) => !['0', '200', '503'].includes(status))).toEqual([]);
     expect(memory[1] - memory[0]).toBeLessThan(250);
+  });
+});
+
+// With its figures: node test/soak/noisy-neighbour.ts, on a quiet machine of two cores.
+describe.skipIf(process.platform !== 'linux')('a process that takes half of the core (needs taskset)', () => {
+  it('has nothing refused to clients who wait for their answers, and only what waits for long to others', {
+    timeout: 120_000,
+  }, async () => {
+    const { settings, remove } = await emptyDatabase('postgresql');
+    const { closed, open, p50, after } = await noisyNeighbour(settings.DATABASE_URL, 4, 0);
+    await remove();
+    expect(Object.keys(closed)).toEqual(['200']);
+    expect(Object.keys(open).filter((status) => !['0', '200', '503'].includes(status))).toEqual([]);
+    // Half of the target, from which on who asks for more than others is refused.
+    if (open[503]) expect(p50).toBeGreaterThan(250);
+    expect(after[200]).toBeGreaterThan(0);
   });
 });
 

@@ -103,14 +103,19 @@ export async function overload(
 
 type Answers = OpenLoop['answers'];
 
-const good = (answers: Answers) => answers.filter(({ status }) => status === 200);
+export const good = (answers: Answers) => answers.filter(({ status }) => status === 200);
 
 /** Answers per second with nothing to refuse. */
-async function capacityOf(url: string, seconds: number): Promise<number> {
+export async function capacityOf(url: string, seconds: number): Promise<number> {
   return good(await load(url, (loop) => loop.saturate(atOnce, seconds))).length / seconds;
 }
 
-async function load(url: string, drive: (loop: OpenLoop) => Promise<void>, connections?: number): Promise<Answers> {
+/** The answers to ordinary lists, each of which filters differently. */
+export async function load(
+  url: string,
+  drive: (loop: OpenLoop) => Promise<void>,
+  connections?: number,
+): Promise<Answers> {
   const loop = new OpenLoop(url, nextPath, connections);
   await drive(loop);
   loop.close();
@@ -161,14 +166,15 @@ function peakMemory({ child }: SpawnedService): number {
   return Math.round(Number(peak) / 1024);
 }
 
-function count(values: readonly number[]): Record<number, number> {
+/** How many there are of each. */
+export function count(values: readonly number[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
   return counts;
 }
 
 /** Keeps a process, and all that it starts from now on, to one core. */
-function pin(pid: number | undefined, core: number): void {
+export function pin(pid: number | undefined, core: number): void {
   execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(core), String(pid)]);
 }
 
