@@ -95,7 +95,11 @@ export async function startUp(service: Service): Promise<Started> {
     production: settings.NODE_ENV === 'production',
     logger,
   });
-  const address = await listen(server, { host: settings.HOST, port: config.server.port });
+  const address = await listen(
+    server,
+    { host: settings.HOST, port: config.server.port },
+    { host: 'HOST', port: 'PORT', isPublic: true, isShared: settings.PORT_SHARED },
+  );
   closers.add('HTTP server', () => drain.run(settings), Drain.longestMs(settings));
   stopping.throwIfAborted();
   health.enter('serving');

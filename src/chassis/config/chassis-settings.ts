@@ -22,6 +22,9 @@ export const chassisSettings = {
     .describe('`production` hides the text of server errors and requires explicit secrets'),
   HOST: z.string().default('0.0.0.0').describe('Address that the service listens on'),
   PORT: wholeNumber(0, 65_535, 3000).describe('Port that the service listens on; 0 takes a free one'),
+  PORT_SHARED: flag(false).describe(
+    'Whether several processes of the service may listen on PORT, over which Linux spreads new connections; each needs an INTERNAL_PORT of its own',
+  ),
   TRUST_PROXY: z
     .string()
     .refine(

@@ -92,6 +92,8 @@ interface ListenSettings {
   port: string;
   /** Whether strangers connect, so that nobody who opens many connections may keep others from being accepted. */
   isPublic?: boolean;
+  /** Whether other processes may listen there too. Default: no. */
+  isShared?: boolean;
 }
 
 /**
@@ -106,7 +108,7 @@ export async function listen(
 ): Promise<ListenAddress> {
   const shares = settings.isPublic === true && canShare;
   try {
-    if (shares && port !== 0) await expectFree(host, port);
+    if (shares && port !== 0 && !settings.isShared) await expectFree(host, port);
     server.listen(shares ? listenOptions(host, port) : { host, port });
     await once(server, 'listening');
     if (shares) await shareAccepting(server, host, (server.address() as AddressInfo).port);

@@ -9,10 +9,10 @@ import { memoryLog } from '../http/bare-app.ts';
 const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
 const host = '127.0.0.1';
 
-async function serve() {
+async function serve(wanted = 0, settings?: Parameters<typeof listen>[2]) {
   const refusal = { headers: noAnswerHeaders, logger: memoryLog().logger };
   const server = createHttpServer((_req, res) => void res.end('fine'), times, refusal);
-  const { port } = await listen(server, { host, port: 0 });
+  const { port } = await listen(server, { host, port: wanted }, settings);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
@@ -71,5 +71,20 @@ describe.skipIf(process.platform !== 'linux')('a public port (on Linux, whose ke
     const second = createHttpServer(() => undefined, times, refusal);
     await expect(listen(second, { host, port })).rejects.toThrow(/found another process there/);
     expect(second.listening).toBe(false);
+  });
+
+  it('is had by two processes that say they share it, each of which gets a part of the connections', async () => {
+    const shared = { host: 'HOST', port: 'PORT', isPublic: true, isShared: true };
+    const { server, port } = await serve(0, shared);
+    const { server: other } = await serve(port, shared);
+    const accepted = [0, 0];
+    for (const [index, each] of [server, other].entries()) {
+      each.on('connection', () => {
+        accepted[index] = (accepted[index] ?? 0) + 1;
+      });
+    }
+    await open(port, 200);
+    await expect.poll(() => Number(accepted[0]) + Number(accepted[1])).toBe(200);
+    expect(Math.min(...accepted)).toBeGreaterThan(50);
   });
 });
