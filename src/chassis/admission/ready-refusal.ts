@@ -78,9 +78,13 @@ export class ReadyRefusal {
   }
 }
 
-/** The connection that takes an answer as bytes: one whose turn it is, and that stays open. Node knows what another needs. */
+/**
+ * The connection that takes an answer as bytes: one whose turn it is, and that stays open. Node knows what another needs. So
+ * does one that has not taken its last answer yet: requests sent ahead of it would be answered as fast as they are parsed,
+ * thousands in one turn of the event loop, where of Node's answers the next waits for the end of the last.
+ */
 function readySocket(res: ServerResponse): Socket | undefined {
   const { req, socket } = res;
-  if (!socket || !res.shouldKeepAlive || res.hasHeader('connection')) return undefined;
+  if (!socket || socket.writableLength > 0 || !res.shouldKeepAlive || res.hasHeader('connection')) return undefined;
   return req.method === 'HEAD' ? undefined : socket;
 }

@@ -6,6 +6,8 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ReadyRefusal } from '../../../src/chassis/admission/ready-refusal.ts';
+import { tryAgain } from '../../../src/chassis/errors/try-again.ts';
 import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
 import { requestListener } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { connectionCutter } from '../../../src/chassis/lifecycle/cut-connections.ts';
@@ -146,6 +148,20 @@ describe('requests sent ahead on one connection', () => {
     expect([parsed, urls()]).toEqual([33 + 34, ['/first', '/second']]);
     expect(kept.destroyed).toBe(false);
     expect(lines).toMatchObject([{ reason: 'pipelined', msg: 'connections cut: too many pipelined requests' }]);
+  });
+
+  it('are cut too where each of them is refused at once, and answered where they are few', async () => {
+    const refusal = new ReadyRefusal(tryAgain(), { production: true, keepAliveMs: 65_000 });
+    let begun = 0;
+    const { port, lines } = await serve((_req, res) => {
+      begun += 1;
+      refusal.send(res);
+    });
+    const answers = await text(send(port, get('/').repeat(32) + get('/', last)));
+    expect([begun, answers.match(/HTTP\/1\.1 503 /g)?.length, lines]).toEqual([33, 33, []]);
+    await closed(send(port, get('/').repeat(1000)).resume());
+    expect(begun).toBeLessThan(40);
+    expect(lines).toMatchObject([{ reason: 'pipelined' }]);
   });
 
   it('are cut beyond as many as connections may be open, and make room when theirs closes', async () => {
