@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
+import { execPath } from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { MemoryGuard } from '../../../src/chassis/lifecycle/memory-guard.ts';
 import { collectGarbage, privateMemory } from '../../../src/chassis/lifecycle/private-memory.ts';
@@ -116,5 +119,17 @@ describe('the memory of this process', () => {
     collectGarbage();
     expect(full - privateMemory()).toBeGreaterThan(100 * mib);
     expect(kept).toEqual([]);
+  });
+
+  it('is told also where no file can be opened any more', async () => {
+    const program = `
+      const { privateMemory } = await import(${JSON.stringify(import.meta.resolve('../../../src/chassis/lifecycle/private-memory.ts'))});
+      const { openSync } = await import('node:fs');
+      privateMemory();
+      try { for (;;) openSync('/dev/null'); } catch {}
+      process.stdout.write(String(privateMemory()));`;
+    const limited = ['-c', 'ulimit -n 200; exec "$@"', 'sh', execPath, '--input-type=module', '-e', program];
+    const { stdout } = await promisify(execFile)('sh', limited);
+    expect(Number(stdout)).toBeGreaterThan(10 * mib);
   });
 });
