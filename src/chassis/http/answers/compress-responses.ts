@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants } from 'node:zlib';
 import compression from 'compression';
 import type { RequestHandler, Response } from 'express';
@@ -22,10 +22,19 @@ interface CompressionOptions {
   memory?: { readonly isShort: boolean };
 }
 
+/** In characters: browsers send thirty. To read as many as a request has room for takes longer than most answers. */
+const longestEncodings = 256;
+
+/** Whether a request names encodings that its answer may have, and no more of them than a client knows. */
+export function namesEncodings({ headers }: IncomingMessage): boolean {
+  const named = headers['accept-encoding'];
+  return named !== undefined && named.length <= longestEncodings;
+}
+
 /**
- * Compresses responses of 1 KB and more (spec.md: Loaders, HTTP configuration). A request without Accept-Encoding
- * passes untouched, because the wrapping of a response costs as much as a small request. What a handler writes before it
- * ends its answer is sent on at once, not when the compressor has enough of it.
+ * Compresses responses of 1 KB and more (spec.md: Loaders, HTTP configuration). A request without Accept-Encoding, or with a
+ * longer one than any client has, passes untouched, because the wrapping of a response costs as much as a small request. What
+ * a handler writes before it ends its answer is sent on at once, not when the compressor has enough of it.
  *
  * A compressor holds the whole body until its client has taken it, which no limit on unsent bytes sees. Responses beyond
  * `budgetBytes` are therefore sent as they are.
@@ -42,7 +51,7 @@ export function compressResponses({ budgetBytes = 67_108_864, memory }: Compress
       (isLeftAlone(res) || hasRoom(budget, res, memory?.isShort)),
   });
   return function compressResponse(req, res, next) {
-    if (req.headers['accept-encoding'] === undefined) {
+    if (!namesEncodings(req)) {
       next();
       return;
     }

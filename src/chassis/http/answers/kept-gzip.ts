@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
+import { namesEncodings } from './compress-responses.ts';
 
 const compress = promisify(gzip);
 
@@ -25,7 +26,7 @@ export class KeptGzip {
    */
   async answer(request: Request, response: Response): Promise<boolean> {
     response.vary('Accept-Encoding');
-    if (request.acceptsEncodings('gzip') !== 'gzip') return false;
+    if (!namesEncodings(request) || request.acceptsEncodings('gzip') !== 'gzip') return false;
     this.#compressed ??= this.#make();
     const { body, etag } = await this.#compressed;
     response.setHeader('Content-Encoding', 'gzip');

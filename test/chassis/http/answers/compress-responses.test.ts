@@ -122,6 +122,13 @@ describe('compressResponses', () => {
     expect(body.data).toHaveLength(5_000);
     expect(headers).not.toHaveProperty('content-encoding');
   });
+
+  it('leaves them so where more encodings are named than any client knows, which takes long to read', async () => {
+    const named = (count: number) => `${'a,'.repeat(count)}gzip`;
+    const few = await request(app).get('/?length=5000').set('accept-encoding', named(100));
+    const many = await request(app).get('/?length=5000').set('accept-encoding', named(1000));
+    expect([few, many].map(({ headers }) => headers['content-encoding'])).toEqual(['gzip', undefined]);
+  });
 });
 
 describe('compression that takes more than its budget', () => {
