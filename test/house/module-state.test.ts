@@ -18,9 +18,9 @@ const allowed: Record<string, string> = {
     'says of the caller, not of a service, that the rows of its write are being checked',
   'chassis/database/work/expected-version.ts: expected':
     'says of the caller, not of a service, which version of a record it has seen',
-  'chassis/lifecycle/private-memory.ts: collect': 'the collector of garbage belongs to the process',
-  'chassis/lifecycle/private-memory.ts: line': 'what was told last of the memory of the process',
-  'chassis/lifecycle/private-memory.ts: told': 'where the memory of the process is told',
+  'chassis/config/private-memory.ts: collect': 'the collector of garbage belongs to the process',
+  'chassis/config/private-memory.ts: line': 'what was told last of the memory of the process',
+  'chassis/config/private-memory.ts: told': 'where the memory of the process is told',
   'chassis/lifecycle/process-guards.ts: ending': 'the end of the process belongs to the process',
   'chassis/telemetry/log-output.ts: output': 'standard output belongs to the process; its services share one buffer',
   'chassis/telemetry/metrics/process-metrics.ts: registry': 'metrics of the process, the same whoever asks',

@@ -1,5 +1,5 @@
+import { collectGarbage, privateMemory, sweepGarbage } from '../config/private-memory.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { collectGarbage, privateMemory, sweepGarbage } from './private-memory.ts';
 
 const lookMs = 100;
 const remindMs = 10_000;

@@ -3,8 +3,8 @@ import { execPath } from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { collectGarbage, privateMemory } from '../../../src/chassis/config/private-memory.ts';
 import { MemoryGuard } from '../../../src/chassis/lifecycle/memory-guard.ts';
-import { collectGarbage, privateMemory } from '../../../src/chassis/lifecycle/private-memory.ts';
 import { memoryLog } from '../http/bare-app.ts';
 
 const mib = 1_048_576;
@@ -123,7 +123,7 @@ describe('the memory of this process', () => {
 
   it('is told also where no file can be opened any more', async () => {
     const program = `
-      const { privateMemory } = await import(${JSON.stringify(import.meta.resolve('../../../src/chassis/lifecycle/private-memory.ts'))});
+      const { privateMemory } = await import(${JSON.stringify(import.meta.resolve('../../../src/chassis/config/private-memory.ts'))});
       const { openSync } = await import('node:fs');
       privateMemory();
       try { for (;;) openSync('/dev/null'); } catch {}

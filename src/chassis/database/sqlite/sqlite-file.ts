@@ -11,6 +11,8 @@ import { busyTimeoutMs, isBusy } from './sqlite-waiting.ts';
 
 /** Holds the indexes of some 100,000 records. */
 const mostCacheBytes = 67_108_864;
+/** Holds 200 compiled statements of 2,500 characters. */
+const mostStatementBytes = 8_388_608;
 
 /**
  * What every connection needs. WAL lets readers read while one writes; NORMAL cannot corrupt a file in WAL mode and saves
@@ -54,7 +56,8 @@ export class SqliteFile {
     this.#database = retried(() => new Database(path));
     this.#watch = watch;
     this.#queries = new SqliteQueries(dataModel);
-    this.#statements = new StatementCache((sql) => prepareStatement(this.#database, sql, mostChars));
+    const prepare = (sql: string) => prepareStatement(this.#database, sql, mostChars);
+    this.#statements = new StatementCache(prepare, Math.min(mostStatementBytes, mostChars / 2));
     retried(() => this.#database.exec(settings));
     this.#boundMemory(mostChars);
   }

@@ -24,6 +24,7 @@ class LongDecimalError extends Error {
 export class SqliteQueries {
   readonly #enums: ReadonlyMap<string, readonly string[]>;
   readonly #rewritten = new Map<string, string>();
+  #rewrittenChars = 0;
 
   constructor(dataModel: DataModel) {
     const columns = Object.values(dataModel.models).flatMap(({ table, fields }) =>
@@ -47,8 +48,12 @@ export class SqliteQueries {
     if (known !== undefined) return known;
     const rewritten = this.#rewrite(sql);
     // Bounded, because lists in filters make the number of different statements unbounded.
-    if (this.#rewritten.size >= 500) this.#rewritten.clear();
+    if (this.#rewritten.size >= 500 || this.#rewrittenChars > mostRewrittenChars) {
+      this.#rewritten.clear();
+      this.#rewrittenChars = 0;
+    }
     this.#rewritten.set(sql, rewritten);
+    this.#rewrittenChars += sql.length + rewritten.length;
     return rewritten;
   }
 
@@ -64,6 +69,9 @@ export class SqliteQueries {
     });
   }
 }
+
+/** Characters of the statements that are kept with what became of them. */
+const mostRewrittenChars = 2_000_000;
 
 const aliasOfTable = /`main`\.`([^`]+)` AS `([^`]+)`/g;
 const sortedColumn = /((?:`main`\.)?`([^`]+)`\.`([^`]+)`) ((?:ASC|DESC)\b(?: NULLS (?:FIRST|LAST))?)/g;

@@ -1,5 +1,6 @@
 import type { ColumnType } from '@prisma/driver-adapter-utils';
 import type Database from 'libsql';
+import { sweepGarbage } from '../../config/private-memory.ts';
 import { resultTooLong } from './sqlite-messages.ts';
 import { columnTypeOf } from './sqlite-values.ts';
 
@@ -15,6 +16,9 @@ export interface Prepared {
 }
 
 const mostStatements = 200;
+/** What SQLite takes for a compiled statement: measured, for each character and for each of its parameters. */
+const bytesOfChar = 15;
+const bytesOfParameter = 180;
 
 /** Raised for a result that is longer than any may be. */
 class ResultTooLong extends Error {
@@ -100,33 +104,82 @@ function stop(statement: Database.Statement, rows: Iterator<unknown>): never {
   throw new ResultTooLong('The result is longer than any may be');
 }
 
+/** A statement that is kept. */
+interface Kept {
+  readonly prepared: Prepared;
+  readonly bytes: number;
+}
+
 /**
  * Keeps statements that were compiled, the 200 last used: to compile takes longer than to find a page. One that failed is
- * compiled anew, and one that asks for all columns of a table every time, since another process may add to them.
+ * compiled anew, and one that asks for all columns of a table every time, since another process may add to them. What they
+ * take is memory of SQLite, which has a bound, and the driver gives that of a statement back when it is collected as garbage.
+ * The collector does not know how much it is: lists in ever other shapes would leave none for the statements of others.
  */
 export class StatementCache {
   readonly #prepare: (sql: string) => Prepared;
-  readonly #kept = new Map<string, Prepared>();
+  readonly #mostBytes: number;
+  readonly #kept = new Map<string, Kept>();
+  #keptBytes = 0;
+  #forgottenBytes = 0;
 
-  /** @param prepare compiles a statement */
-  constructor(prepare: (sql: string) => Prepared) {
+  /**
+   * @param prepare compiles a statement
+   * @param mostBytes what those may take that are kept, about, and those that were forgotten before they are collected
+   */
+  constructor(prepare: (sql: string) => Prepared, mostBytes: number) {
     this.#prepare = prepare;
+    this.#mostBytes = mostBytes;
   }
 
   /** Has `work` use a statement, which nothing else uses meanwhile. */
   use<T>(sql: string, work: (prepared: Prepared) => T): T {
-    const prepared = this.#kept.get(sql) ?? this.#prepare(sql);
-    this.#kept.delete(sql);
-    const result = work(prepared);
-    if (cacheable.test(sql) && !allColumns.test(sql)) this.#kept.set(sql, prepared);
-    if (this.#kept.size > mostStatements) this.#kept.delete(this.#kept.keys().next().value as string);
-    return result;
+    const { prepared, bytes } = this.#take(sql) ?? { prepared: this.#prepare(sql), bytes: bytesOf(sql) };
+    let isKept = false;
+    try {
+      const result = work(prepared);
+      isKept = cacheable.test(sql) && !allColumns.test(sql);
+      return result;
+    } finally {
+      if (isKept) this.#keep(sql, { prepared, bytes });
+      else this.#forget(bytes);
+    }
   }
 
   /** Forgets all of them. */
   clear(): void {
+    const bytes = this.#keptBytes;
     this.#kept.clear();
+    this.#keptBytes = 0;
+    this.#forget(bytes);
   }
+
+  #take(sql: string): Kept | undefined {
+    const known = this.#kept.get(sql);
+    if (known && this.#kept.delete(sql)) this.#keptBytes -= known.bytes;
+    return known;
+  }
+
+  #keep(sql: string, statement: Kept): void {
+    this.#kept.set(sql, statement);
+    this.#keptBytes += statement.bytes;
+    for (const first of this.#kept.keys()) {
+      if (this.#kept.size <= mostStatements && this.#keptBytes <= this.#mostBytes) break;
+      this.#forget(this.#take(first)?.bytes ?? 0);
+    }
+  }
+
+  #forget(bytes: number): void {
+    this.#forgottenBytes += bytes;
+    if (this.#forgottenBytes <= this.#mostBytes) return;
+    this.#forgottenBytes = 0;
+    sweepGarbage();
+  }
+}
+
+/** What SQLite takes for a statement, in bytes, about. */
+function bytesOf(sql: string): number {
+  return sql.length * bytesOfChar + (sql.split('?').length - 1) * bytesOfParameter;
 }
 
 const cacheable = /^\s*(SELECT|WITH|INSERT|UPDATE|DELETE|REPLACE)\b/i;

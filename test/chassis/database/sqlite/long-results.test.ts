@@ -104,4 +104,20 @@ describe('long results of SQLite', () => {
     await thread.close();
     rmSync(folder, { recursive: true });
   });
+
+  it('leave memory for statements that come in ever other shapes, each with over a thousand parameters', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'slipway-shapes-'));
+    const thread = new SqliteThread(join(folder, 'x.db'), { models: {}, enums: {}, constraints: {} }, 10_000, {
+      mostBytes,
+    });
+    const args = Array.from({ length: 1300 }, () => 0);
+    const argTypes = args.map(() => ({ scalarType: 'int' as const, arity: 'scalar' as const }));
+    for (let shape = 0; shape < 120; shape += 1) {
+      const sql = `SELECT ${shape} AS s WHERE 0 IN (${args.map(() => '?').join()})`;
+      const { rows } = await thread.run<SqlResultSet>({ kind: 'query', statement: { sql, args, argTypes } });
+      expect(Number(rows[0]?.[0])).toBe(shape);
+    }
+    await thread.close();
+    rmSync(folder, { recursive: true });
+  });
 });

@@ -3,12 +3,12 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { collectGarbage } from '../../../../src/chassis/config/private-memory.ts';
 import { noAnswerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
 import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
 import { requestContextOf } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { createHttpServer } from '../../../../src/chassis/lifecycle/listen.ts';
-import { collectGarbage } from '../../../../src/chassis/lifecycle/private-memory.ts';
 import { bareApp, echoBody, memoryLog } from '../bare-app.ts';
 import { listening } from '../listening.ts';
 
