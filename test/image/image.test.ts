@@ -20,7 +20,7 @@ describe.each(Object.entries(runtimes))('the image on %s', (kind, runtime) => {
       image = await buildImage(runtime, kind);
     }, buildMs);
 
-    it('adds at most 120 MB to its base', () => {
+    it('adds at most 60 MB to its base', () => {
       const [size, base] = [image, runtime].map((name) =>
         Number(podman('image', 'inspect', '--format', '{{.Size}}', name)),
       );
