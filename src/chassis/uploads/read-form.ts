@@ -6,22 +6,52 @@ import { clientKey, getRequestContext } from '../context/request-context.ts';
 import type { ServiceUnavailableException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
 
-/** Beside its one file a form may have 20 texts of 8 KB each, which are held in memory. */
-const limits = { files: 1, fields: 20, fieldSize: 8_192, parts: 21 };
+/**
+ * Beside its one file a form may have 20 texts of 8 KB each, which are held in memory. A name such as `tags[3]` makes a list,
+ * which is as long as the name says, and `tags[3]` followed by `tags[x]` has every place of it looked at: four billion take
+ * minutes. Names go as deep as the JSON of a body.
+ */
+const limits = {
+  files: 1,
+  fields: 20,
+  fieldSize: 8_192,
+  parts: 21,
+  fieldArrayIndexLimit: 999,
+  fieldNestingDepth: 50,
+};
 /** What the parser keeps of a form until it is taken, and the same of its file, in bytes. */
 const buffers = { highWaterMark: 16_384, fileHwm: 16_384 };
-/** Forms that are read, and how much of each has come, in bytes. */
-const read = new WeakMap<Request, { readonly parser: Writable; received: number }>();
+/** What a form may have beside its file: its texts, and what stands before each of its parts. In bytes. */
+const mostBeside = 524_288;
 
-/** A parser of forms with one file, for `readForm`. @param maxBytes of the file */
+/** A form that is read. */
+interface Form {
+  readonly parser: Writable;
+  /** How much of it has come, in bytes. */
+  received: number;
+}
+
+const read = new WeakMap<Request, Form>();
+/** What ends the reading of a form. */
+const ends = new WeakMap<Request, (refusal: Error) => void>();
+
+/**
+ * A parser of forms with one file, for `readForm`. Parts without a name and what stands around the parts is read and thrown
+ * away, so that a form has a bound of its own.
+ *
+ * @param maxBytes of the file
+ */
 export async function formParser(options: Options, maxBytes: number): Promise<Multer> {
   // Most services take no uploads, and their start need not load this.
   const { default: multer } = await import('multer');
   const streamHandler = (req: Request, parser: Writable) => {
-    const form = { parser, received: 0 };
+    const form: Form = { parser, received: 0 };
+    const most = maxBytes + mostBeside;
     read.set(req, form);
     req.on('data', (chunk: Buffer) => {
+      const before = form.received;
       form.received += chunk.length;
+      if (before <= most && form.received > most) ends.get(req)?.(tooLong());
     });
     req.pipe(parser);
   };
@@ -31,12 +61,12 @@ export async function formParser(options: Options, maxBytes: number): Promise<Mu
 /**
  * Reads a form with a parser of `formParser`.
  *
- * @throws ServiceUnavailableException when it has to give way to others, and what the parser raises
+ * @throws ServiceUnavailableException when it has to give way to others, and what the parser raises; for a form that is longer
+ * than its file and texts may be what it raises for the file
  */
 export function readForm(receive: RequestHandler, req: Request, res: Response): Promise<void> {
   return new Promise((done, fail) => {
-    const giveWay = () => {
-      const refusal = tooManyForms();
+    const end = (refusal: Error) => {
       fail(refusal);
       // What of the file is on the disk goes with it, and its texts.
       read.get(req)?.parser.destroy(refusal);
@@ -44,18 +74,25 @@ export function readForm(receive: RequestHandler, req: Request, res: Response): 
       // The parser's own end waits for the rest of the form, which its client need never send.
       if (leave) setImmediate(leave);
     };
+    const giveWay = () => end(tooManyForms());
     const forms = findService()?.forms;
     const client = clientKey(getRequestContext()?.ipAddress);
     const leave = forms
       ? forms.enter({ client, received: () => read.get(req)?.received ?? 0, giveWay })
       : () => undefined;
     if (!leave) return fail(tooManyForms());
+    ends.set(req, end);
     receive(req, res, (error?: unknown) => {
       leave();
       if (error) fail(error);
       else done();
     });
   });
+}
+
+/** Mostly it is the file that is too long. */
+function tooLong(): Error {
+  return Object.assign(new Error('The form is too long'), { code: 'LIMIT_FILE_SIZE' });
 }
 
 function tooManyForms(): ServiceUnavailableException {

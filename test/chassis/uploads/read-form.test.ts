@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import request from 'supertest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { receiveUpload } from '../../../src/chassis/uploads/receive-upload.ts';
+import { images } from '../../support/images.ts';
+import { bareApp } from '../http/bare-app.ts';
+import { listening } from '../http/listening.ts';
+
+const directory = await mkdtemp(join(tmpdir(), 'form-'));
+afterAll(() => rm(directory, { recursive: true }));
+
+const upload = receiveUpload({ field: 'avatar', maxBytes: 100_000, directory });
+const app = bareApp([upload, (req, res) => void res.json(req.body)]);
+
+/** Sends a picture behind texts of these names. */
+function send(...names: string[]) {
+  const form = request(app).post('/');
+  for (const name of names) form.field(name, 'text');
+  return form.attach('avatar', images.png(), 'me.png');
+}
+
+describe('a form without end', () => {
+  it.each([
+    ['before its first part', ''],
+    ['in a part without a name', '--x\r\nX: y\r\n\r\n'],
+    ['behind its end', '--x\r\nX: y\r\n\r\n\r\n--x--\r\n'],
+  ])(
+    '%s is answered 413 once more has come than its file and texts may be, and read no further',
+    async (_where, head) => {
+      await using server = await listening(createServer(app));
+      const client = connect(server.port, '127.0.0.1');
+      const type = 'multipart/form-data; boundary=x';
+      client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: 9000000000\r\n\r\n${head}`);
+      const piece = Buffer.alloc(65_536, '\r\n--xA');
+      const send = () => {
+        while (client.writable && client.write(piece));
+      };
+      client.on('drain', send).on('error', () => undefined);
+      send();
+      const [answer] = await once(client, 'data');
+      expect(String(answer)).toMatch(/^HTTP\/1.1 413 /);
+      expect(client.bytesWritten).toBeLessThan(20_000_000);
+      client.destroy();
+    },
+  );
+});
+
+describe('the texts of a form', () => {
+  it('make lists and objects by their names', async () => {
+    const { body } = await send('title', 'tags[0]', 'tags[1]', 'place[name]', 'more[]');
+    expect(body).toEqual({
+      ...{ title: 'text', tags: ['text', 'text'] },
+      ...{ place: { name: 'text' }, more: ['text'] },
+    });
+  });
+
+  it.each([
+    ['a list of millions, which becomes an object', ['tags[30000000]', 'tags[x]'], 'Field name array index too large'],
+    ['a list of more than there are numbers', ['tags[99999999999999999999]'], 'Field name array index too large'],
+    ['a list inside of an object', ['a[b][1000]', 'a[b][x]'], 'Field name array index too large'],
+    ['objects inside of objects without end', [`a${'[b]'.repeat(2_000)}`], 'Field name nesting too deep'],
+  ])('are refused with 400 whose names make %s', async (_what, names, message) => {
+    const before = await readdir(directory);
+    const { status, body } = await send(...names);
+    expect([status, body.message]).toEqual([400, message]);
+    expect(await readdir(directory)).toEqual(before);
+  });
+});
