@@ -23,6 +23,9 @@ interface AttemptTimes {
   leftMs: number;
 }
 
+/** Who waited for longer than this part of its time for a connection says nothing of the peer by being late. */
+const shareOfWaiting = 0.1;
+
 /** Node fires a timer at once that is set for longer. */
 const longestTimerMs = 2_147_483_647;
 
@@ -70,15 +73,25 @@ export class Attempt {
       reject(reason);
     };
     const ms = Math.min(timeoutMs, leftMs, longestTimerMs);
-    // Clients choose deadlines: a short one must not open the circuit breaker for all others.
-    const reason = leftMs < timeoutMs / 2 ? 'deadline' : 'timeout';
-    const timer = setTimeout(() => end(new PeerFailure({ reason })), ms);
+    const began = performance.now();
+    let sent: number | undefined;
+    // Clients choose deadlines, and how many calls wait for each other: neither must open the circuit breaker for all others.
+    const reason = () => {
+      if (sent === undefined) return 'too many calls';
+      const isShort = leftMs < timeoutMs / 2 || sent - began > timeoutMs * shareOfWaiting;
+      return isShort ? 'deadline' : 'timeout';
+    };
+    const timer = setTimeout(() => end(new PeerFailure({ reason: reason() })), ms);
     const waiter = this.method === 'GET' ? currentWaiter() : undefined;
     const leave = () => end(new RequestAbandonedException(waiter?.abortReason));
     waiter?.signal?.addEventListener('abort', leave);
     try {
-      const send = (decides: boolean) =>
-        decides ? this.#sendAnyhow(transport, timeoutMs, accept) : this.#send(transport, controller.signal, accept);
+      const send = (decides: boolean) => {
+        sent = performance.now();
+        return decides
+          ? this.#sendAnyhow(transport, timeoutMs, accept)
+          : this.#send(transport, controller.signal, accept);
+      };
       return await Promise.race([transport.guard(send, controller.signal), ended]);
     } finally {
       clearTimeout(timer);

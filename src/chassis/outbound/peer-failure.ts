@@ -8,7 +8,7 @@ import {
 /** Why a call gave no answer. */
 export type PeerFailureReason =
   | 'timeout'
-  /** The deadline of the request left less than half of the attempt's time. */
+  /** The deadline of the request, or other calls of the service that came first, left the attempt less time than it should have. */
   | 'deadline'
   | 'unreachable'
   | 'status'

@@ -1,6 +1,6 @@
-import { AsyncResource } from 'node:async_hooks';
-import type { BulkheadPolicy, CircuitBreakerPolicy } from 'cockatiel';
+import type { CircuitBreakerPolicy } from 'cockatiel';
 import type { Pool } from 'undici';
+import { CallRoom } from './call-room.ts';
 import { PeerFailure } from './peer-failure.ts';
 
 /** How a peer is connected to, and when it is left alone. */
@@ -23,7 +23,7 @@ export type BreakerState = 'closed' | 'open' | 'half open';
 export interface Transport {
   readonly pool: Pool;
   /**
-   * Runs an attempt, once one of the connections is free.
+   * Runs an attempt, once one of the connections is free, of which no client keeps all from others.
    *
    * @param attempt is told whether it decides if the circuit breaker closes or opens again: then it has to go on until the
    * peer has answered or its time has passed, whatever its client does
@@ -43,10 +43,7 @@ export async function openTransport({
   breaker,
   onState,
 }: TransportOptions): Promise<Transport> {
-  const [{ bulkhead, BulkheadRejectedError, BrokenCircuitError, ...cockatiel }, { Pool }] = await Promise.all([
-    import('cockatiel'),
-    importUndici(),
-  ]);
+  const [{ BrokenCircuitError, ...cockatiel }, { Pool }] = await Promise.all([import('cockatiel'), importUndici()]);
   const { circuitBreaker, CircuitState, CountBreaker, handleWhen } = cockatiel;
   const circuit: CircuitBreakerPolicy = circuitBreaker(
     handleWhen((error) => error instanceof PeerFailure && error.isOfPeer),
@@ -60,7 +57,7 @@ export async function openTransport({
     },
   );
   circuit.onStateChange((state) => onState(states[state] ?? 'closed'));
-  const room: BulkheadPolicy = bulkhead(connections, queue);
+  const room = new CallRoom(connections, queue);
   const pool = new Pool(new URL(url).origin, {
     connections: streams ? null : connections,
     pipelining: 1,
@@ -68,12 +65,9 @@ export async function openTransport({
   });
   const guard = async <T>(attempt: (decides: boolean) => Promise<T>, signal: AbortSignal) => {
     try {
-      // One that waited is begun by the end of another's call, in whose request it must not run.
-      const caller = new AsyncResource('OutgoingCall');
-      const decide = () => caller.runInAsyncScope(attempt, undefined, circuit.state === CircuitState.HalfOpen);
-      return await room.execute(() => circuit.execute(decide, signal), signal);
+      const decide = () => attempt(circuit.state === CircuitState.HalfOpen);
+      return await room.run(() => circuit.execute(decide, signal), signal);
     } catch (error) {
-      if (error instanceof BulkheadRejectedError) throw new PeerFailure({ reason: 'too many calls', cause: error });
       if (!(error instanceof BrokenCircuitError)) throw error;
       throw new PeerFailure({ reason: 'circuit open', retryAfterMs: breaker.openMs, cause: error });
     }

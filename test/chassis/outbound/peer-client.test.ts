@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { inTurn, jsonAnswer } from '../../../src/chassis/testing/fake-peer.ts';
 import { bootCaller } from './boot-caller.ts';
 
-const { app, payments, anything, log, call, metric } = await bootCaller();
+const { app, payments, anything, log, boot, call, metric } = await bootCaller();
 
 /** The time that the slowest of a hundred requests to a route without the peer takes, in milliseconds. */
 async function p99OfOthers(): Promise<number> {
@@ -172,6 +172,33 @@ describe('a client of a service that is not well', () => {
     payments.answer = jsonAnswer({ id: '1', cents: 1 });
     payments.release();
     expect(await Promise.all(held)).toEqual([200, 200, 200, 200]);
+  });
+
+  it('is asked for all others while one client calls by the hundred, whose last call gives way to theirs', async () => {
+    const proxied = await boot({ TRUST_PROXY: '1' });
+    payments.becomes();
+    const charge = (from: string) =>
+      proxied.send((server) => server.get('/charges/1').set('x-forwarded-for', from)).then(({ status }) => status);
+    const many = Array.from({ length: 4 }, () => charge('192.0.2.1'));
+    await expect.poll(() => payments.held).toBe(2);
+    expect(await charge('192.0.2.1')).toBe(503);
+    const other = charge('192.0.2.2');
+    expect(await Promise.any(many)).toBe(503);
+    payments.answer = jsonAnswer({ id: '1', cents: 1 });
+    payments.release();
+    expect(await other).toBe(200);
+    expect((await Promise.all(many)).sort()).toEqual([200, 200, 200, 503]);
+  });
+
+  it('is asked on by all others while calls of one client are late because they wait for each other', async () => {
+    const state = () => metric('http_client_circuit_breaker_state{client="fragile"}');
+    anything.becomes((res) => void setTimeout(() => jsonAnswer({})(res), 1_000));
+    const statuses = await Promise.all(
+      Array.from({ length: 100 }, () => call('post', { timeoutMs: 1_500 }, {}, 'fragile').then(({ status }) => status)),
+    );
+    expect(statuses.filter((status) => status === 200)).toHaveLength(50);
+    expect(await state()).toBe(0);
+    await call('post', {}, {}, 'fragile').expectData();
   });
 
   it('is counted by client, method and class of the status', async () => {
