@@ -34,8 +34,8 @@ export class CallRoom {
    *
    * @throws PeerFailure for one that gives way, the reason of the signal for one that is aborted while it waits, what `call` raises
    */
-  async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    signal.throwIfAborted();
+  async run<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
     const context = getRequestContext();
     const client = context ? clientKey(context.ipAddress) : serviceKey;
     if (this.#free > 0) this.#take(client);
@@ -60,15 +60,15 @@ export class CallRoom {
     this.#next()?.begin();
   }
 
-  #turn(client: string, signal: AbortSignal): Promise<void> {
+  #turn(client: string, signal?: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = () => {
       this.#waiting.delete(waiting);
-      signal.removeEventListener('abort', abandon);
+      signal?.removeEventListener('abort', abandon);
     };
     const abandon = () => {
       leave();
-      reject(signal.reason);
+      reject(signal?.reason);
     };
     const waiting: WaitingCall = {
       client,
@@ -83,7 +83,7 @@ export class CallRoom {
         reject(new PeerFailure({ reason: 'too many calls' }));
       },
     };
-    signal.addEventListener('abort', abandon);
+    signal?.addEventListener('abort', abandon);
     this.#waiting.add(waiting);
     if (this.#waiting.size > this.#mayWait) this.#lastOfLargest()?.refuse();
     return promise;

@@ -29,7 +29,7 @@ export interface Transport {
    * peer has answered or its time has passed, whatever its client does
    * @throws PeerFailure when the circuit breaker is open, or too many wait
    */
-  guard<T>(attempt: (decides: boolean) => Promise<T>, signal: AbortSignal): Promise<T>;
+  guard<T>(attempt: (decides: boolean) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 const states: readonly BreakerState[] = ['closed', 'open', 'half open', 'open'];
@@ -63,7 +63,7 @@ export async function openTransport({
     pipelining: 1,
     allowH2: false,
   });
-  const guard = async <T>(attempt: (decides: boolean) => Promise<T>, signal: AbortSignal) => {
+  const guard = async <T>(attempt: (decides: boolean) => Promise<T>, signal?: AbortSignal) => {
     try {
       const decide = () => attempt(circuit.state === CircuitState.HalfOpen);
       return await room.run(() => circuit.execute(decide, signal), signal);

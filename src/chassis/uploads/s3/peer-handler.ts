@@ -55,7 +55,8 @@ export class PeerHandler {
 
   /** Resolves with the head of the answer; its body is read later. @throws PeerFailure */
   async handle(request: HandledRequest, { abortSignal }: HandlerOptions = {}): Promise<HandledAnswer> {
-    const signal = abortSignal as AbortSignal;
+    // Those who ask for credentials give none.
+    const signal = abortSignal as AbortSignal | undefined;
     const began = performance.now();
     let result: CallResult = 'error';
     try {
@@ -90,7 +91,7 @@ export class PeerHandler {
     return {};
   }
 
-  async #send({ pool }: Transport, request: HandledRequest, signal: AbortSignal): Promise<HandledAnswer> {
+  async #send({ pool }: Transport, request: HandledRequest, signal: AbortSignal | undefined): Promise<HandledAnswer> {
     try {
       const {
         statusCode,
@@ -101,7 +102,7 @@ export class PeerHandler {
         path: pathOf(request),
         headers: sendable(request.headers),
         body: request.body,
-        signal,
+        signal: signal ?? null,
         headersTimeout: 0,
         bodyTimeout: this.#bodyTimeoutMs,
       });
@@ -111,7 +112,7 @@ export class PeerHandler {
       throw new FailedAnswer(answer);
     } catch (error) {
       if (error instanceof PeerFailure) throw error;
-      if (signal.aborted) throw signal.reason;
+      if (signal?.aborted) throw signal.reason;
       throw new PeerFailure({ reason: 'unreachable', cause: error });
     }
   }
