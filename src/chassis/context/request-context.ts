@@ -108,6 +108,11 @@ export function isCostly(context: RequestContext | undefined): boolean {
   return context?.cost !== undefined && context.cost > ordinaryCost;
 }
 
+/** What the client of the request under way is counted under: see `clientKey`. */
+export function currentClientKey(): string {
+  return clientKey(getRequestContext()?.ipAddress);
+}
+
 /**
  * What a client address is counted under. An IPv6 subscriber has a /64 at least, all of which counts as one; an IPv4
  * address written as IPv6 counts as what it is.

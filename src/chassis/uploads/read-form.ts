@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Multer, Options } from 'multer';
 import { findService } from '../context/current-service.ts';
-import { clientKey, getRequestContext } from '../context/request-context.ts';
+import { currentClientKey } from '../context/request-context.ts';
 import type { ServiceUnavailableException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
 
@@ -26,14 +26,15 @@ const mostBeside = 524_288;
 
 /** A form that is read. */
 interface Form {
-  readonly parser: Writable;
+  /** Undefined until it begins. */
+  parser?: Writable;
   /** How much of it has come, in bytes. */
   received: number;
+  /** Reads no further. */
+  readonly end: (refusal: Error) => void;
 }
 
 const read = new WeakMap<Request, Form>();
-/** What ends the reading of a form. */
-const ends = new WeakMap<Request, (refusal: Error) => void>();
 
 /**
  * A parser of forms with one file, for `readForm`. Parts without a name and what stands around the parts is read and thrown
@@ -45,13 +46,13 @@ export async function formParser(options: Options, maxBytes: number): Promise<Mu
   // Most services take no uploads, and their start need not load this.
   const { default: multer } = await import('multer');
   const streamHandler = (req: Request, parser: Writable) => {
-    const form: Form = { parser, received: 0 };
+    const form = read.get(req) as Form;
     const most = maxBytes + mostBeside;
-    read.set(req, form);
+    form.parser = parser;
     req.on('data', (chunk: Buffer) => {
       const before = form.received;
       form.received += chunk.length;
-      if (before <= most && form.received > most) ends.get(req)?.(tooLong());
+      if (before <= most && form.received > most) form.end(tooLong());
     });
     req.pipe(parser);
   };
@@ -69,19 +70,19 @@ export function readForm(receive: RequestHandler, req: Request, res: Response): 
     const end = (refusal: Error) => {
       fail(refusal);
       // What of the file is on the disk goes with it, and its texts.
-      read.get(req)?.parser.destroy(refusal);
+      form.parser?.destroy(refusal);
       req.body = undefined;
       // The parser's own end waits for the rest of the form, which its client need never send.
       if (leave) setImmediate(leave);
     };
+    const form: Form = { received: 0, end };
     const giveWay = () => end(tooManyForms());
     const forms = findService()?.forms;
-    const client = clientKey(getRequestContext()?.ipAddress);
     const leave = forms
-      ? forms.enter({ client, received: () => read.get(req)?.received ?? 0, giveWay })
+      ? forms.enter({ client: currentClientKey(), received: () => form.received, giveWay })
       : () => undefined;
     if (!leave) return fail(tooManyForms());
-    ends.set(req, end);
+    read.set(req, form);
     receive(req, res, (error?: unknown) => {
       leave();
       if (error) fail(error);

@@ -1,4 +1,4 @@
-import { clientKey, getRequestContext, scopes, stopAbandoned } from '../../context/request-context.ts';
+import { currentClientKey, scopes, stopAbandoned } from '../../context/request-context.ts';
 import type { ServiceUnavailableException } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 
@@ -90,7 +90,7 @@ export class RecordRoom {
     const length = bytes / Math.max(1, records);
     if (known === undefined || length > lengthNow(known))
       this.#lengths.set(list, { bytes: length, at: performance.now() });
-    const client = currentClient();
+    const client = currentClientKey();
     this.#longAt.delete(client);
     this.#longAt.set(client, performance.now());
     if (this.#longAt.size > mostKnown) this.#longAt.delete(this.#longAt.keys().next().value as string);
@@ -104,7 +104,7 @@ export class RecordRoom {
    */
   async run<T>(records: number, work: () => Promise<T>): Promise<T> {
     if (records <= ordinaryRecords) return work();
-    const client = currentClient();
+    const client = currentClientKey();
     if (this.#isFree(client, records)) this.#hold(client, records);
     else await this.#wait(client, records);
     try {
@@ -193,10 +193,6 @@ export class RecordRoom {
     this.#metrics.shed('share');
     return tryAgain('Requests of many records are under way; ask for fewer records, or try again in a moment');
   }
-}
-
-function currentClient(): string {
-  return clientKey(getRequestContext()?.ipAddress);
 }
 
 function lengthNow({ bytes, at }: Length): number {

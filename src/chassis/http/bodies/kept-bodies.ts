@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { clientKey, getRequestContext } from '../../context/request-context.ts';
+import { currentClientKey } from '../../context/request-context.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 import { onClose } from '../pipeline/request-pipeline.ts';
 
@@ -59,7 +59,7 @@ export class KeptBodies {
   keep(req: KeptRequest, bytes: number): void {
     const count = req[keptKey];
     const before = count?.bytes ?? 0;
-    const client = clientKey(getRequestContext()?.ipAddress);
+    const client = currentClientKey();
     const others = this.#held - before;
     const own = (this.#heldBy.get(client) ?? 0) - before;
     if (others > 0 && own + bytes > this.#limit - others) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { clientKey, getRequestContext } from '../../context/request-context.ts';
+import { currentClientKey } from '../../context/request-context.ts';
 import {
   BadRequestException,
   type BaseException,
@@ -56,7 +56,7 @@ export async function receiveBody(req: IncomingMessage, limits: BodyLimits): Pro
   const encoding = encodingOf(req);
   if (encoding !== plain && !decompressors.has(encoding)) throw unsupportedEncoding(encoding);
   if (Number(req.headers['content-length'] ?? 0) > limits.limitBytes) throw tooLarge(limits.limitBytes);
-  return collect(req, clientOf(), limits);
+  return collect(req, currentClientKey(), limits);
 }
 
 /**
@@ -78,7 +78,7 @@ export function decompressBody(
     return decompress(body, { maxOutputLength: limitBytes, chunkSize });
   };
   const held = body.length + bytesBesideBody(req);
-  const waiting = { client: clientOf(), bytes: held, mostBytes: limitBytes, refusal: tooManyBodies };
+  const waiting = { client: currentClientKey(), bytes: held, mostBytes: limitBytes, refusal: tooManyBodies };
   return budget.decompress(waiting, work).catch((cause: unknown) => {
     if (cause instanceof ServiceUnavailableException) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes);
@@ -90,10 +90,6 @@ const plain = 'identity';
 
 function encodingOf({ headers }: IncomingMessage): string {
   return headers['content-encoding']?.toLowerCase() ?? plain;
-}
-
-function clientOf(): string {
-  return clientKey(getRequestContext()?.ipAddress);
 }
 
 /** Collects what comes in; however it ends, nothing of the body is held or counted any more. */
