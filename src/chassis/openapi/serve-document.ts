@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import { KeptGzip } from '../http/answers/kept-gzip.ts';
+import { KeptGzip, tagOf } from '../http/answers/kept-gzip.ts';
 import type { Json } from './deep-merge.ts';
 
 /** Serves a document as JSON, written and compressed once; a client that has it already gets 304. */
@@ -9,7 +8,7 @@ export function serveDocument(document: Json): RequestHandler {
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
     // Weak, because it is one for both forms of the document.
-    ETag: `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`,
+    ETag: `W/${tagOf(body)}`,
   };
   const kept = new KeptGzip(async () => body);
   return async (request, response) => {

@@ -87,7 +87,7 @@ interface CountedTotal {
 
 /** A list of more characters takes several times as much until it is written to its client. */
 const longText = 500_000;
-/** As long as a list is taken to be that was too long to be read to its end. */
+/** As long as a list is taken to be that was too long to be read to its end, or of whose related records nothing is known. */
 const mostChars = 20_000_000;
 /** Taken for a record of which nothing is known. */
 const charsOfRecord = 600;

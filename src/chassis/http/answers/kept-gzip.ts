@@ -6,6 +6,11 @@ import { namesEncodings } from './compress-responses.ts';
 
 const compress = promisify(gzip);
 
+/** The entity tag of a body, which says what its bytes are (RFC 9110, 8.8.3). */
+export function tagOf(body: Buffer): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+}
+
 /**
  * A long body that never changes, compressed once for all who ask for it: to compress a megabyte keeps a core for 60 ms,
  * which who asks for it again and again would take from all others.
@@ -39,7 +44,7 @@ export class KeptGzip {
   async #make(): Promise<{ body: Buffer; etag: string }> {
     try {
       const body = await compress(await this.#read());
-      return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"` };
+      return { body, etag: tagOf(body) };
     } catch (error) {
       this.#compressed = undefined;
       throw error;
