@@ -40,11 +40,16 @@ class CategoryController extends ResourceController<CategoryService> {
   readonly schemas = categorySchemas as never;
 }
 
-it('are made in room for as many records as they may hold, related ones among them', async () => {
+function serve() {
   const categories = new CategoryService({ repository: {} as never });
   const cursors = createCursorCodec('a secret of the tests, 32 letters or more');
   const controller = new CategoryController({ service: categories, cursors });
-  const app = request(express().use(ofService, resourceRouter('/categories', controller, { read: publicAccess })));
+  const router = resourceRouter('/categories', controller, { read: publicAccess });
+  return { categories, app: request(express().use(ofService, router)) };
+}
+
+it('are made in room for as many records as they may hold, related ones among them', async () => {
+  const { categories, app } = serve();
   const include = JSON.stringify({ products: { take: 50, include: { category: true } } });
   for (const path of ['/categories', '/categories/paginated']) {
     await app
@@ -59,10 +64,7 @@ it('are made in room for as many records as they may hold, related ones among th
 });
 
 it('are made in room for as many as their length stands for, where answers to the list were long lately', async () => {
-  const categories = new CategoryService({ repository: {} as never });
-  const cursors = createCursorCodec('a secret of the tests, 32 letters or more');
-  const controller = new CategoryController({ service: categories, cursors });
-  const app = request(express().use(ofService, resourceRouter('/categories', controller, { read: publicAccess })));
+  const { categories, app } = serve();
   categories.found = [{ id: 1, name: 'x'.repeat(2_000_000) }];
   for (const pageSize of [10, 10, 2]) await app.get('/categories/paginated').query({ pageSize }).expect(200);
   const [first, second, third] = categories.held;
@@ -74,10 +76,7 @@ it('are made in room for as many as their length stands for, where answers to th
 });
 
 it('are made in such room too where they are of one record with related ones', async () => {
-  const categories = new CategoryService({ repository: {} as never });
-  const cursors = createCursorCodec('a secret of the tests, 32 letters or more');
-  const controller = new CategoryController({ service: categories, cursors });
-  const app = request(express().use(ofService, resourceRouter('/categories', controller, { read: publicAccess })));
+  const { categories, app } = serve();
   categories.found = [{ id: 1, name: 'x'.repeat(2_000_000) }];
   const path = `/categories/${crypto.randomUUID()}`;
   for (const include of [{ products: { take: 50 } }, { products: { take: 50 } }, undefined])

@@ -1,38 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { OpenOrm } from '../../../../src/chassis/database/client/orm.ts';
-import { Repository } from '../../../../src/chassis/database/repository.ts';
 import { BadRequestException, ServiceUnavailableException } from '../../../../src/chassis/errors/exceptions.ts';
-import { productList } from '../../../fixtures/service/modules/catalog/catalog.schema.ts';
-import { openEmptyDatabase } from '../../../support/empty-database.ts';
-
-class Products extends Repository<'product'> {
-  protected readonly model = 'product';
-}
-
-const mostBytes = 3_000_000;
+import { openLongProducts } from '../long-products.ts';
 
 describe.each([true, false])('a result of PostgreSQL with DATABASE_JSON_READS=%s', (DATABASE_JSON_READS) => {
-  let open: OpenOrm;
-  let products: Products;
+  let opened: Awaited<ReturnType<typeof openLongProducts>>;
   let hasRoom = true;
 
   beforeAll(async () => {
-    const reads = { mostBytes, hasRoom: () => hasRoom };
-    open = await openEmptyDatabase('postgresql', { DATABASE_JSON_READS, DATABASE_POOL_SIZE: 4 }, { reads });
-    products = new Products({ orm: open.client });
-    const { id: categoryId } = await open.client.category.create({ data: { name: 'shelf' } });
-    const data = Array.from({ length: 400 }, (_, index) => {
-      return { sku: `sku ${index}`, name: 'n', price: index, categoryId, description: 'x'.repeat(10_000) };
-    });
-    await open.client.product.createMany({ data });
+    opened = await openLongProducts('postgresql', { DATABASE_JSON_READS, DATABASE_POOL_SIZE: 4 }, () => hasRoom);
   });
-  afterAll(() => open.close());
+  afterAll(() => opened.open.close());
 
-  const list = (take: number, price = -1) => {
-    const where = { price: { gt: price } } as never;
-    return products.findMany({ model: 'Product', select: productList.select, orderBy: [{ id: 'asc' }], where, take });
-  };
+  const list: typeof opened.list = (...asked) => opened.list(...asked);
 
   it('is refused with 400 where it is longer than any may be, and others are read', async () => {
     const [long, short] = await Promise.allSettled([list(400), list(200)]);

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SqlResultSet } from '@prisma/driver-adapter-utils';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { OpenOrm } from '../../../../src/chassis/database/client/orm.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
 import { SqliteThread } from '../../../../src/chassis/database/sqlite/sqlite-thread.ts';
 import {
@@ -12,47 +11,31 @@ import {
   DatabaseException,
   ServiceUnavailableException,
 } from '../../../../src/chassis/errors/exceptions.ts';
-import { productList } from '../../../fixtures/service/modules/catalog/catalog.schema.ts';
-import { openEmptyDatabase } from '../../../support/empty-database.ts';
+import { mostBytes, openLongProducts } from '../long-products.ts';
 
-class Products extends Repository<'product'> {
-  protected readonly model = 'product';
-}
 class Categories extends Repository<'category'> {
   protected readonly model = 'category';
 }
 
-const mostBytes = 3_000_000;
 const orderBy = [{ id: 'asc' as const }];
 
 describe.each([true, false])('a result of SQLite with DATABASE_JSON_READS=%s', (DATABASE_JSON_READS) => {
-  let open: OpenOrm;
-  let products: Products;
+  let opened: Awaited<ReturnType<typeof openLongProducts>>;
   let hasRoom = true;
 
   beforeAll(async () => {
-    const reads = { mostBytes, hasRoom: () => hasRoom };
-    open = await openEmptyDatabase('sqlite', { DATABASE_JSON_READS }, { reads });
-    products = new Products({ orm: open.client });
-    const { id: categoryId } = await open.client.category.create({ data: { name: 'shelf' } });
-    const data = Array.from({ length: 400 }, (_, index) => {
-      return { sku: `sku ${index}`, name: 'n', price: index, categoryId, description: 'x'.repeat(10_000) };
-    });
-    await open.client.product.createMany({ data });
+    opened = await openLongProducts('sqlite', { DATABASE_JSON_READS }, () => hasRoom);
   });
-  afterAll(() => open.close());
+  afterAll(() => opened.open.close());
 
-  const list = (take: number, price = -1) => {
-    const where = { price: { gt: price } } as never;
-    return products.findMany({ model: 'Product', select: productList.select, orderBy, where, take });
-  };
+  const list: typeof opened.list = (...asked) => opened.list(...asked);
 
   it('is refused with 400 where it is longer than any may be, and others are read and written', async () => {
     const [long, short] = await Promise.allSettled([list(400), list(200)]);
     expect(long).toMatchObject({ reason: expect.any(BadRequestException) });
     expect((long as PromiseRejectedResult).reason.message).toMatch(/more than 2 MB; ask for fewer records/);
     expect(short).toMatchObject({ value: { length: 200 } });
-    await open.client.$transaction((own) => own.category.create({ data: { name: 'another' } }));
+    await opened.open.client.$transaction((own) => own.category.create({ data: { name: 'another' } }));
     expect(await list(250)).toHaveLength(250);
   });
 
@@ -73,7 +56,7 @@ describe.each([true, false])('a result of SQLite with DATABASE_JSON_READS=%s', (
   it.runIf(DATABASE_JSON_READS)('counts as long by its related records before it was ever read', async () => {
     hasRoom = false;
     const select = { id: true, products: { select: { id: true }, orderBy, take: 100 } };
-    const categories = new Categories({ orm: open.client });
+    const categories = new Categories({ orm: opened.open.client });
     const read = categories.findMany({ model: 'Category', select, orderBy, where: {}, take: 50 });
     await expect(read).rejects.toBeInstanceOf(ServiceUnavailableException);
     hasRoom = true;
@@ -81,7 +64,7 @@ describe.each([true, false])('a result of SQLite with DATABASE_JSON_READS=%s', (
 
   it('is refused where sorting takes more memory than there is, and others are sorted', async () => {
     const sorted = (times: number) =>
-      open.client.$queryRawUnsafe(
+      opened.open.client.$queryRawUnsafe(
         `WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ${times})
           SELECT length(t) AS l FROM (SELECT hex(randomblob(500)) AS t FROM c ORDER BY t LIMIT 10 OFFSET ${times - 10})`,
       );
@@ -91,25 +74,28 @@ describe.each([true, false])('a result of SQLite with DATABASE_JSON_READS=%s', (
 });
 
 describe('long results of SQLite', () => {
-  it('come one after the other where all together are longer than one may be, and all come', async () => {
+  function openThread(): SqliteThread {
     const folder = mkdtempSync(join(tmpdir(), 'slipway-long-'));
-    const thread = new SqliteThread(join(folder, 'x.db'), { models: {}, enums: {}, constraints: {} }, 10_000, {
-      mostBytes,
+    const models = { models: {}, enums: {}, constraints: {} };
+    const thread = new SqliteThread(join(folder, 'x.db'), models, 10_000, { mostBytes });
+    onTestFinished(async () => {
+      await thread.close();
+      rmSync(folder, { recursive: true });
     });
+    return thread;
+  }
+
+  it('come one after the other where all together are longer than one may be, and all come', async () => {
+    const thread = openThread();
     const statement = { sql: `SELECT hex(zeroblob(600000)) AS t UNION ALL SELECT 'x'`, args: [], argTypes: [] };
     const read = Array.from({ length: 8 }, () => thread.run<SqlResultSet>({ kind: 'query', statement }));
     // Nothing is received meanwhile.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
     for (const { rows } of await Promise.all(read)) expect(String(rows[0]?.[0])).toHaveLength(1_200_000);
-    await thread.close();
-    rmSync(folder, { recursive: true });
   });
 
   it('leave memory for statements that come in ever other shapes, each with over a thousand parameters', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'slipway-shapes-'));
-    const thread = new SqliteThread(join(folder, 'x.db'), { models: {}, enums: {}, constraints: {} }, 10_000, {
-      mostBytes,
-    });
+    const thread = openThread();
     const args = Array.from({ length: 1300 }, () => 0);
     const argTypes = args.map(() => ({ scalarType: 'int' as const, arity: 'scalar' as const }));
     for (let shape = 0; shape < 120; shape += 1) {
@@ -117,7 +103,5 @@ describe('long results of SQLite', () => {
       const { rows } = await thread.run<SqlResultSet>({ kind: 'query', statement: { sql, args, argTypes } });
       expect(Number(rows[0]?.[0])).toBe(shape);
     }
-    await thread.close();
-    rmSync(folder, { recursive: true });
   });
 });
