@@ -12,7 +12,7 @@ export interface OverloadResult {
   capacity: number;
   /** Requests per second that were sent. */
   offered: number;
-  /** Answers with 200 while more came than could be answered, and their share of the capacity. */
+  /** Answers with 200 within a second while more came than could be answered, and their share of the capacity. */
   goodput: number;
   share: number;
   /** Of the requests that were answered with 200. */
@@ -76,7 +76,7 @@ export async function overload(
     const admitted = good(over).map(({ ms }) => ms);
     const lastRefused = after.findLast(({ status }) => status !== 200)?.at ?? began;
     const settled = after.filter(({ at }) => at > began + 1000).map(({ ms }) => ms);
-    const goodput = good(over).length / times.over;
+    const goodput = admitted.filter((ms) => ms <= 1000).length / times.over;
     return {
       capacity: Math.round(capacity),
       offered: Math.round(over.length / times.over),

@@ -108,11 +108,9 @@ export class OpenLoop {
     const { pending } = connection;
     if (!pending) return;
     if (pending.missing === -1) {
-      const end = chunk.indexOf(headEnd);
-      const head = chunk.toString('latin1', 0, end);
+      const head = chunk.toString('latin1', 0, chunk.indexOf(headEnd));
       pending.status = Number(head.slice(9, 12));
-      const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-      pending.missing = Number(length ?? 0) - (chunk.length - end - headEnd.length);
+      pending.missing = contentLength(head) - (chunk.length - head.length - headEnd.length);
     } else pending.missing -= chunk.length;
     if (pending.missing > 0) return;
     this.#idle.push(connection);
@@ -126,6 +124,14 @@ export class OpenLoop {
     this.answers.push({ at: pending.due, ms: performance.now() - pending.due, status });
     this.#whenIdle?.();
   }
+}
+
+const lengthField = 'ontent-length: ';
+
+/** Of a head of this service, which writes it as `content-length` or as Node does; 0 where it has none. */
+function contentLength(head: string): number {
+  const at = head.indexOf(lengthField);
+  return at === -1 ? 0 : Number.parseInt(head.slice(at + lengthField.length, at + lengthField.length + 12), 10);
 }
 
 /** The value below which a share of the numbers lies. */

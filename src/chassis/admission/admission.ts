@@ -11,6 +11,7 @@ import type { Gate } from '../http/pipeline/request-pipeline.ts';
 import { onClose } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
+import { Backlog } from './backlog.ts';
 import { ClientShares, type Standing } from './client-shares.ts';
 import { WindowCounts } from './rate-limit.ts';
 import { ReadyRefusal, type ReadyRefusalOptions } from './ready-refusal.ts';
@@ -52,11 +53,14 @@ export function openAdmission(
   if (!settings.OVERLOAD_ENABLED) return undefined;
   // What waits for longer than this is answered 503 in any case.
   const targetMs = Math.min(settings.OVERLOAD_TARGET_MS, settings.REQUEST_TIMEOUT_MS);
-  const waits = new StandingWait([new LoopWait(), ...(database ? [new DatabaseWait(database)] : [])], targetMs);
+  const backlog = database && new Backlog(database);
+  const queues = database && backlog ? [backlog, new DatabaseWait(database)] : [];
+  const waits = new StandingWait([new LoopWait(), ...queues], targetMs);
   metrics.watch(() => waits.asOf(performance.now()));
   const shares = new ClientShares();
   const { admit } = new AdmissionGate({
     waits,
+    backlog,
     shares,
     maximum: settings.OVERLOAD_MAX_CONCURRENCY,
     clientOf: clientsBy(isTrusted),
@@ -99,6 +103,8 @@ function chargeClients(
 interface GateOptions extends ReadyRefusalOptions {
   /** How long admitted work waits. */
   waits: Pick<StandingWait, 'look' | 'targetMs' | 'currentMs' | 'newcomerMs' | 'standingMs' | 'overloaded'>;
+  /** Where requests wait before they begin; by default they begin at once. */
+  backlog?: Pick<Backlog, 'add'> | undefined;
   /** What each client's work has cost. */
   shares: Pick<ClientShares, 'charge' | 'of'>;
   /** Requests at work at once, at most; bounds the memory that they take. */
@@ -115,6 +121,8 @@ const probeSeconds = 10;
 const mostProbes = 500;
 /** The wait above which clients of each standing are refused, as a multiple of the target. */
 export const refusedFrom: Readonly<Record<Standing, number>> = { heavy: 0.5, even: 1, light: 10 };
+/** A request that has waited for so many times what it was let in for is refused in its turn. */
+const excess = 1.5;
 
 /**
  * Refuses with 503 what would wait too long: at once and before the app sees it, without a line in the log for each, because
@@ -147,24 +155,26 @@ export class AdmissionGate {
   }
 
   /** Lets a request in, or answers it. */
-  readonly admit: Gate = (req, res) => {
-    const { clientOf, metrics, shares } = this.#options;
+  readonly admit: Gate = (req, res, begin) => {
+    const { backlog, clientOf, shares } = this.#options;
     const now = performance.now();
     const client = clientOf(req);
     const isExempt = isProbe(req) && this.#probes.consume(client, 1).used <= mostProbes;
     const reason = isExempt ? undefined : this.#reasonToRefuse(req, client, now);
-    if (reason !== undefined) {
-      metrics.shed(reason);
-      if (reason !== 'expired') this.#remind(reason, now);
-      (reason === 'expired' ? this.#expired : this.#overloaded).send(res);
-      return false;
-    }
+    if (reason !== undefined) return this.#refuse(res, reason, now);
     shares.charge(client, 1, now);
-    if (isExempt) return true;
+    if (isExempt) return begin();
     if (isReadFirst(req)) req.once('end', () => this.#countReceived(res));
     else this.#count(res);
-    return true;
+    if (backlog) backlog.add({ client, res, begin: (waitedMs) => this.#begin(client, res, begin, waitedMs) }, now);
+    else begin();
   };
+
+  #begin(client: string, res: ServerResponse, begin: () => void, waitedMs: number): void {
+    const reason = waitedMs > 0 ? this.#reasonAfter(client, res.req, waitedMs) : undefined;
+    if (reason === undefined) begin();
+    else this.#refuse(res, reason, performance.now());
+  }
 
   #reasonToRefuse(req: IncomingMessage, client: string, now: number): ShedReason | undefined {
     const { maximum, shares, waits } = this.#options;
@@ -182,6 +192,21 @@ export class AdmissionGate {
     // What heavy clients have asked for takes its turn behind what a light one asks for.
     const waitMs = standing === 'light' ? waits.newcomerMs(now) : waits.currentMs;
     return waitMs > waits.targetMs * refusedFrom[standing] ? 'wait' : undefined;
+  }
+
+  /** Why a request that was let in is refused after all, whose turn has come. */
+  #reasonAfter(client: string, req: IncomingMessage, waitedMs: number): ShedReason | undefined {
+    const { shares, waits } = this.#options;
+    if ((readDeadline(req.headers['x-request-deadline']) ?? Number.POSITIVE_INFINITY) <= Date.now()) return 'deadline';
+    if (!waits.overloaded || waitedMs <= waits.targetMs * refusedFrom.heavy) return undefined;
+    const standing = shares.of(client, performance.now());
+    return waitedMs > waits.targetMs * refusedFrom[standing] * excess ? 'wait' : undefined;
+  }
+
+  #refuse(res: ServerResponse, reason: ShedReason, now: number): void {
+    this.#options.metrics.shed(reason);
+    if (reason !== 'expired') this.#remind(reason, now);
+    (reason === 'expired' ? this.#expired : this.#overloaded).send(res);
   }
 
   #count(res: ServerResponse): void {

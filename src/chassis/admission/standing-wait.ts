@@ -1,11 +1,11 @@
 import type { RequestContext } from '../context/request-context.ts';
 
 /** A queue of the service that requests wait in. */
-interface WaitSource {
+export interface WaitSource {
   /** How long a request that comes now waits in it, in milliseconds. */
   at(now: number): number;
   /** The same for a request whose client has no other there; by default there is no difference. */
-  ofNewcomer?(): number;
+  ofNewcomer?(now: number): number;
 }
 
 /** Bursts that are over within this share of the target, and within this time at least, are not overload. */
@@ -54,7 +54,7 @@ export class StandingWait {
   /** What a request waits whose client has no other there, in milliseconds, as of now. */
   newcomerMs(now: number): number {
     let wait = 0;
-    for (const source of this.#sources) wait += source.ofNewcomer?.() ?? source.at(now);
+    for (const source of this.#sources) wait += source.ofNewcomer?.(now) ?? source.at(now);
     return wait;
   }
 
@@ -157,6 +157,8 @@ export interface DatabaseQueue {
   readonly heldBackQueries: number;
   /** Queries whose turn came, ever. */
   readonly servedQueries: number;
+  /** Queries that may run at once. */
+  readonly places: number;
   /** How long queries of a request wait for others of its own caller or for other costly ones, in milliseconds. */
   heldBackMs(context: RequestContext, now: number): number;
   /** How long a query waits for its turn whose client has no other there, in milliseconds. */
@@ -215,7 +217,7 @@ export class DatabaseWait {
 }
 
 /** How many are served in a millisecond, while others wait. */
-class ServingRate {
+export class ServingRate {
   #before = 0;
   #perMs: number | undefined;
 

@@ -53,6 +53,32 @@ describe('the decision of AdmissionGate', () => {
     ]);
   });
 
+  it.each([
+    ['heavy', 375],
+    ['even', 750],
+    ['light', 7500],
+  ] as const)(
+    'refuses a request of a %s client in its turn at overload, if that took more than %d ms',
+    async (standing, waitedMs) => {
+      const situation = { overloaded: true, waitedMs, standings: { a: standing } };
+      await using server = await oneAtATime(situation);
+      const statuses = [await server.status({ 'x-client': 'a' })];
+      situation.waitedMs += 1;
+      statuses.push(await server.status({ 'x-client': 'a' }));
+      situation.overloaded = false;
+      statuses.push(await server.status({ 'x-client': 'a' }));
+      expect([statuses, server.shed, server.gate.atWork]).toEqual([[200, 503, 200], ['wait'], 0]);
+    },
+  );
+
+  it('refuses a request in its turn whose deadline has passed while it waited', async () => {
+    const { promise: turn, resolve } = Promise.withResolvers<void>();
+    await using server = await oneAtATime({ waitedMs: 30, turn });
+    const status = server.status({ 'x-request-deadline': String(Date.now() + 100) });
+    setTimeout(resolve, 110);
+    expect([await status, server.shed, server.gate.atWork]).toEqual([503, ['deadline'], 0]);
+  });
+
   it('logs what it refuses by reason, once in ten seconds', async () => {
     const situation = { overloaded: true, waitMs: 700 };
     await using server = await oneAtATime(situation);

@@ -18,6 +18,10 @@ export interface Situation {
   maximum?: number;
   production?: boolean;
   standings?: Record<string, Standing>;
+  /** Has every request wait in a backlog for this time, as it is told; in milliseconds. */
+  waitedMs?: number;
+  /** When its turn comes; at once by default. */
+  turn?: Promise<void>;
 }
 
 /** A server that works on one request at a time; `/hold` is answered by the test. */
@@ -44,6 +48,13 @@ export async function oneAtATime(situation: Situation = {}) {
     shares: {
       charge: (client) => void charged.push(client),
       of: (client) => situation.standings?.[client] ?? 'even',
+    },
+    backlog: {
+      add: ({ begin }) => {
+        const beginNow = () => begin(situation.waitedMs ?? 0);
+        if (situation.turn === undefined) beginNow();
+        else void situation.turn.then(beginNow);
+      },
     },
     maximum: situation.maximum ?? 1,
     clientOf: ({ headers }) => String(headers['x-client']),

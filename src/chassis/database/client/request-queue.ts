@@ -27,11 +27,13 @@ const weightOfLatest = 0.2;
  * many of its queries wait, and queries. They tell how long a request waits in all: as long as it takes to serve those
  * before it.
  *
- * Costly requests have as many places as a client with slow work, all clients together: many clients that ask for one costly list each are,
- * each by itself, no client with slow work. Within that part the places are lent fairly too. A request is costly by what it was
- * charged with, and where it runs a statement that was slow lately, whatever its price says.
+ * Costly requests have as many places as a client with slow work, all clients together: many that ask for one costly list each are
+ * none with slow work. Within that part the places are lent fairly too. A request is costly by what it was charged with, and
+ * where it runs a statement that was slow lately, whatever its price says.
  */
 export class RequestQueue {
+  /** Queries that may run at once. */
+  readonly places: number;
   #waiting = 0;
   #served = 0;
   #waitingQueries = 0;
@@ -51,6 +53,7 @@ export class RequestQueue {
   constructor(options: FairQueueOptions) {
     const { placesOfSlow: places, serial = false, timeoutMs, late } = options;
     this.#patienceMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : timeoutMs / 2;
+    this.places = options.places;
     this.#places = new FairQueue(options);
     this.#costlyPlaces = new FairQueue({
       places,

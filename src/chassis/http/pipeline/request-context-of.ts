@@ -13,7 +13,14 @@ const validId = /^[A-Za-z0-9._-]{1,128}$/;
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 const contextKey = Symbol('request context');
 
-type KnownRequest = Request & { [contextKey]?: OpenRequest };
+const arrivalKey = Symbol('when it came');
+
+type KnownRequest = Request & { [contextKey]?: OpenRequest; [arrivalKey]?: number };
+
+/** Has the context of a request that waited before it began tell of the time when it came, in `performance.now()`. */
+export function noteArrival(req: IncomingMessage, at: number): void {
+  (req as KnownRequest)[arrivalKey] = at;
+}
 
 /** The context of a request; made now where no pipeline did. Holds also in listeners that run outside the request. */
 export function requestContextOf(req: Request, masks?: LogMasks): OpenRequest & RequestContext {
@@ -52,6 +59,7 @@ function createContext(req: Request, masks: LogMasks | undefined): OpenRequest {
     ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : toldAddress(req.ip),
     isProbe: probePath.test(req.originalUrl ?? req.url),
     deadline: readDeadline(req.headers['x-request-deadline']),
+    arrivedAt: (req as KnownRequest)[arrivalKey],
   });
 }
 
@@ -110,6 +118,8 @@ type ReceivedFields = Pick<RequestContext, 'requestId' | 'method' | 'url'> & {
   userAgent: string | undefined;
   ipAddress: string | undefined;
   deadline: number | undefined;
+  /** In `performance.now()`; now by default. */
+  arrivedAt?: number | undefined;
 };
 
 type Bill = (cost: number, context: RequestContext) => void;
@@ -121,19 +131,22 @@ export class OpenRequest implements RequestContext {
   readonly url: string;
   declare readonly userAgent?: string;
   declare readonly ipAddress?: string;
-  readonly startTime = new Date();
+  readonly startTime: Date;
   cost = 0;
   declare readonly isProbe?: boolean;
   declare deadline?: number;
   declare recheck?: (() => Promise<void>) | undefined;
   /** Where requests have a line in the log. */
   declare line?: RequestLine;
-  readonly #started = performance.now();
+  readonly #started: number;
   #aborting: AbortController | undefined;
   #abortReason: string | undefined;
   #bills: Bill[] | undefined;
 
-  constructor({ requestId, method, url, userAgent, ipAddress, isProbe, deadline }: ReceivedFields) {
+  constructor({ requestId, method, url, userAgent, ipAddress, isProbe, deadline, arrivedAt }: ReceivedFields) {
+    const now = performance.now();
+    this.#started = arrivedAt ?? now;
+    this.startTime = new Date(Date.now() - (now - this.#started));
     this.requestId = requestId;
     this.method = method;
     this.url = url;

@@ -83,8 +83,8 @@ function answerStatus(res: ServerResponse): number {
   return res.headersSent ? res.statusCode : clientClosedRequest;
 }
 
-/** Whether a request is let in; one that is not has been answered. */
-export type Gate = (req: IncomingMessage, res: ServerResponse) => boolean;
+/** Lets a request in and begins it, now or later, or answers it. */
+export type Gate = (req: IncomingMessage, res: ServerResponse, begin: () => void) => void;
 
 /** Has requests wait for their turn on their connection. */
 export interface Turns {
@@ -138,10 +138,7 @@ const wholeTarget = /^https?:\/\/[^/?#]*/i;
  * handler of the app passed on gets a 500. Of a target with scheme and host, as sent to proxies, the path counts, so
  * that no link of an answer leads to a host that the client made up.
  */
-export function requestListener(
-  app: Express,
-  { logger, turns, admits = () => true }: ListenerOptions,
-): RequestListener {
+export function requestListener(app: Express, { logger, turns, admits = letIn }: ListenerOptions): RequestListener {
   const handle = app as unknown as (req: IncomingMessage, res: ServerResponse, next: NextFunction) => void;
   const refusal = { headers: answerHeadersOf(app), logger };
   return beginInTurn(turns, (req, res) => {
@@ -151,9 +148,11 @@ export function requestListener(
     if (hasSecondHost(req) || hasChunksInHttp10(req)) return next();
     if (hasTooManyFields(req)) return refuse(res, refusal, tooManyFields());
     if (req.url?.startsWith('/') === false && URL.canParse(req.url)) req.url = pathOf(req.url);
-    if (admits(req, res)) handle(req, res, next);
+    admits(req, res, () => handle(req, res, next));
   });
 }
+
+const letIn: Gate = (_req, _res, begin) => begin();
 
 /** A listener whose requests begin in their turn; at once without `turns`. */
 export function beginInTurn(turns: Turns | undefined, begin: RequestListener): RequestListener {

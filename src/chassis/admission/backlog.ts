@@ -1,0 +1,128 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { ServerResponse } from 'node:http';
+import { noteArrival } from '../http/pipeline/request-context-of.ts';
+import { type DatabaseQueue, ServingRate, type WaitSource } from './standing-wait.ts';
+
+/** A request that was let in. */
+interface Arrival {
+  /** What its client is counted under. */
+  client: string;
+  res: ServerResponse;
+  /** Hands it to the app, or refuses it for the time that it has waited, in milliseconds. */
+  begin: (waitedMs: number) => void;
+}
+
+interface Waiting extends Arrival {
+  since: number;
+  /** Otherwise it would begin in the context of another. */
+  own: AsyncResource;
+}
+
+/** The requests of one client that wait, the first to come first. */
+interface Line {
+  client: string;
+  waiting: Waiting[];
+}
+
+/** The database is kept busy by so many waiting queries for each that runs, and by so many at least. */
+const queriesPerPlace = 1.5;
+const leastQueries = 16;
+/** While nobody waits here, so many times as much is no burden yet, and what needs no database does not wait for it. */
+const unnoticed = 16;
+/** Requests that begin before the loop looks at what else has come: what they ask of the database is known only then. */
+const atOnce = 16;
+const lookMs = 1;
+const learnMs = 100;
+
+/**
+ * Requests that were let in and have not begun, because enough queries wait for the database. One that begins makes much
+ * that lives until it is answered: its context, its promises, its queries. Where a thousand wait for the database, all of that
+ * outlives the young generation of the heap, and its collection takes more time than the requests do. One that has not begun is
+ * no more than what Node has parsed.
+ *
+ * Clients have turns, one request each, so who asks for little waits for one of each other client.
+ */
+export class Backlog implements WaitSource {
+  readonly #database: DatabaseQueue;
+  readonly #rate = new ServingRate();
+  readonly #lines = new Map<string, Line>();
+  /** The same, in the order of their turns. */
+  readonly #turns: Line[] = [];
+  #size = 0;
+  #begun = 0;
+  #learntAt = 0;
+
+  constructor(database: DatabaseQueue) {
+    this.#database = database;
+  }
+
+  /** How long a request waits that comes now, in milliseconds. */
+  at(now: number): number {
+    if (this.#size > 0 && now - this.#learntAt >= learnMs) this.#learn(now);
+    return this.#rate.msFor(this.#size);
+  }
+
+  /** The same where its client has no other here: for one request of each client. */
+  ofNewcomer(): number {
+    return this.#rate.msFor(this.#turns.length);
+  }
+
+  /** Begins a request, now or in its turn. */
+  add(arrival: Arrival, now: number): void {
+    if (this.#size === 0) {
+      if (!this.#hasMoreThan(unnoticed)) {
+        arrival.begin(0);
+        return;
+      }
+      this.#open(now);
+    }
+    this.#size += 1;
+    this.#lineOf(arrival.client).waiting.push({ ...arrival, since: now, own: new AsyncResource('WaitingRequest') });
+  }
+
+  #lineOf(client: string): Line {
+    const known = this.#lines.get(client);
+    if (known) return known;
+    const line = { client, waiting: [] };
+    this.#lines.set(client, line);
+    this.#turns.push(line);
+    return line;
+  }
+
+  /** Whether more than so many times what keeps the database busy waits for it. */
+  #hasMoreThan(times: number): boolean {
+    const { places, waitingQueries, heldBackQueries } = this.#database;
+    return waitingQueries - heldBackQueries > times * Math.max(leastQueries, queriesPerPlace * places);
+  }
+
+  #open(now: number): void {
+    this.#rate.forget(this.#begun);
+    this.#learntAt = now;
+    setTimeout(this.#beginSome, lookMs);
+  }
+
+  readonly #beginSome = () => {
+    let begun = 0;
+    while (this.#size > 0 && begun < atOnce && !this.#hasMoreThan(1)) if (this.#beginNext()) begun += 1;
+    if (this.#size > 0) setTimeout(this.#beginSome, lookMs);
+  };
+
+  /** Begins the request whose turn it is. @returns false where its client has gone */
+  #beginNext(): boolean {
+    const line = this.#turns.shift() as Line;
+    const { res, begin, since, own } = line.waiting.shift() as Waiting;
+    this.#size -= 1;
+    this.#begun += 1;
+    if (line.waiting.length > 0) this.#turns.push(line);
+    else this.#lines.delete(line.client);
+    if (res.destroyed || res.headersSent) return false;
+    noteArrival(res.req, since);
+    own.runInAsyncScope(begin, undefined, performance.now() - since);
+    return true;
+  }
+
+  #learn(now: number): void {
+    this.#rate.learn(this.#begun, now - this.#learntAt, true);
+    this.#learntAt = now;
+  }
+}

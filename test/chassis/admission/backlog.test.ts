@@ -1,0 +1,110 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { Backlog } from '../../../src/chassis/admission/backlog.ts';
+import { requestContextOf } from '../../../src/chassis/http/pipeline/request-context-of.ts';
+
+/** A database with ten places, and a backlog before it. */
+function filledDatabase(waitingQueries: number) {
+  const database = {
+    ...{ waiting: 0, served: 0, servedQueries: 0, heldBackQueries: 0, places: 10 },
+    ...{ waitingQueries, heldBackMs: () => 0, newcomerMs: () => 0 },
+  };
+  const backlog = new Backlog(database);
+  const begun: string[] = [];
+  const waits: number[] = [];
+  const add = (name: string, res: object = {}, at = performance.now()) => {
+    const request = { headers: {}, method: 'GET', url: '/', socket: {} };
+    const begin = (waitedMs: number) => {
+      begun.push(name);
+      waits.push(waitedMs);
+    };
+    backlog.add({ client: name.slice(0, 1), res: { req: request, ...res } as never, begin }, at);
+    return request;
+  };
+  return { database, backlog, begun, waits, add };
+}
+
+describe('Backlog', () => {
+  it('has requests begin at once behind a queue that a busy database has', () => {
+    const { begun, waits, add } = filledDatabase(200);
+    for (const name of ['a1', 'a2', 'b1']) add(name);
+    expect(begun).toEqual(['a1', 'a2', 'b1']);
+    expect(waits).toEqual([0, 0, 0]);
+  });
+
+  it('has them wait behind a long one until it is short, and what comes later behind them, by turns of the clients', async () => {
+    const { database, begun, waits, add } = filledDatabase(300);
+    for (const name of ['a1', 'a2', 'a3']) add(name);
+    database.waitingQueries = 200;
+    for (const name of ['b1', 'c1', 'b2']) add(name);
+    await delay(20);
+    expect(begun).toEqual([]);
+    database.waitingQueries = 16;
+    await expect.poll(() => begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(15);
+    add('a4');
+    expect(begun.at(-1)).toBe('a4');
+  });
+
+  it('does not wait for queries that keep nobody else waiting', () => {
+    const { database, begun, add } = filledDatabase(1000);
+    database.heldBackQueries = 990;
+    add('a1');
+    expect(begun).toEqual(['a1']);
+  });
+
+  it('begins few in one turn of the event loop, because only then their queries are known', async () => {
+    const { database, begun, add } = filledDatabase(300);
+    for (let index = 0; index < 40; index += 1) add(`a${index}`);
+    database.waitingQueries = 0;
+    const counts = new Set<number>();
+    await expect.poll(() => counts.add(begun.length) && begun.length, { interval: 0 }).toBe(40);
+    expect([...counts].find((count) => count > 0)).toBeLessThanOrEqual(16);
+  });
+
+  it('forgets requests that were answered or whose clients have gone', async () => {
+    const { database, begun, add } = filledDatabase(300);
+    add('a1', { destroyed: true });
+    add('a2', { headersSent: true });
+    add('a3');
+    database.waitingQueries = 0;
+    await expect.poll(() => begun).toEqual(['a3']);
+  });
+
+  it('tells how long one waits that comes now, and one of a client that has no other here', async () => {
+    const { database, backlog, begun, add } = filledDatabase(300);
+    const came = performance.now();
+    for (let index = 0; index < 400; index += 1) add(`a${index}`, {}, came);
+    add('b1', {}, came);
+    expect(backlog.at(came)).toBe(0);
+    database.waitingQueries = 0;
+    await expect.poll(() => begun.length, { interval: 1 }).toBeGreaterThan(0);
+    database.waitingQueries = 300;
+    // As many begin in a tenth of a second, which is some milliseconds here.
+    const perMs = begun.length / 100;
+    expect(backlog.at(came + 100)).toBeCloseTo((401 - begun.length) / perMs, -2);
+    expect(backlog.ofNewcomer()).toBeCloseTo((begun.includes('b1') ? 1 : 2) / perMs, 0);
+    database.waitingQueries = 0;
+    await expect.poll(() => begun.length).toBe(401);
+    expect(backlog.at(performance.now())).toBe(0);
+  });
+
+  it('has each begin in the context in which it came, and tell since when', async () => {
+    const { database, backlog, add } = filledDatabase(300);
+    const store = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    const arrive = (client: string) => {
+      const res = { req: { headers: {}, method: 'GET', url: '/', socket: {} } } as never;
+      backlog.add({ client, res, begin: () => seen.push(store.getStore()) }, performance.now());
+    };
+    store.run('first', arrive, 'a');
+    arrive('b');
+    const request = add('c1');
+    await delay(30);
+    database.waitingQueries = 0;
+    await expect.poll(() => seen).toEqual(['first', undefined]);
+    expect(requestContextOf(request as never).seconds).toBeGreaterThanOrEqual(0.025);
+    expect(Date.now() - requestContextOf(request as never).startTime.getTime()).toBeGreaterThanOrEqual(25);
+  });
+});
