@@ -1,4 +1,4 @@
-import { get, type IncomingMessage, request } from 'node:http';
+import { Agent, get, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -158,6 +158,22 @@ describe('a stream of events', () => {
     controller.abort();
     await app.post('/next');
     await expect.poll(async () => (await state()).ended).toBe(ended + 1);
+  });
+
+  it('is complete for HEAD, which has no events, and leaves the connection to the next request', async () => {
+    const { ended } = await state();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let count = 0; count < 3; count += 1) {
+      const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+      request(`${app.url}/events`, { agent, method: 'HEAD' }, (res) => res.resume().once('end', () => resolve(res)))
+        .on('error', reject)
+        .end();
+      const { statusCode, headers } = await promise;
+      expect([statusCode, headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    }
+    agent.destroy();
+    await app.post('/next');
+    await expect.poll(async () => (await state()).ended).toBe(ended + 3);
   });
 
   it('is one of as many of a caller as the route takes, beside streams of rows, who gets the next once one has ended', async () => {

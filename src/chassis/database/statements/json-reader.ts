@@ -29,14 +29,20 @@ interface Weighed {
   readonly values: readonly unknown[];
 }
 
-/** Statements by the shape of their reads; the first kept are the first forgotten. */
+interface Kept<S> {
+  readonly statement: S | undefined;
+  /** Whether it was asked for again, since it was kept or last spared. */
+  isUsed: boolean;
+}
+
+/** Statements by the shape of their reads. What was not asked for again is forgotten first, the first kept before others. */
 export class KeptStatements<S extends Weighed> {
-  readonly #statements = new Map<string, S | undefined>();
+  readonly #kept = new Map<string, Kept<S>>();
   #values = 0;
 
   /** Statements that are kept, and shapes for which there is none. */
   get size(): number {
-    return this.#statements.size;
+    return this.#kept.size;
   }
 
   /** Values of those that are kept. */
@@ -46,14 +52,19 @@ export class KeptStatements<S extends Weighed> {
 
   /** The statement of a shape. @param make where it is not known yet; undefined where there is none */
   of(shape: string, make: () => S | undefined): S | undefined {
-    if (this.#statements.has(shape)) return this.#statements.get(shape);
+    const known = this.#kept.get(shape);
+    if (known) {
+      known.isUsed = true;
+      return known.statement;
+    }
     const statement = make();
-    this.#statements.set(shape, statement);
+    this.#kept.set(shape, { statement, isUsed: false });
     this.#values += statement?.values.length ?? 0;
-    for (const [first, kept] of this.#statements) {
-      if (this.#statements.size <= mostStatements && this.#values <= mostValues) break;
-      this.#statements.delete(first);
-      this.#values -= kept?.values.length ?? 0;
+    for (const [first, kept] of this.#kept) {
+      if (this.#kept.size <= mostStatements && this.#values <= mostValues) break;
+      this.#kept.delete(first);
+      if (kept.isUsed) this.#kept.set(first, { ...kept, isUsed: false });
+      else this.#values -= kept.statement?.values.length ?? 0;
     }
     return statement;
   }

@@ -63,6 +63,8 @@ async function sendUntilEnd(
     let coming = source.next();
     await end.or(settledWithin(coming, firstEventMs));
     begin(res, retryMs);
+    // Its answer is complete without a body, and an event may never come.
+    if (res.req.method === 'HEAD') return void res.end();
     heartbeat = setInterval(() => beat(res, end), heartbeatMs).unref();
     for (;;) {
       const next = await end.or(coming);

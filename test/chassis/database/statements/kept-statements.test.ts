@@ -33,6 +33,18 @@ describe('statements that are kept', () => {
     expect(kept.of('shape 0', () => undefined)).toBeUndefined();
   });
 
+  it('stay while they are asked for, whatever shapes a client makes up', () => {
+    const kept = new KeptStatements();
+    const ordinary = kept.of('ordinary', () => statementOf(5));
+    for (let index = 0; index < 2000; index += 1) {
+      kept.of(`shape ${index}`, () => statementOf(5));
+      if (index % 100 === 0) expect(kept.of('ordinary', () => statementOf(5))).toBe(ordinary);
+    }
+    for (let index = 0; index < 1100; index += 1) kept.of(`other ${index}`, () => statementOf(5));
+    expect(kept.of('ordinary', () => undefined)).toBeUndefined();
+    expect([kept.size, kept.values]).toEqual([500, 499 * 5]);
+  });
+
   it('do not stay where one alone has more values than all may have', () => {
     const kept = new KeptStatements();
     expect(kept.of('huge', () => statementOf(30_000))?.values).toHaveLength(30_000);
