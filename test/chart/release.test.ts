@@ -84,6 +84,19 @@ describe.skipIf(skipped('helm'))(`NOTES.txt${skipped('helm')}`, () => {
     expect(text).not.toMatch(/AUTH_JWT_SECRET|CURSOR_SECRET|lost|rate limits/);
   });
 
+  const ingress = { enabled: true, hosts: ['orders.example.com'] };
+  const ingressFrom = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress-nginx' } } }];
+  it.each([
+    ['with an Ingress whose pods nobody named', { ingress, networkPolicy: { enabled: true } }, true],
+    ['with an Ingress and no policy', { ingress, networkPolicy: { enabled: false, ingressFrom } }, true],
+    ['with an Ingress whose pods are named', { ingress, networkPolicy: { enabled: true, ingressFrom } }, false],
+    ['with an Ingress that is not believed', { ingress, trustProxy: 'false' }, false],
+    ['without an Ingress', {}, false],
+  ])('says who may name the addresses of clients, %s', async (_when, values, isSaid) => {
+    const text = await notes({ ...production, ...values });
+    expect(text.includes('Every pod of the cluster may call the service and name the address')).toBe(isSaid);
+  });
+
   it.each([
     ['one pod', { ...production, replicaCount: 1 }],
     ['rate limits that are off', { ...production, rateLimit: { enabled: false } }],
