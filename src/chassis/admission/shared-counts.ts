@@ -77,7 +77,8 @@ export class SharedCounts {
     const consume = memory.consume.bind(memory);
     return Object.assign(memory, {
       consume: (...values: Parameters<typeof consume>) => {
-        if (this.client.status === 'ready') {
+        // Once for a connection: each time adds a timer and a listener to it until it has closed.
+        if (this.client.status === 'ready' && !this.#away) {
           this.#leave();
           this.client.disconnect(true);
         }
