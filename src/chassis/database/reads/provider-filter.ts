@@ -16,8 +16,8 @@ export interface TargetDatabase {
 /**
  * Makes a neutral filter mean the same on both databases: text operators take `%`, `_` and `\` literally, and compare
  * the case of letters unless `mode` is 'insensitive', which then also holds for `equals`, `not`, `in` and `notIn`
- * (spec.md: SearchOptions). On SQLite case is folded for ASCII letters only. No field may be called like an operator. The
- * filter given is left as it is.
+ * (spec.md: SearchOptions). On SQLite case is folded for ASCII letters only. A choice among none holds for no record,
+ * whatever stands around it. No field may be called like an operator. The filter given is left as it is.
  *
  * @throws BadRequestException when a text has a NUL character, which no database can hold
  */
@@ -26,6 +26,7 @@ export function toProviderFilter(filter: Filter, kind: TargetDatabase): Filter {
   const besides: Filter[] = [];
   for (const [key, value] of Object.entries(filter)) {
     if (isJson(value)) besides.push(...value.map((comparison) => jsonFilter(key, comparison, kind.provider)));
+    else if (isEmptyChoice(key, value)) besides.push({ id: { in: [] } });
     else if (Array.isArray(value))
       result[key] = value.map((item) => (isPlain(item) ? toProviderFilter(item, kind) : item));
     else if (value instanceof EnumBeyond) result[key] = beyondInOrder(value, kind);
@@ -117,6 +118,11 @@ function isComparison(value: Filter): boolean {
 
 function isJson(value: unknown): value is JsonComparison[] {
   return Array.isArray(value) && value[0] instanceof JsonComparison;
+}
+
+/** Whether a condition is a choice among none, which the ORM takes for one only where nothing stands around it. */
+export function isEmptyChoice(name: string, value: unknown): boolean {
+  return name === 'OR' && Array.isArray(value) && value.length === 0;
 }
 
 /** Whether a value is an object of names and values: no list, no Date, no Decimal. */

@@ -2,7 +2,8 @@ import { inspect } from 'node:util';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
-import { asList, isPlain, type TargetDatabase, toProviderFilter } from './provider-filter.ts';
+import { noneOf } from './empty-choice.ts';
+import { asList, isEmptyChoice, isPlain, type TargetDatabase, toProviderFilter } from './provider-filter.ts';
 
 /** A database whose models are known. */
 interface KnownDatabase extends TargetDatabase {
@@ -47,7 +48,8 @@ function translateFilter(filter: Filter, model: string, kind: KnownDatabase): Fi
   const besides: unknown[] = [];
   for (const [name, value] of Object.entries(filter)) {
     const type = Object.hasOwn(fields, name) ? fields[name]?.type : undefined;
-    if (Array.isArray(value) && type === undefined) {
+    if (isEmptyChoice(name, value)) besides.push(noneOf(models, model));
+    else if (Array.isArray(value) && type === undefined) {
       result[name] = value.map((branch) => (isPlain(branch) ? translateFilter(branch, model, kind) : branch));
     } else if (!isPlain(value) || type === 'Json') result[name] = value;
     else if (type === undefined || Object.hasOwn(models, type)) {

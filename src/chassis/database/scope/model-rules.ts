@@ -3,6 +3,7 @@ import { currentPrincipal, isUnscoped } from '../../context/request-context.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
+import { hasEmptyChoice, withoutEmptyChoice } from '../reads/empty-choice.ts';
 
 /** The filter of the rows that a caller may see and touch. */
 export type RowScope = (principal: Principal) => Filter;
@@ -49,10 +50,12 @@ export class ModelRules {
   readonly #made: DeclaredRules[] = [];
   readonly #declared = new Map<string, RowRules>();
   readonly #trails = new Set<string>();
+  readonly #models: DataModel['models'];
   readonly #tenantModels: readonly string[];
   #sealed = false;
 
   constructor({ models }: Pick<DataModel, 'models'>) {
+    this.#models = models;
     this.#tenantModels = Object.keys(models).filter((name) => Object.hasOwn(models[name]?.fields ?? {}, tenantColumn));
     this.isEmpty = this.#tenantModels.length === 0;
     this.ruled = new Set(this.#tenantModels);
@@ -115,7 +118,7 @@ export class ModelRules {
     const gap = undefinedIn(filter);
     // The ORM would take it for no condition at all.
     if (gap !== undefined) throw closed(model, `has a scope, which gave undefined for ${gap}`);
-    return filter;
+    return hasEmptyChoice(filter) ? withoutEmptyChoice(this.#models, model, filter) : filter;
   }
 
   #readMade(): void {
