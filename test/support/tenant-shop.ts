@@ -34,7 +34,11 @@ const of = (model: string) => model as 'product';
 export class OrderRepository extends Repository<'product'> {
   protected readonly model = of('order');
   protected override scope = ({ tenantId, userId, roles }: Principal) =>
-    ({ tenantId, ...(!roles.has('admin') && { ownerId: userId }) }) as object;
+    ({
+      tenantId,
+      ...(!roles.has('admin') && { ownerId: userId }),
+      ...(roles.has('newcomer') && { secret: null, reviewerId: null }),
+    }) as object;
   protected override readonly softDelete = 'deletedAt' as 'sku';
   protected override readonly version = 'version' as 'sku';
   protected override readonly authors = { created: 'createdBy' as 'sku', updated: 'updatedBy' as 'sku' };

@@ -12,13 +12,16 @@ export function fixedColumns(filter: Filter | undefined): Filter {
   return fixed;
 }
 
-/** Whether a scope says no more than `fixedColumns` and columns that are null, so that new rows are in it. */
-export function isFixed(filter: Filter): boolean {
-  return Object.entries(filter).every(([name, value]) =>
-    name === 'AND'
-      ? asList(value).every((part) => isFixed(part as Filter))
-      : value === null || isValue(value) || isEquals(value),
-  );
+/**
+ * Whether a scope says no more than `fixedColumns` and columns that are null, so that rows are in it which are written.
+ *
+ * @param sets whether the write gives a column a value
+ */
+export function isFixed(filter: Filter, sets: (column: string) => boolean): boolean {
+  return Object.entries(filter).every(([name, value]) => {
+    if (name === 'AND') return asList(value).every((part) => isFixed(part as Filter, sets));
+    return value === null ? !sets(name) : isValue(value) || isEquals(value);
+  });
 }
 
 function isEquals(value: unknown): value is { equals: unknown } {

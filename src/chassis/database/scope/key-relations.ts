@@ -1,6 +1,7 @@
 import type { Filter } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { asList, isPlain } from '../reads/provider-filter.ts';
+import { written } from './fixed-columns.ts';
 
 type Data = Record<string, unknown>;
 
@@ -41,6 +42,18 @@ export function sayByRelations(relations: readonly KeyRelation[], data: Data, co
     data[name] = { connect: references.length === 1 ? key : { [references.join('_')]: key } };
     for (const field of fields) delete data[field];
   }
+}
+
+/**
+ * Whether a write gives a column of its rows a value, by itself or by a relation. Moments are left out: one that a scope wants
+ * to be null, such as that of an end, is there to be set.
+ */
+export function setsColumn(dataModel: DataModel, model: string, column: string, args: Data): boolean {
+  if (dataModel.models[model]?.fields[column]?.type === 'DateTime') return false;
+  const relations = keyRelations(dataModel, model).filter(({ fields }) => fields.includes(column));
+  const names = [column, ...relations.map(({ name }) => name)];
+  const rows = [args.data, args.create, args.update].flatMap(asList) as Data[];
+  return rows.some((row) => names.some((name) => (written(row[name]) ?? null) !== null));
 }
 
 /** A filter by a unique key in the form of any other: the columns of a key of several stand below its name. */

@@ -47,6 +47,30 @@ describe.each(databaseProviders)('writes within a scope on %s', (provider) => {
     expect(await shop.all((client) => client.customer.count({ where: { name: 'stolen' } }))).toBe(0);
   });
 
+  it('keep columns null that the scope wants to be null, whether a body names the column or a relation', async () => {
+    const newcomer = aCaller('a', 'a-admin', 'admin', 'newcomer');
+    const orders = shop.orders.own.order;
+    const values = { number: 'new', ownerId: 'a', customerId: 101 };
+    const foreign = [{ secret: 'x' }, { reviewerId: 1 }, { reviewer: { connect: { id: 1 } } }];
+    await runAs(newcomer, async () => {
+      const { id } = await orders.create({ data: { ...values, secret: null } });
+      for (const more of foreign) {
+        const { customerId, ...others } = values;
+        const data = 'reviewer' in more ? { ...others, customer: { connect: { id: customerId } } } : values;
+        const writes = [
+          () => orders.create({ data: { ...data, ...more } }),
+          () => orders.update({ where: { id }, data: more }),
+        ];
+        for (const write of writes) expect((await raised(async () => await write())).statusCode).toBe(403);
+      }
+      const many = () => orders.createMany({ data: [values, { ...values, secret: 'x' }] });
+      expect((await raised(async () => await many())).statusCode).toBe(403);
+      expect(await orders.update({ where: { id }, data: { number: 'changed' } })).toMatchObject({ number: 'changed' });
+      await shop.orders.delete(id);
+    });
+    expect(await shop.all((client) => client.order.count({ where: { number: 'new' } }))).toBe(0);
+  });
+
   it('keep rows out of it where they are when others are set in their place', async () => {
     const reviewed = () => shop.all((client) => client.order.findMany({ where: { reviewerId: 1 } }));
     const before = await reviewed();
