@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver, RequestOutcome } from '../../context/request-observer.ts';
+import { knownMethods, otherMethod } from '../known-methods.ts';
 import { Histogram, type HistogramSeries, type MetricFamily, type SeriesLimit } from './metric-family.ts';
 
 const labels: readonly string[] = ['method', 'route', 'status'];
@@ -100,7 +101,8 @@ export class HttpMetrics {
     const byMethod = byStatus?.get(status);
     const known = byMethod?.get(method);
     if (known) return known;
-    const values = [method, route, String(status)];
+    // Each path answers 405 to 25 methods that no route takes: as series they would leave no room for others.
+    const values = [knownMethods.has(method) ? method : otherMethod, route, String(status)];
     const seconds = this.#seconds.series.of(...values);
     const responseBytes = this.#responseBytes.series.of(...values);
     // Nothing is held of what may not have a series, so what is held is bounded too.

@@ -17,10 +17,10 @@ import {
 } from '@opentelemetry/semantic-conventions';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
+import { knownMethods, otherMethod } from '../known-methods.ts';
 import { activateSpan, serverSpanOf } from './request-context-manager.ts';
 import { propagateTrace } from './trace-context.ts';
 
-const knownMethods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE']);
 const serverSpan = { kind: SpanKind.SERVER };
 
 /**
@@ -75,7 +75,7 @@ function describeIncoming(span: Span, { method, url, userAgent }: RequestContext
   const known = knownMethods.has(method);
   const { hostname, port } = hostOf(req.headers.host);
   span.setAttributes({
-    [ATTR_HTTP_REQUEST_METHOD]: known ? method : '_OTHER',
+    [ATTR_HTTP_REQUEST_METHOD]: known ? method : otherMethod,
     [ATTR_HTTP_REQUEST_METHOD_ORIGINAL]: known ? undefined : method,
     [ATTR_URL_PATH]: query === -1 ? url : url.slice(0, query),
     [ATTR_URL_QUERY]: query === -1 ? undefined : url.slice(query + 1),

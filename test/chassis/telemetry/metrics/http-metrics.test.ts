@@ -24,6 +24,11 @@ async function changes(pattern: RegExp): Promise<Record<string, number>> {
 
 const counts = /^http_request_duration_seconds_count/;
 
+async function send(method: string, path: string): Promise<void> {
+  const [response] = await once(request(app.url + path, { method }).end(), 'response');
+  await once(response.resume(), 'end');
+}
+
 afterEach(() => changes(/./));
 
 describe('http_request_duration_seconds', () => {
@@ -45,6 +50,16 @@ describe('http_request_duration_seconds', () => {
     expect(await changes(/^http_request_duration_seconds_count.*GET/)).toEqual({
       'http_request_duration_seconds_count{method="GET",route="unmatched",status="400"}': 1,
       'http_request_duration_seconds_count{method="GET",route="unmatched",status="404"}': 5,
+    });
+  });
+
+  it('has one label for all methods that HTTP does not know, which every path refuses', async () => {
+    for (const method of 'PROPFIND LOCK COPY MOVE MKCOL SEARCH REPORT MERGE PURGE LINK UNLINK BIND ACL'.split(' ')) {
+      for (const path of ['/a', '/api/v1/products']) await send(method, path);
+    }
+    expect(await changes(counts)).toEqual({
+      'http_request_duration_seconds_count{method="_OTHER",route="unmatched",status="404"}': 13,
+      'http_request_duration_seconds_count{method="_OTHER",route="/api/v1/products",status="405"}': 13,
     });
   });
 
@@ -140,13 +155,9 @@ describe('the database', () => {
 
 describe('METRICS_SERIES_LIMIT', () => {
   it('bounds what clients can make of methods and paths, and counts what was left out', async () => {
-    const methods =
-      'PROPFIND LOCK COPY MOVE MKCOL SEARCH REPORT MERGE PURGE LINK UNLINK BIND REBIND ACL TRACE PATCH'.split(' ');
-    for (const method of methods) {
-      for (const path of ['/a', '/api/v1/products', '/api/v1/products/1', '/api/v1/categories']) {
-        const [response] = await once(request(app.url + path, { method }).end(), 'response');
-        response.resume();
-      }
+    const paths = ['/a', '/api/v1/products', '/api/v1/products/1', '/api/v1/categories', '/api/v1/categories/1'];
+    for (const method of 'PROPFIND TRACE PATCH POST PUT DELETE HEAD OPTIONS QUERY'.split(' ')) {
+      for (const path of paths) await send(method, path);
     }
     const series = await scrape();
     expect(Object.keys(series).filter((name) => counts.test(name))).toHaveLength(40);
