@@ -57,6 +57,8 @@ const segments = /[^/;]+/g;
 const assignment = /=|%3d/i;
 /** User and password before a host; no stretch between two slashes is looked at twice. */
 const users = /\/\/[^/\s]*@/g;
+/** The same in what a parameter holds, where its signs are often written by their numbers. */
+const userInside = /\/\/[^/\s]*@/;
 /** What stands before the slash is neither a host nor one with a port, so it is half of a password. */
 const slashInPassword = /^[^/?#]*\/\/[^/:@\s]*:(?!\d{1,5}\/)[^/@\s]*\//;
 const userWithoutScheme = /(?<![^\s,;"'()<>=])(?!mailto:)[^\s:@/,;"'()<>=]{1,64}:[^\s@/]{1,256}@/g;
@@ -162,8 +164,9 @@ function maskParameter(parameter: string, masks: LogMasks): string {
   return isSecret ? `${parameter.slice(0, equals)}=${redacted}` : parameter;
 }
 
-/** Of JSON, and of a URL with parameters of its own, the whole is masked. */
+/** Of JSON, and of a URL with a user or with parameters of its own, the whole is masked. */
 function holdsSecret(value: string): boolean {
+  if (value.includes('@') && userInside.test(value)) return true;
   return (value.includes('{') || value.includes('=')) && secretInValue.test(value);
 }
 

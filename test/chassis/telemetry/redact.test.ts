@@ -29,6 +29,8 @@ describe('redactUrl', () => {
     ['/x#access_token=abc&page=1', '/x#access_token=[redacted]&page=1'],
     ['/x?a=1?token=b', '/x?a=[redacted]'],
     ['/x?next=https%3A%2F%2Fy%2F%3Ftoken%3Dabc', '/x?next=[redacted]'],
+    ['/x?next=https%3A%2F%2Fu%3Apw%40y%2F&page=2', '/x?next=[redacted]&page=2'],
+    ['/x?next=https%3A%2F%2Fy%2F%40ann', '/x?next=https%3A%2F%2Fy%2F%40ann'],
     ['/x?spinning=1&side=left&postcode=2', '/x?spinning=1&side=left&postcode=2'],
   ])('masks %s as %s', (url, masked) => {
     expect(redactUrl(url)).toBe(masked);

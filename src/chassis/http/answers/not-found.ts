@@ -1,5 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { MethodNotAllowedException, NotFoundException } from '../../errors/exceptions.ts';
+import { requestContextOf } from '../pipeline/request-context-of.ts';
 import { pathsOfTemplates } from '../pipeline/router-paths.ts';
 
 const maximumPathLength = 200;
@@ -48,8 +49,9 @@ function unknownRoute(req: Request): NotFoundException {
   return new NotFoundException(`No route ${req.method} ${shortPath(req)}`, undefined, { stack: false });
 }
 
-function shortPath({ originalUrl }: Request): string | undefined {
-  return originalUrl.split('?', 1)[0]?.slice(0, maximumPathLength);
+/** As the log has it: of a message only what looks like an assignment is masked. */
+function shortPath(req: Request): string | undefined {
+  return requestContextOf(req).url.split('?', 1)[0]?.slice(0, maximumPathLength);
 }
 
 /** A router of its own, so that a path matches here exactly when it matches where it is mounted. */

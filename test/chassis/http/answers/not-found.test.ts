@@ -20,6 +20,13 @@ describe('notFound', () => {
   });
 
   it.each([
+    ['/basket;jsessionid=abc', '/basket;jsessionid=[redacted]'],
+    ['/reset/p%61ssword=abc', '/reset/p%61ssword=[redacted]'],
+  ])('masks the secrets in the path %s, which the log repeats', async (path, shown) => {
+    expect((await request(app).get(path)).body.message).toBe(`No route GET ${shown}`);
+  });
+
+  it.each([
     ['put', '/products', 'GET, HEAD, POST'],
     ['get', '/products/7', 'DELETE, PUT'],
     ['post', '/PRODUCTS/paginated/', 'DELETE, GET, HEAD, PUT'],
