@@ -9,8 +9,9 @@ import { read, repositoryFiles, root } from '../house/repository.ts';
 interface Job {
   permissions?: Record<string, string>;
   'timeout-minutes'?: number;
+  env?: Record<string, unknown>;
   uses?: string;
-  steps?: { uses?: string; with?: Record<string, unknown>; run?: string }[];
+  steps?: { uses?: string; env?: Record<string, unknown>; with?: Record<string, unknown>; run?: string }[];
 }
 
 interface Workflow {
@@ -50,6 +51,15 @@ describe('GitHub workflows', () => {
     const uses = workflows.flatMap(({ text }) => [...text.matchAll(/uses: (\S+)@(\S+) # (\S+)/g)]);
     const actions = new Set(uses.map(([, action]) => action));
     expect(new Set(uses.map(([line]) => line)).size).toBe(actions.size);
+  });
+
+  it('give secrets to the steps that use them, and to no job with all of its steps', () => {
+    const given = /\$\{\{ *(?:secrets|github)\.\w*TOKEN *\}\}/i;
+    const named = ({ env = {} }: Job) => Object.values(env).some((value) => given.test(String(value)));
+    expect(jobs.filter(({ job }) => named(job)).map(({ name }) => name)).toEqual([]);
+    const installing = jobs.flatMap(({ job }) => job.steps ?? []).filter(({ run = '' }) => /\bnpm ci\b/.test(run));
+    expect(installing.length).toBeGreaterThan(5);
+    expect(installing.filter(named)).toEqual([]);
   });
 
   it('may do nothing but read, except in jobs that say what they write', () => {
