@@ -3,7 +3,8 @@ import type { Principal } from './principal.ts';
 import { currentPrincipal, isUnscoped, scopes } from './request-context.ts';
 
 /**
- * Runs `work` as this principal: row scopes, the columns of who wrote, and the audit trail take it for the caller. For jobs
+ * Runs `work` as this principal, and what it gives to be gone through, such as `each` of a repository: row scopes, the
+ * columns of who wrote, and the audit trail take it for the caller. For jobs
  * and consumers of messages, which no guard precedes, and for support that acts for a customer. One log line names
  * both; the log lines of the request keep its own caller.
  */
@@ -38,12 +39,30 @@ export function withoutScopes<T>(reason: string, work: () => T): T {
   return scopes.run({ ...current(), acting }, () => begun(work()));
 }
 
-/** A query of the ORM begins where it is awaited, which would be outside, as somebody else: so it begins here. */
+/**
+ * A query of the ORM begins where it is awaited, and a generator, such as `each` of a repository gives, goes on where it is
+ * asked for more. Both would be outside, as somebody else: so a query begins here, and a generator goes on as here.
+ */
 function begun<T>(result: T): T {
-  if (result instanceof Promise || typeof (result as { then?: unknown } | null | undefined)?.then !== 'function')
-    return result;
+  if (result instanceof Promise) return result.then(goingOn) as T;
+  if (typeof (result as { then?: unknown } | null | undefined)?.then !== 'function') return goingOn(result);
   const query = result as unknown as PromiseLike<unknown>;
   return new Promise((resolve, reject) => void query.then(resolve, reject)) as T;
+}
+
+const generators: ReadonlySet<string> = new Set(['[object AsyncGenerator]', '[object Generator]']);
+const steps = ['next', 'return', 'throw'] as const;
+
+/** Has each step of a generator run as who acts now; anything else is given as it is. */
+function goingOn<T>(result: T): T {
+  if (!generators.has(Object.prototype.toString.call(result))) return result;
+  const generator = result as Record<(typeof steps)[number], (...given: unknown[]) => unknown>;
+  const scope = current();
+  for (const step of steps) {
+    const take = generator[step];
+    generator[step] = (...given) => scopes.run(scope, () => Reflect.apply(take, generator, given));
+  }
+  return result;
 }
 
 function current() {

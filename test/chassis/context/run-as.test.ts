@@ -57,6 +57,45 @@ describe('runAs and unscoped', () => {
     expect(unscoped('a test', () => aRequest(acting))).toEqual([undefined, false]);
   });
 
+  it('hold for what is gone through after them, whoever does so, and for no other', async () => {
+    async function* told() {
+      try {
+        for (;;) {
+          await Promise.resolve();
+          yield acting();
+        }
+      } finally {
+        ended.push(acting());
+      }
+    }
+    function* heard() {
+      yield acting();
+    }
+    const ended: unknown[] = [];
+    await unscoped('a test', async () => {
+      const given = [
+        runAs(bob, told),
+        await runAs(bob, async () => told()),
+        runAs(ann, () => runAs(bob, told)),
+        runAs(bob, () => told()),
+      ];
+      for (const one of given) {
+        expect([(await one.next()).value, acting()]).toEqual([
+          ['bob', false],
+          [undefined, true],
+        ]);
+        for await (const now of one) {
+          expect(now).toEqual(['bob', false]);
+          break;
+        }
+      }
+      expect(ended).toEqual(given.map(() => ['bob', false]));
+      expect([...runAs(bob, heard)]).toEqual([['bob', false]]);
+    });
+    const free = runAs(bob, () => unscoped('a test', told));
+    expect((await runAs(ann, () => free.next())).value).toEqual(['bob', true]);
+  });
+
   it('write who acts, in whose name and why into the log, and nothing else of a principal', () => {
     const { logger, lines } = memoryLog('info');
     const service = createService({ modules: [], server: { port: 0 } }, { env: { DATABASE_URL: 'none' }, logger });

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runAs, unscoped } from '../../../../src/chassis/context/run-as.ts';
 import { databaseProviders } from '../../../support/empty-database.ts';
@@ -201,6 +202,14 @@ describe.each(forms)('a scope on $provider, read as $reads', ({ provider, reads 
     const query = () => shop.orders.own.order.count();
     expect(await unscoped('a test', () => runAs(a, query))).toBe(4);
     expect(await runAs(a, () => unscoped('a test', query))).toBe(10);
+  });
+
+  it('holds for records that runAs or unscoped is given to be gone through, one batch after the other', async () => {
+    const all = () => shop.orders.each({ batchSize: 2 });
+    const found = async (rows: AsyncIterable<object>) => ids(await Readable.from(rows).toArray());
+    expect(await unscoped('a test', () => found(runAs(user, all)))).toEqual([101]);
+    expect(await runAs(aCaller('b'), () => found(runAs(user, all)))).toEqual([101]);
+    expect(await found(runAs(a, () => unscoped('a test', all)))).toHaveLength(10);
   });
 
   it('undoes a write whose row would leave a scope that looks through relations', async () => {
