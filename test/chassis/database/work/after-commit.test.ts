@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { currentPrincipal, isUnscoped } from '../../../../src/chassis/context/request-context.ts';
+import { runAs, unscoped } from '../../../../src/chassis/context/run-as.ts';
 import { afterCommit } from '../../../../src/chassis/database/work/after-commit.ts';
 import { createService } from '../../../../src/chassis/service.ts';
 import { databaseProviders } from '../../../support/empty-database.ts';
 import { openShop } from '../../../support/open-shop.ts';
 import { raised } from '../../../support/raised.ts';
+import { aCaller } from '../../../support/tenant-shop.ts';
 import { memoryLog } from '../../http/bare-app.ts';
 
 describe.each(databaseProviders)('work after a commit on %s', (provider) => {
@@ -34,6 +37,26 @@ describe.each(databaseProviders)('work after a commit on %s', (provider) => {
     };
     await raised(() => shop.categories.unitOfWork(undone));
     expect(ran).toHaveLength(4);
+  });
+
+  it('runs as who acted where it was added, and not as who began the unit', async () => {
+    const ran: unknown[] = [];
+    const note = () => afterCommit(async () => void ran.push([currentPrincipal()?.userId, isUnscoped()]));
+    const ann = aCaller('a', 'ann');
+    await unscoped('a test', () =>
+      shop.categories.unitOfWork(async () => {
+        await runAs(ann, async () => shop.categories.unitOfWork(async () => note()));
+        runAs(ann, note);
+        note();
+      }),
+    );
+    await runAs(ann, () => shop.categories.unitOfWork(async () => unscoped('a test', note)));
+    expect(ran).toEqual([
+      ['ann', false],
+      ['ann', false],
+      [undefined, true],
+      ['ann', true],
+    ]);
   });
 
   it('leaves the result as it is when it fails, and is logged', async () => {
