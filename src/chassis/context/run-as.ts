@@ -50,6 +50,11 @@ function begun<T>(result: T): T {
   return new Promise((resolve, reject) => void query.then(resolve, reject)) as T;
 }
 
+/** Has a generator that is made within `runAs` or `unscoped` go on as who acts there, also where it is part of what these give. */
+export function asMaker<T>(generator: T): T {
+  return scopes.getStore()?.acting ? goingOn(generator) : generator;
+}
+
 const generators: ReadonlySet<string> = new Set(['[object AsyncGenerator]', '[object Generator]']);
 const steps = ['next', 'return', 'throw'] as const;
 

@@ -1,4 +1,5 @@
 import { stopAbandoned } from '../context/request-context.ts';
+import { asMaker } from '../context/run-as.ts';
 import { notFoundMessage } from '../errors/error-body.ts';
 import { NotFoundException, RequestAbandonedException } from '../errors/exceptions.ts';
 import { type StoredJson, type StoredList, storedPage, TotalHints } from '../query/paging/paging.ts';
@@ -60,10 +61,11 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
   /**
    * All records that match, in the order of their ids, one batch in memory at a time; for exports and jobs. Each batch
    * begins behind the last record of the one before, so it costs the same however many came before. There is no transaction
-   * around them: a record that is stored or changed meanwhile may be among them or not, and none comes twice.
+   * around them: a record that is stored or changed meanwhile may be among them or not, and none comes twice. Within `runAs`
+   * or `unscoped` they are those of who acts there, wherever they are gone through.
    */
   each(options?: EachRecordOptions): AsyncGenerator<RecordOf<D>, void, undefined> {
-    return eachRecord<RecordOf<D>>(this, options);
+    return asMaker(eachRecord<RecordOf<D>>(this, options));
   }
 
   /**
