@@ -23,8 +23,8 @@ interface AttemptTimes {
   leftMs: number;
 }
 
-/** Who waited for longer than this part of its time for a connection says nothing of the peer by being late. */
-const shareOfWaiting = 0.1;
+/** An attempt that had less than this part of its time, once it had a connection, says nothing of the peer by being late. */
+const shareOfTime = 0.9;
 
 /** Node fires a timer at once that is set for longer. */
 const longestTimerMs = 2_147_483_647;
@@ -78,8 +78,7 @@ export class Attempt {
     // Clients choose deadlines, and how many calls wait for each other: neither must open the circuit breaker for all others.
     const reason = () => {
       if (sent === undefined) return 'too many calls';
-      const isShort = leftMs < timeoutMs / 2 || sent - began > timeoutMs * shareOfWaiting;
-      return isShort ? 'deadline' : 'timeout';
+      return ms - (sent - began) < timeoutMs * shareOfTime ? 'deadline' : 'timeout';
     };
     const timer = setTimeout(() => end(new PeerFailure({ reason: reason() })), ms);
     const waiter = this.method === 'GET' ? currentWaiter() : undefined;
