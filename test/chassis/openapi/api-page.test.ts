@@ -54,6 +54,11 @@ describe('/api-docs', () => {
     await request(app).get('/api-docs/').expect(308).expect('location', '../api-docs');
   });
 
+  it('is so without a look at the media types of the request, which may be thousands', async () => {
+    const answer = await request(app).get('/api-docs/').set('Accept', 'a/b,'.repeat(3_000)).expect(308);
+    expect([answer.headers.vary, answer.text]).toEqual([undefined, '']);
+  });
+
   it('lets browsers keep its assets', async () => {
     await request(app).get('/api-docs/swagger-ui.css').expect('cache-control', 'public, max-age=86400');
   });
