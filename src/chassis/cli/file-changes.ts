@@ -75,6 +75,7 @@ export function remove(root: string, file: string): void {
 export function writeFiles(root: string, files: Readonly<Record<string, string>>): void {
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
-    writeFileSync(join(root, file), text);
+    // It has secrets, so no other user of the machine reads it.
+    writeFileSync(join(root, file), text, { mode: file === '.env' ? 0o600 : 0o666 });
   }
 }

@@ -1,11 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { allOrNothing } from '../../../src/chassis/cli/file-changes.ts';
+import { allOrNothing, writeFiles } from '../../../src/chassis/cli/file-changes.ts';
 
 /** A service with one file that a generation changes. */
 function aService(): string {
@@ -55,7 +64,7 @@ describe('a generation', () => {
     const program = `
       import { mkdirSync, writeFileSync } from 'node:fs';
       import { join } from 'node:path';
-      import { allOrNothing } from '${join(import.meta.dirname, '../../../src/chassis/cli/file-changes.ts')}';
+      import { allOrNothing, writeFiles } from '${join(import.meta.dirname, '../../../src/chassis/cli/file-changes.ts')}';
       ${generateHalf.toString()}
       await allOrNothing('${root}', async () => {
         generateHalf('${root}');
@@ -76,5 +85,15 @@ describe('a generation', () => {
     expect((await once(child, 'close'))[0], said).toBe(code);
     expect(said).toContain(`Ended by ${signal}; nothing is changed.`);
     expectAsBefore(root);
+  });
+});
+
+describe('the files of a new service', () => {
+  it('are for everybody to read, but for those with secrets', () => {
+    const root = aService();
+    writeFiles(root, { '.env': 'AUTH_TOKEN=secret', 'src/modules/lamp/di.ts': 'new' });
+    const mode = (file: string) => statSync(join(root, file)).mode & 0o777;
+    expect(mode('.env')).toBe(0o600);
+    expect(mode('src/modules/lamp/di.ts')).toBe(0o666 & ~process.umask());
   });
 });
