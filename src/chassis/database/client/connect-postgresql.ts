@@ -6,7 +6,7 @@ import { type Borrower, currentBorrower } from './current-work.ts';
 import type { DatabaseTarget } from './database-url.ts';
 import { type ReadLimits, ReadRoom } from './read-room.ts';
 import { RequestQueue } from './request-queue.ts';
-import { statementNames } from './statement-names.ts';
+import { StatementNames } from './statement-names.ts';
 
 /** Gets a connection, or why there is none. */
 type ConnectCallback = (
@@ -41,11 +41,13 @@ interface LendingPoolOptions {
   readonly serves?: Sessions['serves'] | undefined;
   /** How much results may bring. Default: as much as they do. */
   readonly reads?: ReadLimits | undefined;
+  /** Names the statements of its connections. Default: they have none. */
+  readonly names?: StatementNames | undefined;
 }
 
 /**
  * A pool that lends its connections fairly, and knows the requests which wait for one. A connection that breaks fails the
- * query that uses it and leaves the pool, as does one whose session was found read-only.
+ * query that uses it and leaves the pool, as does one whose session was found read-only or may keep too many statements.
  */
 export class LendingPool extends Pool {
   readonly requests: RequestQueue;
@@ -53,7 +55,7 @@ export class LendingPool extends Pool {
   readonly #leave = new WeakMap<PoolClient, () => void>();
   readonly #serves: Sessions['serves'] | undefined;
 
-  constructor(config: PoolConfig, { serves, reads }: LendingPoolOptions = {}) {
+  constructor(config: PoolConfig, { serves, reads, names }: LendingPoolOptions = {}) {
     super(config);
     this.#serves = serves;
     const room = reads && new ReadRoom(reads);
@@ -61,6 +63,7 @@ export class LendingPool extends Pool {
     this.on('error', () => undefined);
     this.on('connect', (client) => {
       client.on('error', () => undefined);
+      names?.opened(client);
       this.#watchForReadOnly(client as WatchedClient);
       room?.watch((client as WatchedClient).connection);
     });
@@ -71,7 +74,7 @@ export class LendingPool extends Pool {
     Object.defineProperty(this, 'waitingCount', { get: () => this.requests.waitingQueries });
     this.on('release', (_error, client) => {
       // The pool keeps no connection that is ending.
-      if (this.#readOnly.has(client)) void client.end();
+      if (this.#readOnly.has(client) || names?.areTooManyFor(client)) void client.end();
       this.#leave.get(client)?.();
     });
   }
@@ -152,11 +155,12 @@ export function connectPostgresql(
       await sessions?.begin(client);
     },
   };
-  const pool = new CancellingPool(config, { serves: sessions?.serves, reads });
+  const names = target.pgbouncer ? undefined : new StatementNames();
+  const pool = new CancellingPool(config, { serves: sessions?.serves, reads, names });
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     ...(target.schema && { schema: target.schema }),
-    ...(!target.pgbouncer && { statementNameGenerator: statementNames() }),
+    ...(names && { statementNameGenerator: names.nameOf }),
   });
   return { adapter, pool, requests: pool.requests };
 }

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import type { PoolClient } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { LendingPool } from '../../../../src/chassis/database/client/connect-postgresql.ts';
+import { StatementNames } from '../../../../src/chassis/database/client/statement-names.ts';
 import { onServer } from '../../../support/empty-database.ts';
 
 /** Runs work as a request of its own. */
@@ -72,6 +74,19 @@ describe('LendingPool', () => {
     held.release();
     client.release();
     await impatient.end();
+  });
+
+  it('closes a connection that may keep too many statements, once it is given back', async () => {
+    const names = new StatementNames();
+    names.areTooManyFor = () => true;
+    const forgetful = new LendingPool(pool.options, { names });
+    const removed = once(forgetful, 'remove');
+    const client = await forgetful.connect();
+    expect(forgetful.totalCount).toBe(1);
+    client.release();
+    await removed;
+    expect(forgetful.totalCount).toBe(0);
+    await forgetful.end();
   });
 
   it('outlives connections that the server ends, idle or lent, and lends new ones', async () => {
