@@ -62,6 +62,9 @@ const userInside = /\/\/[^/\s]*@/;
 /** What stands before the slash is neither a host nor one with a port, so it is half of a password. */
 const slashInPassword = /^[^/?#]*\/\/[^/:@\s]*:(?!\d{1,5}\/)[^/@\s]*\//;
 const userWithoutScheme = /(?<![^\s,;"'()<>=])(?!mailto:)[^\s:@/,;"'()<>=]{1,64}:[^\s@/]{1,256}@/g;
+/** Bytes in percent-encoding, and a percent sign behind which no such byte of ASCII stands. */
+const encodedBytes = /(?:%[\da-f]{2})+/gi;
+const unlikeAscii = /%(?![0-7][\da-f])/i;
 const mostEntries = 1_000;
 const maximumDepth = 6;
 /** Where errors stand in a line, and with them what a library put into their messages. */
@@ -170,13 +173,11 @@ function holdsSecret(value: string): boolean {
   return (value.includes('{') || value.includes('=')) && secretInValue.test(value);
 }
 
+/** Says nothing of what is malformed: an error for each of 680 parameters would take 5 ms. */
 function decoded(text: string): string {
   if (!text.includes('%')) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  if (!unlikeAscii.test(text)) return decodeURIComponent(text);
+  return text.replace(encodedBytes, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString());
 }
 
 function redactObject(values: Record<string, unknown>, depth: number, masks: LogMasks): Record<string, unknown> {
