@@ -59,8 +59,21 @@ function addPair(values: Record<string, string>, text: string, start: number, en
   values[name] = nameEnd === end ? '' : decode(text.slice(nameEnd + 1, end));
 }
 
+/** Of a longer text pieces are put together for each plus, in characters: a megabyte of them took 100 ms. */
+const longText = 1_000;
+const plus = 0x2b;
+const blank = 0x20;
+
+function withBlanks(text: string): string {
+  if (!text.includes('+')) return text;
+  if (text.length < longText) return text.replaceAll('+', ' ');
+  const bytes = Buffer.from(text);
+  for (let index = 0; index < bytes.length; index += 1) if (bytes[index] === plus) bytes[index] = blank;
+  return bytes.toString();
+}
+
 function decode(text: string): string {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  const spaced = withBlanks(text);
   if (!spaced.includes('%')) return spaced;
   try {
     return decodeURIComponent(spaced);
