@@ -70,6 +70,15 @@ describe.each(databaseProviders)('versions of records on %s', (provider) => {
       expect((await change(`/orders/${id}`, { 'if-match': '"1"' }, { number: 'x' })).status).toBe(404);
   });
 
+  it('are a hundred at most in If-Match, each of which the database is asked for', async () => {
+    const tags = (count: number) => Array.from({ length: count }, (_, index) => `"${index}"`).join();
+    expect((await put!('/orders/101', { 'if-match': tags(101) }, { number: 'changed' })).body).toMatchObject({
+      statusCode: 400,
+      message: 'Expected at most 100 entity tags in If-Match, found 101',
+    });
+    expect((await put!('/orders/101', { 'if-match': tags(100) }, { number: 'changed' })).status).toBe(200);
+  });
+
   it('are not there where a repository declares none, so a change with If-Match is refused', async () => {
     const late = await put!('/customers/101', { 'if-match': '"1"' }, { name: 'lost' });
     expect([late.status, late.body.message]).toEqual([412, expect.stringContaining('have no versions')]);

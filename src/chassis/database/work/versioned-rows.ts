@@ -1,5 +1,5 @@
 import { modelWords, notFoundMessage } from '../../errors/error-body.ts';
-import { NotFoundException, PreconditionFailedException } from '../../errors/exceptions.ts';
+import { BadRequestException, NotFoundException, PreconditionFailedException } from '../../errors/exceptions.ts';
 import type { DelegateName, IdOf } from '../client/orm-types.ts';
 import { ScopedRows } from '../scope/scoped-rows.ts';
 import { expectingVersion, takeExpectedVersion } from './expected-version.ts';
@@ -13,6 +13,9 @@ const readers: Record<string, (digits: string) => unknown> = {
   DateTime: (digits) => (Number(digits) <= 8.64e15 ? new Date(Number(digits)) : undefined),
 };
 
+/** A client has seen a few versions of a record; a header has room for two thousand, each of which the database is asked for. */
+const mostTags = 100;
+
 /** The rows of a model that a change may be made to on condition of their version, which the statement itself checks. */
 export abstract class VersionedRows<D extends DelegateName> extends ScopedRows<D> {
   /** The column that tells versions of a row apart; undefined without one. */
@@ -24,9 +27,12 @@ export abstract class VersionedRows<D extends DelegateName> extends ScopedRows<D
    * Runs `work`, whose first `update` or `delete` of this record is made to one of these versions only.
    *
    * @param tags entity tags, as If-Match has them; one of another form is of no version
+   * @throws BadRequestException for more than a hundred tags
    * @throws PreconditionFailedException when the record is another version, Error when the work did not change the record
    */
   async ifVersion<T>(id: IdOf<D>, tags: readonly string[], work: () => Promise<T>): Promise<T> {
+    if (tags.length > mostTags)
+      throw new BadRequestException(`Expected at most ${mostTags} entity tags in If-Match, found ${tags.length}`);
     const versions = tags.map((tag) => this.#versionOf(tag)).filter((version) => version !== undefined);
     const expected = { client: this.client, model: this.modelName, id, versions, taken: false, asked: false };
     const result = await expectingVersion(expected, work);
