@@ -89,10 +89,13 @@ export class Backlog implements WaitSource {
     return line;
   }
 
-  /** Whether more than so many times what keeps the database busy waits for it. */
+  /**
+   * Whether more than so many times what keeps the database busy waits for it. What may go on for as long as it likes does not
+   * count: a job or streams that always have hundreds of queries waiting would let no request begin.
+   */
   #hasMoreThan(times: number): boolean {
-    const { places, waitingQueries, heldBackQueries } = this.#database;
-    return waitingQueries - heldBackQueries > times * Math.max(leastQueries, queriesPerPlace * places);
+    const { places, ordinaryQueries, heldBackQueries } = this.#database;
+    return ordinaryQueries - heldBackQueries > times * Math.max(leastQueries, queriesPerPlace * places);
   }
 
   #open(now: number): void {

@@ -153,8 +153,10 @@ export interface DatabaseQueue {
   readonly served: number;
   /** Queries that wait for their turn now. */
   readonly waitingQueries: number;
-  /** Those of them that wait only for queries of their own client, or for other costly ones. */
+  /** Those of all that wait only for queries of their own client, or for other costly ones. */
   readonly heldBackQueries: number;
+  /** Queries that wait for their turn now, of requests that end once they had their turns, at most two of each. */
+  readonly ordinaryQueries: number;
   /** Queries whose turn came, ever. */
   readonly servedQueries: number;
   /** Queries that may run at once. */

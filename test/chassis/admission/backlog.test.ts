@@ -2,13 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Backlog } from '../../../src/chassis/admission/backlog.ts';
+import { runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
+import { RequestQueue } from '../../../src/chassis/database/client/request-queue.ts';
 import { requestContextOf } from '../../../src/chassis/http/pipeline/request-context-of.ts';
 
 /** A database with ten places, and a backlog before it. */
-function filledDatabase(waitingQueries: number) {
+function filledDatabase(ordinaryQueries: number) {
   const database = {
-    ...{ waiting: 0, served: 0, servedQueries: 0, heldBackQueries: 0, places: 10 },
-    ...{ waitingQueries, heldBackMs: () => 0, newcomerMs: () => 0 },
+    ...{ waiting: 0, served: 0, waitingQueries: 0, servedQueries: 0, heldBackQueries: 0, places: 10 },
+    ...{ ordinaryQueries, heldBackMs: () => 0, newcomerMs: () => 0 },
   };
   const backlog = new Backlog(database);
   const begun: string[] = [];
@@ -36,11 +38,11 @@ describe('Backlog', () => {
   it('has them wait behind a long one until it is short, and what comes later behind them, by turns of the clients', async () => {
     const { database, begun, waits, add } = filledDatabase(300);
     for (const name of ['a1', 'a2', 'a3']) add(name);
-    database.waitingQueries = 200;
+    database.ordinaryQueries = 200;
     for (const name of ['b1', 'c1', 'b2']) add(name);
     await delay(20);
     expect(begun).toEqual([]);
-    database.waitingQueries = 16;
+    database.ordinaryQueries = 16;
     await expect.poll(() => begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(15);
     add('a4');
@@ -54,10 +56,31 @@ describe('Backlog', () => {
     expect(begun).toEqual(['a1']);
   });
 
+  it('does not wait for what always has hundreds of queries waiting, such as streams and work outside of requests', async () => {
+    const queue = new RequestQueue({ places: 10, placesOfSlow: 5 });
+    let goesOn = true;
+    const keepAsking = async () => {
+      while (goesOn) await queue.run(() => delay(1));
+    };
+    const stream = { requestId: 's', method: 'GET', url: '/', startTime: new Date(), isStreaming: true };
+    const work = Array.from({ length: 400 }, (_, index) =>
+      index < 200 ? keepAsking() : runWithRequestContext({ ...stream }, keepAsking),
+    );
+    await delay(50);
+    const waiting = queue.waitingQueries;
+    const begun: number[] = [];
+    const res = { req: { headers: {}, method: 'GET', url: '/', socket: {} } } as never;
+    new Backlog(queue).add({ client: 'a', res, begin: (waitedMs) => begun.push(waitedMs) }, performance.now());
+    goesOn = false;
+    await Promise.all(work);
+    expect(waiting).toBeGreaterThan(350);
+    expect([begun, queue.waitingQueries]).toEqual([[0], 0]);
+  });
+
   it('begins few in one turn of the event loop, because only then their queries are known', async () => {
     const { database, begun, add } = filledDatabase(300);
     for (let index = 0; index < 40; index += 1) add(`a${index}`);
-    database.waitingQueries = 0;
+    database.ordinaryQueries = 0;
     const counts = new Set<number>();
     await expect.poll(() => counts.add(begun.length) && begun.length, { interval: 0 }).toBe(40);
     expect([...counts].find((count) => count > 0)).toBeLessThanOrEqual(16);
@@ -68,7 +91,7 @@ describe('Backlog', () => {
     add('a1', { destroyed: true });
     add('a2', { headersSent: true });
     add('a3');
-    database.waitingQueries = 0;
+    database.ordinaryQueries = 0;
     await expect.poll(() => begun).toEqual(['a3']);
   });
 
@@ -78,14 +101,14 @@ describe('Backlog', () => {
     for (let index = 0; index < 400; index += 1) add(`a${index}`, {}, came);
     add('b1', {}, came);
     expect(backlog.at(came)).toBe(0);
-    database.waitingQueries = 0;
+    database.ordinaryQueries = 0;
     await expect.poll(() => begun.length, { interval: 1 }).toBeGreaterThan(0);
-    database.waitingQueries = 300;
+    database.ordinaryQueries = 300;
     // As many begin in a tenth of a second, which is some milliseconds here.
     const perMs = begun.length / 100;
     expect(backlog.at(came + 100)).toBeCloseTo((401 - begun.length) / perMs, -2);
     expect(backlog.ofNewcomer()).toBeCloseTo((begun.includes('b1') ? 1 : 2) / perMs, 0);
-    database.waitingQueries = 0;
+    database.ordinaryQueries = 0;
     await expect.poll(() => begun.length).toBe(401);
     expect(backlog.at(performance.now())).toBe(0);
   });
@@ -102,7 +125,7 @@ describe('Backlog', () => {
     arrive('b');
     const request = add('c1');
     await delay(30);
-    database.waitingQueries = 0;
+    database.ordinaryQueries = 0;
     await expect.poll(() => seen).toEqual(['first', undefined]);
     expect(requestContextOf(request as never).seconds).toBeGreaterThanOrEqual(0.025);
     expect(Date.now() - requestContextOf(request as never).startTime.getTime()).toBeGreaterThanOrEqual(25);

@@ -8,7 +8,9 @@ let wait: DatabaseWait;
 beforeEach(() => {
   now = 100_000;
   queue = { waiting: 0, served: 0, waitingQueries: 0, heldBackQueries: 0, servedQueries: 0 };
-  wait = new DatabaseWait(Object.assign(queue, { places: 1, heldBackMs: () => 0, newcomerMs: () => 12 }));
+  wait = new DatabaseWait(
+    Object.assign(queue, { places: 1, ordinaryQueries: 0, heldBackMs: () => 0, newcomerMs: () => 12 }),
+  );
   wait.at(now);
 });
 

@@ -10,12 +10,7 @@ import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 import { type Place, SlowStatements } from './measured-use.ts';
-
-/** One request, or what runs outside of any, at the database. */
-interface Visitor {
-  queries: number;
-  served: boolean;
-}
+import { Visitors } from './visitors.ts';
 
 /** An ordinary request that came within this time is there. */
 const presentMs = 5000;
@@ -34,10 +29,7 @@ const weightOfLatest = 0.2;
 export class RequestQueue {
   /** Queries that may run at once. */
   readonly places: number;
-  #waiting = 0;
-  #served = 0;
-  #waitingQueries = 0;
-  #servedQueries = 0;
+  readonly #visitors = new Visitors();
   /** When an ordinary request was last there. */
   #ordinaryAt = Number.NEGATIVE_INFINITY;
   readonly #places: FairQueue;
@@ -45,8 +37,6 @@ export class RequestQueue {
   #waitingCostly = 0;
   #costlyMs = 0;
   readonly #slow = new SlowStatements();
-  /** Where a context has its visitor of this queue. A WeakMap makes room for new ones before the collector has removed the old. */
-  readonly #visitorKey = Symbol('visitor');
   /** For how long work of a client may wait for other work of the same one before what comes after it is refused. */
   readonly #patienceMs: number;
 
@@ -67,27 +57,32 @@ export class RequestQueue {
 
   /** Requests that wait now. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#visitors.waiting;
   }
 
   /** Requests whose turn came, since the start. */
   get served(): number {
-    return this.#served;
+    return this.#visitors.served;
   }
 
   /** Queries that wait now, of all requests. */
   get waitingQueries(): number {
-    return this.#waitingQueries;
+    return this.#visitors.waitingQueries;
   }
 
-  /** Queries among them that wait for others of their own client, or for other costly ones, and keep nobody else waiting. */
+  /** Queries among them of requests that end once they had their turns, at most two of each; see `Visitors`. */
+  get ordinaryQueries(): number {
+    return this.#visitors.ordinaryQueries;
+  }
+
+  /** Queries among all that wait for others of their own client, or for other costly ones, and keep nobody else waiting. */
   get heldBackQueries(): number {
     return this.#places.heldBack + this.#waitingCostly;
   }
 
   /** Queries whose turn came, since the start. */
   get servedQueries(): number {
-    return this.#servedQueries;
+    return this.#visitors.servedQueries;
   }
 
   /**
@@ -126,7 +121,7 @@ export class RequestQueue {
     const context = getRequestContext();
     const share = currentShare();
     if (context !== undefined && share === undefined && !context.isStreaming) this.#refuseInVain(context);
-    const visitor = this.#begin(context);
+    const visitor = this.#visitors.begin(context);
     let leave: Leave | undefined;
     let served = false;
     try {
@@ -138,7 +133,7 @@ export class RequestQueue {
       return { opened, leave };
     } finally {
       if (!served) leave?.();
-      this.#end(visitor, served);
+      this.#visitors.end(visitor, served, context);
     }
   }
 
@@ -245,31 +240,7 @@ export class RequestQueue {
 
   /** Whether a request has had a place, and is to end; a stream goes on for as long as its client likes. */
   #isUnderWay(context: RequestContext | undefined): boolean {
-    return context !== undefined && !context.isStreaming && this.#visitor(context).served;
-  }
-
-  #begin(context: RequestContext | undefined): Visitor {
-    const visitor = this.#visitor(context);
-    visitor.queries += 1;
-    this.#waitingQueries += 1;
-    if (visitor.queries === 1) this.#waiting += 1;
-    return visitor;
-  }
-
-  /** It waits no longer: its turn came, or not. */
-  #end(visitor: Visitor, served: boolean): void {
-    if (served && !visitor.served) this.#served += 1;
-    visitor.served ||= served;
-    visitor.queries -= 1;
-    this.#waitingQueries -= 1;
-    if (served) this.#servedQueries += 1;
-    if (visitor.queries === 0) this.#waiting -= 1;
-  }
-
-  #visitor(context: RequestContext | undefined): Visitor {
-    const visiting = (context ?? {}) as { [visitorKey: symbol]: Visitor };
-    visiting[this.#visitorKey] ??= { queries: 0, served: false };
-    return visiting[this.#visitorKey] as Visitor;
+    return context !== undefined && !context.isStreaming && this.#visitors.wasServed(context);
   }
 }
 

@@ -75,6 +75,29 @@ it('RequestQueue ends requests that have begun before others begin, so that few 
   expect(most).toBeLessThanOrEqual(6);
 });
 
+it('RequestQueue counts two waiting queries of each request as ordinary, none of streams and none outside of requests', async () => {
+  const queue = new RequestQueue({ places: 1, placesOfSlow: 1 });
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  const holding = queue.run(() => end);
+  const ask = (times: number) => Promise.all(Array.from({ length: times }, () => queue.run(() => wait(0))));
+  const context = () => ({ requestId: 'r', method: 'GET', url: '/', startTime: new Date() });
+  const turned: RequestContext = context();
+  const asked = [
+    ask(5),
+    runWithRequestContext(context(), () => ask(1)),
+    runWithRequestContext(context(), () => ask(5)),
+    runWithRequestContext({ ...context(), isStreaming: true }, () => ask(5)),
+    runWithRequestContext(turned, () => ask(2)),
+  ];
+  expect([queue.waitingQueries, queue.ordinaryQueries]).toEqual([19, 5]);
+  turned.isStreaming = true;
+  asked.push(runWithRequestContext(turned, () => ask(1)));
+  expect([queue.waitingQueries, queue.ordinaryQueries]).toEqual([20, 3]);
+  resolve();
+  await Promise.all([holding, ...asked]);
+  expect([queue.waitingQueries, queue.ordinaryQueries]).toEqual([0, 0]);
+});
+
 describe('costly requests of many addresses, each of which has sent one', () => {
   const context = (address: number, cost: number): RequestContext => {
     const ipAddress = `192.0.2.${address}`;

@@ -1,0 +1,67 @@
+import type { RequestContext } from '../../context/request-context.ts';
+
+/** One request, or what runs outside of any, at the database. */
+interface Visitor {
+  queries: number;
+  served: boolean;
+  /** How many of its queries count as ordinary. */
+  ordinary: number;
+}
+
+/** An ordinary request asks no more than this at once: for records, and for what belongs to them. */
+const ordinaryAtOnce = 2;
+
+/** Counts who waits for a database and whose turn came: requests, each once however many of its queries wait, and queries. */
+export class Visitors {
+  /** Requests that wait now. */
+  waiting = 0;
+  /** Requests whose turn came, since the start. */
+  served = 0;
+  /** Queries that wait now. */
+  waitingQueries = 0;
+  /** Those of requests, at most two of each, and none of a stream or of work outside of requests, which may never end. */
+  ordinaryQueries = 0;
+  /** Queries whose turn came, since the start. */
+  servedQueries = 0;
+  /** Where a context has its visitor. A WeakMap makes room for new ones before the collector has removed the old. */
+  readonly #key = Symbol('visitor');
+
+  /** A query waits. @returns what to end it with */
+  begin(context: RequestContext | undefined): Visitor {
+    const visitor = this.#of(context);
+    visitor.queries += 1;
+    this.waitingQueries += 1;
+    if (visitor.queries === 1) this.waiting += 1;
+    this.#countOrdinary(visitor, context);
+    return visitor;
+  }
+
+  /** It waits no longer: its turn came, or not. */
+  end(visitor: Visitor, served: boolean, context: RequestContext | undefined): void {
+    if (served && !visitor.served) this.served += 1;
+    visitor.served ||= served;
+    visitor.queries -= 1;
+    this.waitingQueries -= 1;
+    if (served) this.servedQueries += 1;
+    if (visitor.queries === 0) this.waiting -= 1;
+    this.#countOrdinary(visitor, context);
+  }
+
+  /** Whether a request has had a turn. */
+  wasServed(context: RequestContext): boolean {
+    return this.#of(context).served;
+  }
+
+  #countOrdinary(visitor: Visitor, context: RequestContext | undefined): void {
+    const ends = context !== undefined && !context.isStreaming;
+    const count = ends ? Math.min(visitor.queries, ordinaryAtOnce) : 0;
+    this.ordinaryQueries += count - visitor.ordinary;
+    visitor.ordinary = count;
+  }
+
+  #of(context: RequestContext | undefined): Visitor {
+    const visiting = (context ?? {}) as { [key: symbol]: Visitor };
+    visiting[this.#key] ??= { queries: 0, served: false, ordinary: 0 };
+    return visiting[this.#key] as Visitor;
+  }
+}
