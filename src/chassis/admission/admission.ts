@@ -53,9 +53,9 @@ export function openAdmission(
   if (!settings.OVERLOAD_ENABLED) return undefined;
   // What waits for longer than this is answered 503 in any case.
   const targetMs = Math.min(settings.OVERLOAD_TARGET_MS, settings.REQUEST_TIMEOUT_MS);
-  const backlog = database && new Backlog(database);
-  const queues = database && backlog ? [backlog, new DatabaseWait(database)] : [];
-  const waits = new StandingWait([new LoopWait(), ...queues], targetMs);
+  const databaseWait = database && new DatabaseWait(database);
+  const backlog = databaseWait && new Backlog(database, databaseWait);
+  const waits = new StandingWait([new LoopWait(), ...(backlog ? [backlog, databaseWait] : [])], targetMs);
   metrics.watch(() => waits.asOf(performance.now()));
   const shares = new ClientShares();
   const { admit } = new AdmissionGate({

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import { noteArrival } from '../http/pipeline/request-context-of.ts';
-import { type DatabaseQueue, ServingRate, type WaitSource } from './standing-wait.ts';
+import { type DatabaseQueue, type DatabaseWait, ServingRate, type WaitSource } from './standing-wait.ts';
 
 /** A request that was let in. */
 interface Arrival {
@@ -44,27 +44,35 @@ const learnMs = 100;
  */
 export class Backlog implements WaitSource {
   readonly #database: DatabaseQueue;
+  readonly #wait: Pick<DatabaseWait, 'msFor'>;
+  /** How many begin in a millisecond; known from a tenth of a second after the first did. */
   readonly #rate = new ServingRate();
   readonly #lines = new Map<string, Line>();
   /** The same, in the order of their turns. */
   readonly #turns: Line[] = [];
   #size = 0;
   #begun = 0;
-  #learntAt = 0;
+  #learntAt = Number.POSITIVE_INFINITY;
 
-  constructor(database: DatabaseQueue) {
+  /** @param wait tells how long requests take while none has begun here: that none begins before the database's queue is short says nothing */
+  constructor(database: DatabaseQueue, wait: Pick<DatabaseWait, 'msFor'>) {
     this.#database = database;
+    this.#wait = wait;
   }
 
   /** How long a request waits that comes now, in milliseconds. */
   at(now: number): number {
     if (this.#size > 0 && now - this.#learntAt >= learnMs) this.#learn(now);
-    return this.#rate.msFor(this.#size);
+    return this.#msFor(this.#size);
   }
 
   /** The same where its client has no other here: for one request of each client. */
   ofNewcomer(): number {
-    return this.#rate.msFor(this.#turns.length);
+    return this.#msFor(this.#turns.length);
+  }
+
+  #msFor(count: number): number {
+    return (this.#rate.isKnown ? this.#rate : this.#wait).msFor(count);
   }
 
   /** Begins a request, now or in its turn. */
@@ -74,7 +82,7 @@ export class Backlog implements WaitSource {
         arrival.begin(0);
         return;
       }
-      this.#open(now);
+      this.#open();
     }
     this.#size += 1;
     this.#lineOf(arrival.client).waiting.push({ ...arrival, since: now, own: new AsyncResource('WaitingRequest') });
@@ -98,9 +106,9 @@ export class Backlog implements WaitSource {
     return ordinaryQueries - heldBackQueries > times * Math.max(leastQueries, queriesPerPlace * places);
   }
 
-  #open(now: number): void {
+  #open(): void {
     this.#rate.forget(this.#begun);
-    this.#learntAt = now;
+    this.#learntAt = Number.POSITIVE_INFINITY;
     setTimeout(this.#beginSome, lookMs);
   }
 
@@ -114,6 +122,7 @@ export class Backlog implements WaitSource {
   #beginNext(): boolean {
     const line = this.#turns.shift() as Line;
     const { res, begin, since, own } = line.waiting.shift() as Waiting;
+    this.#learntAt = Math.min(this.#learntAt, performance.now());
     this.#size -= 1;
     this.#begun += 1;
     if (line.waiting.length > 0) this.#turns.push(line);

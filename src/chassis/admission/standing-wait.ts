@@ -197,6 +197,11 @@ export class DatabaseWait {
     return Math.min(this.#requests.msFor(queue.waiting), ordinaryTurns * this.#queries.msFor(queries));
   }
 
+  /** How long it takes to serve so many further requests; 0 while nothing is known. */
+  msFor(requests: number): number {
+    return this.#requests.msFor(requests);
+  }
+
   /** Turns are lent fairly, so a newcomer does not wait for all that others have asked for. */
   ofNewcomer(): number {
     return ordinaryTurns * this.#queue.newcomerMs();
@@ -222,6 +227,10 @@ export class DatabaseWait {
 export class ServingRate {
   #before = 0;
   #perMs: number | undefined;
+
+  get isKnown(): boolean {
+    return this.#perMs !== undefined;
+  }
 
   /** How long it takes to serve this many requests; 0 while nothing is known. */
   msFor(count: number): number {
