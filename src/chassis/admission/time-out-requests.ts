@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import { tryAgain } from '../errors/try-again.ts';
+import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
 import { sendFailure } from '../http/answers/send-failure.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import { isQueued } from '../http/pipeline/request-pipeline.ts';
@@ -13,6 +14,8 @@ interface TimeOutOptions {
   /** Hides the reason (spec.md: Errors, body rule 1). */
   production: boolean;
   logger: Logger;
+  /** What every answer carries. */
+  headers: AnswerHeaders;
 }
 
 const waitsSince = Symbol('when it began to wait');
@@ -47,10 +50,15 @@ export function timeOutRequests(server: Server, timeoutMs: number, options: Time
   });
 }
 
-function giveUp(res: Response, timeoutMs: number, { production, logger }: TimeOutOptions): void {
+function giveUp(res: Response, timeoutMs: number, { production, logger, headers }: TimeOutOptions): void {
   const context = requestContextOf(res.req);
   const { requestId, traceId, method, url, route } = context;
   logger.error({ requestId, traceId, method, url, route, timeoutMs }, reason);
   context.abort(reason);
+  // The pipeline sets these, and has not seen a request that waits before it begins.
+  if (!res.hasHeader('x-request-id')) {
+    res.setHeader('x-request-id', requestId);
+    headers.apply(res);
+  }
   sendFailure(res, tryAgain(reason), production);
 }

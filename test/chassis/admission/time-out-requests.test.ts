@@ -1,13 +1,14 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import type { RequestHandler } from 'express';
 import { describe, expect, it } from 'vitest';
 import { timeOutRequests } from '../../../src/chassis/admission/time-out-requests.ts';
 import { getRequestContext } from '../../../src/chassis/context/request-context.ts';
 import type { Reporter } from '../../../src/chassis/errors/reporters/reporter.ts';
+import { AnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
 import { sendData } from '../../../src/chassis/http/answers/responses.ts';
 import { bodyParser } from '../../../src/chassis/http/bodies/body-parser.ts';
-import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { requestListener, requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { Drain } from '../../../src/chassis/lifecycle/drain.ts';
 import { bareApp, memoryLog } from '../http/bare-app.ts';
 import { listening } from '../http/listening.ts';
@@ -16,8 +17,13 @@ import { listening } from '../http/listening.ts';
 async function impatient(handler: RequestHandler, reporter?: Reporter) {
   const steps = [requestPipeline(), bodyParser({ limitBytes: 100 }), handler];
   const bare = createServer(bareApp(steps, reporter && { reporters: [reporter] }));
+  return timingOut(bare);
+}
+
+async function timingOut(bare: Server) {
   const { inFlight } = new Drain(bare);
-  timeOutRequests(bare, 100, { inFlight, production: false, logger: memoryLog().logger });
+  const headers = new AnswerHeaders({ others: { 'x-constant': 'yes' } });
+  timeOutRequests(bare, 100, { inFlight, production: false, logger: memoryLog().logger, headers });
   const server = await listening(bare);
   return Object.assign(server, { url: `http://127.0.0.1:${server.port}` });
 }
@@ -52,6 +58,16 @@ describe('timeOutRequests', () => {
     );
     expect((await fetch(server.url)).status).toBe(503);
     expect(await reported.promise).toBe('RequestAbandonedException');
+  });
+
+  it('answers a request that has not begun as all others, with its id and the constant headers', async () => {
+    const neverBegins = requestListener(bareApp([requestPipeline()]), {
+      logger: memoryLog().logger,
+      admits: () => undefined,
+    });
+    await using server = await timingOut(createServer(neverBegins));
+    const { status, headers } = await fetch(server.url, { headers: { 'x-request-id': 'mine-1' } });
+    expect([status, headers.get('x-request-id'), headers.get('x-constant')]).toEqual([503, 'mine-1', 'yes']);
   });
 
   it('cuts no answer that has begun', async () => {
