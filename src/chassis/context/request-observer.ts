@@ -3,7 +3,7 @@ import type { RequestContext } from './request-context.ts';
 
 /** How a request ended. */
 export interface RequestOutcome {
-  /** From the first step of the pipeline until the last byte was handed over, by a clock that never jumps. */
+  /** From when the request came in its turn on its connection until the last byte was handed over, by a clock that never jumps. */
   readonly seconds: number;
   /** As the client got it; 499 where it went away before the answer had begun, as proxies count it. */
   readonly status: number;

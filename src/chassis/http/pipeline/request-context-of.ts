@@ -133,6 +133,8 @@ export class OpenRequest implements RequestContext {
   declare readonly ipAddress?: string;
   readonly startTime: Date;
   cost = 0;
+  /** Whether it came, at `startTime`, some time before it began. */
+  declare readonly hasWaited?: boolean;
   declare readonly isProbe?: boolean;
   declare deadline?: number;
   declare recheck?: (() => Promise<void>) | undefined;
@@ -147,6 +149,7 @@ export class OpenRequest implements RequestContext {
     const now = performance.now();
     this.#started = arrivedAt ?? now;
     this.startTime = new Date(Date.now() - (now - this.#started));
+    if (arrivedAt !== undefined) this.hasWaited = true;
     this.requestId = requestId;
     this.method = method;
     this.url = url;

@@ -30,13 +30,15 @@ const serverSpan = { kind: SpanKind.SERVER };
  */
 export function serverSpans(tracer: Tracer): RequestObserver {
   return {
-    opened(context, req, res) {
+    opened(context: WaitingContext, req, res) {
       if (context.isProbe) {
         propagateTrace.opened?.(context, req, res);
         return;
       }
       const parent = isTraced(req.headers) ? propagation.extract(ROOT_CONTEXT, req.headers) : ROOT_CONTEXT;
-      const span = tracer.startSpan(methodName(context.method), serverSpan, parent);
+      // Where the start is told the end is of whole milliseconds, so it is told only where it is not now.
+      const options = context.hasWaited ? { ...serverSpan, startTime: context.startTime } : serverSpan;
+      const span = tracer.startSpan(methodName(context.method), options, parent);
       const { traceId, spanId } = span.spanContext();
       context.traceId = traceId;
       context.spanId = spanId;
@@ -59,6 +61,9 @@ export function serverSpans(tracer: Tracer): RequestObserver {
     },
   };
 }
+
+/** Of a request that waited before it began, and came at `startTime`. */
+type WaitingContext = RequestContext & { readonly hasWaited?: boolean };
 
 function isTraced(headers: IncomingHttpHeaders): boolean {
   if (headers['traceparent'] !== undefined || headers['baggage'] !== undefined) return true;

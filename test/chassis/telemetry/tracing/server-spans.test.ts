@@ -5,6 +5,7 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { getRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { InternalServerErrorException, NotFoundException } from '../../../../src/chassis/errors/exceptions.ts';
+import { noteArrival } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 import { fakeCollector } from '../../../../src/chassis/testing/fake-collector.ts';
 import { exportingSettings } from '../../../support/exporting-settings.ts';
 import { headersEcho, tracedApp } from './traced-app.ts';
@@ -47,6 +48,25 @@ describe('a server span', () => {
       'http.response.status_code': 200,
       'user.id': 'u1',
     });
+  });
+
+  it('begins when the request came, though that waited before it began', async () => {
+    const collector = await fakeCollector();
+    const settings = exportingSettings(collector.url);
+    const { url } = await tracedApp(
+      settings,
+      (_req, res) => void res.json({}),
+      undefined,
+      (req, _res, next) => {
+        noteArrival(req, performance.now() - 300);
+        next();
+      },
+    );
+    await fetch(`${url}/things/1`);
+    await collector.until(() => collector.spans.length > 0);
+    const [span] = collector.spans;
+    const tookMs = (Number(span?.endTimeUnixNano) - Number(span?.startTimeUnixNano)) / 1e6;
+    expect(tookMs).toBeGreaterThanOrEqual(299);
   });
 
   it('is made of no probe, which has ids all the same', async () => {

@@ -15,9 +15,10 @@ export async function tracedApp(
   settings: Environment,
   handler: RequestHandler,
   logger: Logger = memoryLog().logger,
+  first: RequestHandler = (_req, _res, next) => next(),
 ): Promise<{ url: string; telemetry: Telemetry }> {
   const telemetry = await startTelemetry(telemetryOptions(settings, logger));
-  const app = express().use(requestPipeline({ observers: [telemetry.observer] }));
+  const app = express().use(first, requestPipeline({ observers: [telemetry.observer] }));
   const route = app.route('/things/:id').all(handler);
   rememberTemplate(app, route as unknown as IRoute, '/api/things/:id');
   app.use(errorHandler({ logger, production: true, reporters: telemetry.reporters }));
