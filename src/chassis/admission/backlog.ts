@@ -31,6 +31,8 @@ const leastQueries = 16;
 const unnoticed = 16;
 /** Requests that begin before the loop looks at what else has come: what they ask of the database is known only then. */
 const atOnce = 16;
+/** Requests that begin at once while the queue empties, under way at the same time: so few that it does empty. */
+const mostEarly = 16;
 const lookMs = 1;
 const learnMs = 100;
 
@@ -40,7 +42,9 @@ const learnMs = 100;
  * outlives the young generation of the heap, and its collection takes more time than the requests do. One that has not begun is
  * no more than what Node has parsed.
  *
- * Clients have turns, one request each, so who asks for little waits for one of each other client.
+ * Clients have turns, one request each, so who asks for little waits for one of each other client. While the long queue of the
+ * database empties nobody has a turn here; until then a client with none here has one request begin at once, which the
+ * database serves in its turn among clients. Otherwise it would wait for all that another has asked for.
  */
 export class Backlog implements WaitSource {
   readonly #database: DatabaseQueue;
@@ -50,6 +54,8 @@ export class Backlog implements WaitSource {
   readonly #lines = new Map<string, Line>();
   /** The same, in the order of their turns. */
   readonly #turns: Line[] = [];
+  /** The latest request of each client that began at once while the queue empties. */
+  readonly #early = new Map<string, ServerResponse>();
   #size = 0;
   #begun = 0;
   #learntAt = Number.POSITIVE_INFINITY;
@@ -77,15 +83,25 @@ export class Backlog implements WaitSource {
 
   /** Begins a request, now or in its turn. */
   add(arrival: Arrival, now: number): void {
-    if (this.#size === 0) {
-      if (!this.#hasMoreThan(unnoticed)) {
-        arrival.begin(0);
-        return;
-      }
-      this.#open();
+    const isOpen = this.#size > 0;
+    if ((!isOpen && !this.#hasMoreThan(unnoticed)) || this.#isEarly(arrival)) {
+      arrival.begin(0);
+      return;
     }
+    if (!isOpen) this.#open();
     this.#size += 1;
     this.#lineOf(arrival.client).waiting.push({ ...arrival, since: now, own: new AsyncResource('WaitingRequest') });
+  }
+
+  /** Whether a request begins at once because the queue empties and its client waits neither here nor there. */
+  #isEarly({ client, res }: Arrival): boolean {
+    const empties = this.#size === 0 || this.#learntAt === Number.POSITIVE_INFINITY;
+    if (!empties || this.#lines.has(client) || this.#early.get(client)?.destroyed === false) return false;
+    if (this.#early.size >= mostEarly)
+      for (const [other, { destroyed }] of this.#early) if (destroyed) this.#early.delete(other);
+    const isEarly = this.#early.size < mostEarly || this.#early.has(client);
+    if (isEarly) this.#early.set(client, res);
+    return isEarly;
   }
 
   #lineOf(client: string): Line {
@@ -122,7 +138,7 @@ export class Backlog implements WaitSource {
   #beginNext(): boolean {
     const line = this.#turns.shift() as Line;
     const { res, begin, since, own } = line.waiting.shift() as Waiting;
-    this.#learntAt = Math.min(this.#learntAt, performance.now());
+    if (this.#learntAt === Number.POSITIVE_INFINITY) this.#beginTurns();
     this.#size -= 1;
     this.#begun += 1;
     if (line.waiting.length > 0) this.#turns.push(line);
@@ -131,6 +147,11 @@ export class Backlog implements WaitSource {
     noteArrival(res.req, since);
     own.runInAsyncScope(begin, undefined, performance.now() - since);
     return true;
+  }
+
+  #beginTurns(): void {
+    this.#learntAt = performance.now();
+    this.#early.clear();
   }
 
   #learn(now: number): void {

@@ -6,7 +6,7 @@ import { runWithRequestContext } from '../../../src/chassis/context/request-cont
 import { RequestQueue } from '../../../src/chassis/database/client/request-queue.ts';
 import { requestContextOf } from '../../../src/chassis/http/pipeline/request-context-of.ts';
 
-/** A database with ten places, and a backlog before it. */
+/** A database with ten places, and a backlog before it; where its queue is long, with a request of a, b and c each. */
 function filledDatabase(ordinaryQueries: number) {
   const database = {
     ...{ waiting: 0, served: 0, waitingQueries: 0, servedQueries: 0, heldBackQueries: 0, places: 10 },
@@ -15,15 +15,18 @@ function filledDatabase(ordinaryQueries: number) {
   const backlog = new Backlog(database, { msFor: (requests) => requests * 2 });
   const begun: string[] = [];
   const waits: number[] = [];
-  const add = (name: string, res: object = {}, at = performance.now()) => {
+  const add = (name: string, res: object = { destroyed: false }, at = performance.now()) => {
     const request = { headers: {}, method: 'GET', url: '/', socket: {} };
     const begin = (waitedMs: number) => {
       begun.push(name);
       waits.push(waitedMs);
     };
-    backlog.add({ client: name.slice(0, 1), res: { req: request, ...res } as never, begin }, at);
+    backlog.add({ client: name.slice(0, 1), res: Object.assign(res, { req: request }) as never, begin }, at);
     return request;
   };
+  if (ordinaryQueries > 256) for (const name of ['a0', 'b0', 'c0']) add(name);
+  begun.length = 0;
+  waits.length = 0;
   return { database, backlog, begun, waits, add };
 }
 
@@ -47,6 +50,29 @@ describe('Backlog', () => {
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(15);
     add('a4');
     expect(begun.at(-1)).toBe('a4');
+  });
+
+  it('has one request of a client begin at once while the queue empties, and sixteen of all', async () => {
+    const { database, begun, add } = filledDatabase(300);
+    add('a1');
+    const first = { destroyed: false };
+    const other = { destroyed: false };
+    add('d1', first);
+    add('e1', other);
+    expect(begun).toEqual(['d1', 'e1']);
+    first.destroyed = true;
+    for (const name of ['d2', 'd3', 'e2', 'a2']) add(name);
+    expect(begun).toEqual(['d1', 'e1', 'd2']);
+    for (const client of 'fghijklmnopqr') add(`${client}1`);
+    expect(begun.join(' ')).toBe('d1 e1 d2 f1 g1 h1 i1 j1 k1 l1 m1 n1 o1 p1');
+    other.destroyed = true;
+    add('s1');
+    expect(begun.at(-1)).toBe('s1');
+    database.ordinaryQueries = 16;
+    await expect.poll(() => begun.slice(15).join(' ')).toBe('a1 d3 e2 q1 r1 a2');
+    database.ordinaryQueries = 300;
+    add('a3');
+    expect(begun.at(-1)).toBe('a3');
   });
 
   it('does not wait for queries that keep nobody else waiting', () => {
