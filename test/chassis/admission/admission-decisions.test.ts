@@ -74,8 +74,8 @@ describe('the decision of AdmissionGate', () => {
   it('refuses a request in its turn whose deadline has passed while it waited', async () => {
     const { promise: turn, resolve } = Promise.withResolvers<void>();
     await using server = await oneAtATime({ waitedMs: 30, turn });
-    const status = server.status({ 'x-request-deadline': String(Date.now() + 100) });
-    setTimeout(resolve, 110);
+    const status = server.status({ 'x-request-deadline': String(Date.now() + 500) });
+    setTimeout(resolve, 510);
     expect([await status, server.shed, server.gate.atWork]).toEqual([503, ['deadline'], 0]);
   });
 
