@@ -18,6 +18,9 @@ interface Waiting extends Arrival {
   own: AsyncResource;
 }
 
+/** What is known of the queries before which requests wait. */
+type WaitingQueries = Pick<DatabaseQueue, 'places' | 'ordinaryQueries' | 'ordinaryHeldBackQueries'>;
+
 /** The requests of one client that wait, the first to come first. */
 interface Line {
   client: string;
@@ -47,7 +50,7 @@ const learnMs = 100;
  * database serves in its turn among clients. Otherwise it would wait for all that another has asked for.
  */
 export class Backlog implements WaitSource {
-  readonly #database: DatabaseQueue;
+  readonly #database: WaitingQueries;
   readonly #wait: Pick<DatabaseWait, 'msFor'>;
   /** How many begin in a millisecond; known from a tenth of a second after the first did. */
   readonly #rate = new ServingRate();
@@ -61,7 +64,7 @@ export class Backlog implements WaitSource {
   #learntAt = Number.POSITIVE_INFINITY;
 
   /** @param wait tells how long requests take while none has begun here: that none begins before the database's queue is short says nothing */
-  constructor(database: DatabaseQueue, wait: Pick<DatabaseWait, 'msFor'>) {
+  constructor(database: WaitingQueries, wait: Pick<DatabaseWait, 'msFor'>) {
     this.#database = database;
     this.#wait = wait;
   }
@@ -118,8 +121,8 @@ export class Backlog implements WaitSource {
    * count: a job or streams that always have hundreds of queries waiting would let no request begin.
    */
   #hasMoreThan(times: number): boolean {
-    const { places, ordinaryQueries, heldBackQueries } = this.#database;
-    return ordinaryQueries - heldBackQueries > times * Math.max(leastQueries, queriesPerPlace * places);
+    const { places, ordinaryQueries, ordinaryHeldBackQueries } = this.#database;
+    return ordinaryQueries - ordinaryHeldBackQueries > times * Math.max(leastQueries, queriesPerPlace * places);
   }
 
   #open(): void {

@@ -157,6 +157,8 @@ export interface DatabaseQueue {
   readonly heldBackQueries: number;
   /** Queries that wait for their turn now, of requests that end once they had their turns, at most two of each. */
   readonly ordinaryQueries: number;
+  /** Queries of such requests that are held back, all of each. */
+  readonly ordinaryHeldBackQueries: number;
   /** Queries whose turn came, ever. */
   readonly servedQueries: number;
   /** Queries that may run at once. */
@@ -237,8 +239,10 @@ export class ServingRate {
     return count === 0 || this.#perMs === undefined ? 0 : count / this.#perMs;
   }
 
+  /** That none was served in the first of these times is no sign that none ever will be, so one counts. */
   learn(total: number, passedMs: number, busy: boolean): void {
-    const perMs = (total - this.#before) / passedMs;
+    const least = this.#perMs === undefined ? 1 : 0;
+    const perMs = Math.max(total - this.#before, least) / passedMs;
     this.#before = total;
     if (busy) this.#perMs = this.#perMs === undefined ? perMs : (this.#perMs + perMs) / 2;
   }

@@ -7,7 +7,7 @@ type Bill = (cost: number, context: RequestContext) => void;
 
 /** A database of which each caller has waited for slow work of its own for a minute. */
 const database = {
-  ...{ waiting: 0, served: 0, waitingQueries: 0, heldBackQueries: 0, servedQueries: 0 },
+  ...{ waiting: 0, served: 0, waitingQueries: 0, heldBackQueries: 0, ordinaryHeldBackQueries: 0, servedQueries: 0 },
   ...{ heldBackMs: () => 60_000, newcomerMs: () => 0, ordinaryQueries: 0, places: 1 },
 };
 

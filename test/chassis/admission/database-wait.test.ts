@@ -9,7 +9,10 @@ beforeEach(() => {
   now = 100_000;
   queue = { waiting: 0, served: 0, waitingQueries: 0, heldBackQueries: 0, servedQueries: 0 };
   wait = new DatabaseWait(
-    Object.assign(queue, { places: 1, ordinaryQueries: 0, heldBackMs: () => 0, newcomerMs: () => 12 }),
+    Object.assign(queue, {
+      ...{ places: 1, ordinaryQueries: 0, ordinaryHeldBackQueries: 0 },
+      ...{ heldBackMs: () => 0, newcomerMs: () => 12 },
+    }),
   );
   wait.at(now);
 });
@@ -63,6 +66,11 @@ describe('DatabaseWait', () => {
     pass(400, 5, 100);
     now += 1100;
     expect(wait.at(now)).toBe(0);
+  });
+
+  it('grows from what serves one while none was served yet, and is never without end', () => {
+    const waits = [200, 100, 100].map((ms) => pass(ms, 0, 1));
+    expect(waits).toEqual([100, 200, 400]);
   });
 
   it('is that of two queries where others have very many', () => {

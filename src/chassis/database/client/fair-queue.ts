@@ -1,4 +1,4 @@
-import { serviceKey } from '../../context/request-context.ts';
+import { clientKey, serviceKey } from '../../context/request-context.ts';
 import type { Taker } from '../../context/shared-run.ts';
 import { ClientUse, type Place, type WaitingWork } from './measured-use.ts';
 
@@ -80,6 +80,13 @@ export class FairQueue {
   get heldBack(): number {
     let count = 0;
     for (const { counted } of this.#heldBack) count += counted;
+    return count;
+  }
+
+  /** The same without streams and work outside of requests. */
+  get ordinaryHeldBack(): number {
+    let count = 0;
+    for (const { counted, isOrdinary: counts } of this.#heldBack) if (counts) count += counted;
     return count;
   }
 
@@ -219,7 +226,7 @@ export class FairQueue {
     const known = this.#clients.get(key);
     if (known) return known;
     if (this.#clients.size >= mostClients) this.#forgetOne();
-    const client = new ClientUse();
+    const client = new ClientUse(isOrdinary(key));
     this.#clients.set(key, client);
     return client;
   }
@@ -229,6 +236,18 @@ export class FairQueue {
       if (running === 0 && waiting.length === 0) return void this.#clients.delete(key);
     }
   }
+}
+
+const streams = 'streams of ';
+
+/** What all streams of an address are counted under: whoever opens them may have many accounts, each with a share of its own. */
+export function streamsKey(address: string | undefined): string {
+  return streams + clientKey(address);
+}
+
+/** Whether work counted under a key ends once it had its turns: that of requests, and neither streams nor the service's own. */
+export function isOrdinary(key: string): boolean {
+  return key !== serviceKey && !key.startsWith(streams);
 }
 
 function noConnection(): Error {

@@ -14,6 +14,8 @@ const halfLifeMs = 5000;
 
 /** What one client uses of a database, has used of it, and waits for. */
 export class ClientUse {
+  /** Whether its work ends once it had its turns, as that of a request does. */
+  readonly isOrdinary: boolean;
   /** Places that it has now. */
   running = 0;
   /**
@@ -31,6 +33,10 @@ export class ClientUse {
   #took = 0;
   #squares = 0;
   #at = 0;
+
+  constructor(isOrdinary: boolean) {
+    this.isOrdinary = isOrdinary;
+  }
 
   /**
    * Whether its recent work is short: the mean time, each weighted by itself, so that many short ones do not hide a long

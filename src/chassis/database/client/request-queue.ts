@@ -1,6 +1,5 @@
 import {
   callerKey,
-  clientKey,
   currentShare,
   getRequestContext,
   isCostly,
@@ -8,7 +7,7 @@ import {
 } from '../../context/request-context.ts';
 import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
-import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
+import { FairQueue, type FairQueueOptions, isOrdinary, streamsKey } from './fair-queue.ts';
 import { type Place, SlowStatements } from './measured-use.ts';
 import { Visitors } from './visitors.ts';
 
@@ -35,6 +34,7 @@ export class RequestQueue {
   readonly #places: FairQueue;
   readonly #costlyPlaces: FairQueue;
   #waitingCostly = 0;
+  #ordinaryWaitingCostly = 0;
   #costlyMs = 0;
   readonly #slow = new SlowStatements();
   /** For how long work of a client may wait for other work of the same one before what comes after it is refused. */
@@ -78,6 +78,11 @@ export class RequestQueue {
   /** Queries among all that wait for others of their own client, or for other costly ones, and keep nobody else waiting. */
   get heldBackQueries(): number {
     return this.#places.heldBack + this.#waitingCostly;
+  }
+
+  /** The same without those of streams and of work outside of requests. */
+  get ordinaryHeldBackQueries(): number {
+    return this.#places.ordinaryHeldBack + this.#ordinaryWaitingCostly;
   }
 
   /** Queries whose turn came, since the start. */
@@ -184,7 +189,9 @@ export class RequestQueue {
   ): (() => void) | undefined {
     let giveUp: (() => void) | undefined;
     const waits = (count: number) => {
-      if (!isJoined) this.#waitingCostly += count;
+      if (isJoined) return;
+      this.#waitingCostly += count;
+      if (isOrdinary(key)) this.#ordinaryWaitingCostly += count;
     };
     const enter = (costly?: Place) => {
       const since = performance.now();
@@ -249,5 +256,5 @@ export class RequestQueue {
  * many and long, and whoever opens them may have many accounts, of which each would have a share of its own.
  */
 function workKey(context: RequestContext | undefined): string {
-  return context?.isStreaming ? `streams of ${clientKey(context.ipAddress)}` : callerKey(context);
+  return context?.isStreaming ? streamsKey(context.ipAddress) : callerKey(context);
 }

@@ -98,6 +98,25 @@ it('RequestQueue counts two waiting queries of each request as ordinary, none of
   expect([queue.waitingQueries, queue.ordinaryQueries]).toEqual([0, 0]);
 });
 
+it('tells apart what is held back of requests and what of streams', async () => {
+  const queue = new RequestQueue({ places: 6, placesOfSlow: 2 });
+  const context = (userId: string, isStreaming: boolean): RequestContext => {
+    const ipAddress = userId === 'streams' ? '192.0.2.1' : '192.0.2.2';
+    return { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress, userId, isStreaming };
+  };
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const ask = (userId: string, isStreaming: boolean, count: number) =>
+    Array.from({ length: count }, () =>
+      runWithRequestContext(context(userId, isStreaming), () => queue.run(() => promise)),
+    );
+  const asked = [...ask('other', false, 1), ...ask('streams', true, 12), ...ask('slow', false, 7)];
+  await wait(5);
+  expect([queue.heldBackQueries, queue.ordinaryHeldBackQueries]).toEqual([15, 5]);
+  resolve();
+  await Promise.all(asked);
+  expect([queue.heldBackQueries, queue.ordinaryHeldBackQueries]).toEqual([0, 0]);
+});
+
 describe('costly requests of many addresses, each of which has sent one', () => {
   const context = (address: number, cost: number): RequestContext => {
     const ipAddress = `192.0.2.${address}`;
@@ -124,7 +143,7 @@ describe('costly requests of many addresses, each of which has sent one', () => 
     await wait(5);
     expect([...turns.keys()].sort()).toEqual([1, 100, 101, 2]);
     // The others wait for no one but each other, so no one else is refused for them.
-    expect([queue.waitingQueries, queue.heldBackQueries]).toEqual([28, 28]);
+    expect([queue.waitingQueries, queue.heldBackQueries, queue.ordinaryHeldBackQueries]).toEqual([28, 28, 28]);
     turns.get(1)?.();
     await wait(5);
     expect([...turns.keys()].sort()).toEqual([1, 100, 101, 2, 3]);
