@@ -26,7 +26,7 @@ const leastRate: Readonly<Record<string, number>> = {
   'wide list, 128': 4,
   'wide list, 512': 10,
 };
-/** The rate of these is bounded by the database, which shares the other core with the clients. */
+/** CPU of the server: the rate of lists and records is bounded by the database too, which shares the other core with the clients. */
 const mostCpu: Readonly<Record<string, number>> = {
   'small route': 0.85,
   'unknown route': 0.8,

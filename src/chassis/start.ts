@@ -93,6 +93,7 @@ export async function startUp(service: Service): Promise<Started> {
   timeOutRequests(server, settings.REQUEST_TIMEOUT_MS, {
     inFlight: drain.inFlight,
     production: settings.NODE_ENV === 'production',
+    metrics: service.metrics.overload,
     ...refusal,
   });
   const address = await listen(

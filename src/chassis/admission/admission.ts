@@ -56,7 +56,7 @@ export function openAdmission(
   const databaseWait = database && new DatabaseWait(database);
   const backlog = databaseWait && new Backlog(database, databaseWait);
   const waits = new StandingWait([new LoopWait(), ...(backlog ? [backlog, databaseWait] : [])], targetMs);
-  metrics.watch(() => waits.asOf(performance.now()));
+  metrics.watch({ waitMs: () => waits.asOf(performance.now()), waiting: () => backlog?.size ?? 0 });
   const shares = new ClientShares();
   const { admit } = new AdmissionGate({
     waits,

@@ -69,6 +69,11 @@ export class Backlog implements WaitSource {
     this.#wait = wait;
   }
 
+  /** Requests that wait. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** How long a request waits that comes now, in milliseconds. */
   at(now: number): number {
     if (this.#size > 0 && now - this.#learntAt >= learnMs) this.#learn(now);

@@ -6,6 +6,7 @@ import { sendFailure } from '../http/answers/send-failure.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import { isQueued } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
 
 /** Whose requests time out, and how late ones are answered. */
 interface TimeOutOptions {
@@ -14,6 +15,7 @@ interface TimeOutOptions {
   /** Hides the reason (spec.md: Errors, body rule 1). */
   production: boolean;
   logger: Logger;
+  metrics: Pick<OverloadMetrics, 'shed'>;
   /** What every answer carries. */
   headers: AnswerHeaders;
 }
@@ -50,13 +52,14 @@ export function timeOutRequests(server: Server, timeoutMs: number, options: Time
   });
 }
 
-function giveUp(res: Response, timeoutMs: number, { production, logger, headers }: TimeOutOptions): void {
+function giveUp(res: Response, timeoutMs: number, { production, logger, metrics, headers }: TimeOutOptions): void {
   const context = requestContextOf(res.req);
   const { requestId, traceId, method, url, route } = context;
   logger.error({ requestId, traceId, method, url, route, timeoutMs }, reason);
   context.abort(reason);
-  // The pipeline sets these, and has not seen a request that waits before it begins.
+  // The pipeline does all this, and has not seen a request that waits before it begins.
   if (!res.hasHeader('x-request-id')) {
+    metrics.shed('timeout');
     res.setHeader('x-request-id', requestId);
     headers.apply(res);
   }

@@ -23,9 +23,11 @@ async function impatient(handler: RequestHandler, reporter?: Reporter) {
 async function timingOut(bare: Server) {
   const { inFlight } = new Drain(bare);
   const headers = new AnswerHeaders({ others: { 'x-constant': 'yes' } });
-  timeOutRequests(bare, 100, { inFlight, production: false, logger: memoryLog().logger, headers });
+  const shed: string[] = [];
+  const metrics = { shed: (reason: string) => void shed.push(reason) };
+  timeOutRequests(bare, 100, { inFlight, production: false, logger: memoryLog().logger, metrics, headers });
   const server = await listening(bare);
-  return Object.assign(server, { url: `http://127.0.0.1:${server.port}` });
+  return Object.assign(server, { shed, url: `http://127.0.0.1:${server.port}` });
 }
 
 const aborted = () => {
@@ -42,7 +44,7 @@ describe('timeOutRequests', () => {
       resolve(context?.abortReason);
     });
     const answer = await fetch(server.url);
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    expect([answer.status, answer.headers.get('retry-after'), server.shed]).toEqual([503, '1', []]);
     expect(await answer.json()).toMatchObject({ success: false, statusCode: 503 });
     expect(await ended).toBe('The request took longer than REQUEST_TIMEOUT_MS');
   });
@@ -60,7 +62,7 @@ describe('timeOutRequests', () => {
     expect(await reported.promise).toBe('RequestAbandonedException');
   });
 
-  it('answers a request that has not begun as all others, with its id and the constant headers', async () => {
+  it('answers a request that has not begun as all others, with its id and the constant headers, and counts it', async () => {
     const neverBegins = requestListener(bareApp([requestPipeline()]), {
       logger: memoryLog().logger,
       admits: () => undefined,
@@ -68,6 +70,8 @@ describe('timeOutRequests', () => {
     await using server = await timingOut(createServer(neverBegins));
     const { status, headers } = await fetch(server.url, { headers: { 'x-request-id': 'mine-1' } });
     expect([status, headers.get('x-request-id'), headers.get('x-constant')]).toEqual([503, 'mine-1', 'yes']);
+    // It is in no histogram.
+    expect(server.shed).toEqual(['timeout']);
   });
 
   it('cuts no answer that has begun', async () => {

@@ -49,7 +49,7 @@ export async function addModule(args: string[]): Promise<void> {
   console.log(
     `Module ${planned.names.kebab}, at /api/v1/${planned.names.plural}:\n${files.map((file) => `  ${file}`).join('\n')}`,
   );
-  console.log('Read the migration, then: npm test');
+  console.log(`Read the migration, then: npm test -- test/modules/${planned.names.kebab}`);
 }
 
 /** @throws UsageError for an access that the service has no guards for */

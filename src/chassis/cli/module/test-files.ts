@@ -54,7 +54,7 @@ ${
   wrong
     ? `  it('refuse a body that is wrong, and store nothing', async () => {
     const before = await service.count('${camel}');
-    const body = { ...(${references.length > 0 ? 'await ' : ''}a${pascal}()), ${wrong.name}: ${wrong.wrong} };
+    const body = { ...${references.length > 0 ? `(await a${pascal}())` : `a${pascal}()`}, ${wrong.name}: ${wrong.wrong} };
     await admin.post(path, body).expectError(400, 'Validation Failed');
     expect(await service.count('${camel}')).toBe(before);
   });

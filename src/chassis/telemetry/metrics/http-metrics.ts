@@ -36,7 +36,7 @@ export class HttpMetrics {
     this.#seconds = new Histogram(
       {
         name: 'http_request_duration_seconds',
-        help: 'Time from the first step of a request until its answer was handed over.',
+        help: 'Time from when a request came until its answer was handed over.',
         labels,
         buckets: secondsBuckets,
       },
@@ -64,7 +64,7 @@ export class HttpMetrics {
   get families(): MetricFamily[] {
     const inFlight: MetricFamily = {
       name: 'http_requests_in_flight',
-      help: 'Requests that have come and are not answered yet.',
+      help: 'Requests that have begun and are not answered yet.',
       type: 'gauge',
       samples: () => [{ labels: '', value: this.#inFlight }],
     };

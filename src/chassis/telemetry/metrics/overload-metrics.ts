@@ -2,16 +2,34 @@ import { type MetricFamily, type SeriesLimit, SeriesMap } from './metric-family.
 
 const limited = 'http_requests_rate_limited_total';
 const shed = 'http_requests_shed_total';
-const shedReasons = ['wait', 'share', 'deadline', 'concurrency', 'expired'] as const;
+const shedReasons = ['wait', 'share', 'deadline', 'concurrency', 'timeout', 'expired'] as const;
 
-/** Why a request is refused before it begins; `expired`, whose deadline had passed when it came, says nothing of the service. */
+/**
+ * Why a request is refused before it begins, or for `share` once it is known what it costs; `timeout` waited to begin for
+ * longer than a request may take, and `expired`, whose deadline had passed when it came, says nothing of the service.
+ */
 export type ShedReason = (typeof shedReasons)[number];
+
+/** What a gate knows of those that it let in. */
+interface Waits {
+  /** How long one waits that comes now, in milliseconds. */
+  waitMs(): number;
+  /** How many have not begun. */
+  waiting(): number;
+}
 
 /** What the service refused in order to live. */
 export class OverloadMetrics {
   readonly #limited: SeriesMap<{ value: number }>;
-  readonly #shed: Record<ShedReason, number> = { wait: 0, share: 0, deadline: 0, concurrency: 0, expired: 0 };
-  #waitMs: (() => number) | undefined;
+  readonly #shed: Record<ShedReason, number> = {
+    wait: 0,
+    share: 0,
+    deadline: 0,
+    concurrency: 0,
+    timeout: 0,
+    expired: 0,
+  };
+  #waits: Waits | undefined;
 
   constructor(limit: SeriesLimit) {
     this.#limited = new SeriesMap(limited, ['policy'], limit, () => ({ value: 0 }));
@@ -28,16 +46,16 @@ export class OverloadMetrics {
     if (count) count.value += 1;
   }
 
-  /** Shows how long admitted work waits, in milliseconds; asked at each scrape. */
-  watch(waitMs: () => number): void {
-    this.#waitMs = waitMs;
+  /** Shows what waits, and for how long; asked at each scrape. */
+  watch(waits: Waits): void {
+    this.#waits = waits;
   }
 
   get families(): MetricFamily[] {
     return [
       {
         name: shed,
-        help: 'Requests refused before they began, by reason: wait, share, deadline and concurrency with 503, expired with 400.',
+        help: 'Requests refused for overload, by reason: wait, deadline, concurrency and timeout before they began, share also once it was known what they cost, with 503; expired with 400.',
         type: 'counter',
         samples: () => shedReasons.map((reason) => ({ labels: `reason="${reason}"`, value: this.#shed[reason] })),
       },
@@ -49,9 +67,15 @@ export class OverloadMetrics {
       },
       {
         name: 'http_requests_admission_wait_seconds',
-        help: 'How long a request that comes now waits for the event loop and the database.',
+        help: 'How long a request that comes now waits for the event loop, to begin, and for the database.',
         type: 'gauge',
-        samples: () => (this.#waitMs ? [{ labels: '', value: this.#waitMs() / 1000 }] : []),
+        samples: () => (this.#waits ? [{ labels: '', value: this.#waits.waitMs() / 1000 }] : []),
+      },
+      {
+        name: 'http_requests_waiting',
+        help: 'Requests that were let in and have not begun, because a long queue waits for the database.',
+        type: 'gauge',
+        samples: () => (this.#waits ? [{ labels: '', value: this.#waits.waiting() }] : []),
       },
     ];
   }
