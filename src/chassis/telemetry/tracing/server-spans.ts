@@ -19,7 +19,7 @@ import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import { knownMethods, otherMethod } from '../known-methods.ts';
 import { activateSpan, serverSpanOf } from './request-context-manager.ts';
-import { propagateTrace } from './trace-context.ts';
+import { propagateTrace, traceCarrier } from './trace-context.ts';
 
 const serverSpan = { kind: SpanKind.SERVER };
 
@@ -35,7 +35,9 @@ export function serverSpans(tracer: Tracer): RequestObserver {
         propagateTrace.opened?.(context, req, res);
         return;
       }
-      const parent = isTraced(req.headers) ? propagation.extract(ROOT_CONTEXT, req.headers) : ROOT_CONTEXT;
+      const parent = isTraced(req.headers)
+        ? propagation.extract(ROOT_CONTEXT, traceCarrier(req.headers))
+        : ROOT_CONTEXT;
       // Where the start is told the end is of whole milliseconds, so it is told only where it is not now.
       const options = context.hasWaited ? { ...serverSpan, startTime: context.startTime } : serverSpan;
       const span = tracer.startSpan(methodName(context.method), options, parent);

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import type { JobTracer } from './tracing.ts';
@@ -85,8 +85,7 @@ export const propagateTrace: RequestObserver = {
     context.sampled = parent.sampled;
     const passed: Record<string, string> = { traceparent: formatTraceParent(parent) };
     if (received) pass(passed, 'tracestate', headers['tracestate'], maximumStateLength);
-    pass(passed, 'baggage', headers['baggage'], maximumBaggageLength);
-    for (const name of b3Headers) pass(passed, name, headers[name], maximumStateLength);
+    passOthers(passed, headers);
     (context as ContextWithTrace)[headersKey] = passed;
   },
 };
@@ -103,6 +102,34 @@ export const propagateJobTrace: JobTracer = {
 /** The headers by which a request passes its trace on; none where its spans do that. */
 export function traceHeaders(context: RequestContext): Readonly<Record<string, string>> | undefined {
   return (context as ContextWithTrace)[headersKey];
+}
+
+/**
+ * The headers that tell of a trace, for a library that reads them. Those that are too long are left out: what it makes of them
+ * is held until the span of the request is exported. So is a malformed baggage, of which it would make an error for each entry.
+ */
+export function traceCarrier(headers: IncomingHttpHeaders): Record<string, string> {
+  const carrier: Record<string, string> = {};
+  pass(carrier, 'traceparent', headers['traceparent'], maximumStateLength);
+  pass(carrier, 'tracestate', headers['tracestate'], maximumStateLength);
+  passOthers(carrier, headers);
+  const { baggage, ...others } = carrier;
+  return baggage === undefined || isWellEncoded(baggage) ? carrier : others;
+}
+
+/** Percent-encoding that is whole in a list is so in each entry. A bundler leaves out what is decoded for nothing. */
+function isWellEncoded(list: string): boolean {
+  if (!list.includes('%')) return true;
+  try {
+    return decodeURIComponent(list) !== '';
+  } catch {
+    return false;
+  }
+}
+
+function passOthers(passed: Record<string, string>, headers: IncomingHttpHeaders): void {
+  pass(passed, 'baggage', headers['baggage'], maximumBaggageLength);
+  for (const name of b3Headers) pass(passed, name, headers[name], maximumStateLength);
 }
 
 function pass(passed: Record<string, string>, name: string, value: string | string[] | undefined, limit: number): void {

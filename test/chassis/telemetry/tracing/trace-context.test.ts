@@ -4,6 +4,7 @@ import {
   formatTraceParent,
   newTraceParent,
   parseTraceParent,
+  traceCarrier,
 } from '../../../../src/chassis/telemetry/tracing/trace-context.ts';
 import { exportingSettings } from '../../../support/exporting-settings.ts';
 import { headersEcho, tracedApp } from './traced-app.ts';
@@ -48,6 +49,23 @@ describe('newTraceParent', () => {
 });
 
 const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+describe('traceCarrier', () => {
+  it('has the headers that tell of a trace, and no others', () => {
+    const told = { traceparent: parent, tracestate: 'a=b', baggage: 'a=%C3%A9,b=c;d', b3: '0' };
+    expect(traceCarrier({ ...told, authorization: 'Bearer x' })).toEqual(told);
+  });
+
+  it.each([
+    ['a baggage of thousands of malformed entries', { baggage: 'a=%,'.repeat(2_000) }],
+    ['a letter that ends in the next entry', { baggage: 'a=%C3,b=%A9' }],
+    ['a baggage that is longer than any may be', { baggage: 'a=b,'.repeat(3_000) }],
+    ['a state that is longer than is passed on', { tracestate: `a=${'b'.repeat(600)}` }],
+    ['the same of Zipkin', { b3: 'b'.repeat(600) }],
+  ])('leaves out %s', (_what, headers) => {
+    expect(traceCarrier({ traceparent: parent, ...headers })).toEqual({ traceparent: parent });
+  });
+});
 
 /** What a service without an endpoint sends on by fetch, when it is called with these headers. */
 async function passedOn(headers: Record<string, string>, init?: RequestInit): Promise<Record<string, string[]>> {
