@@ -114,24 +114,28 @@ export function redactUrl(url: string, masks = commonMasks): string {
  * password of a connection string, query parameters that bear a secret's name, authorization values and JSON Web Tokens.
  * A long text is cut, and the time is in proportion to what is left of it.
  */
-export function maskText(text: string, masks = commonMasks): string {
-  if (!suspicious.test(text)) return boundText(text);
-  return boundText(text)
+export function maskText(text: string, masks = commonMasks, maximum = maximumText): string {
+  if (!suspicious.test(text)) return boundText(text, maximum);
+  return boundText(text, maximum)
     .replace(bareCredentials, (_found, scheme?: string) => (scheme ? `${scheme} ${redacted}` : redacted))
     .replace(/\S+/g, (word) => maskWord(word, masks))
     .replace(secretAssignment, (_found, name: string, value: string) => `${name}${value.charAt(0)}${redacted}`);
 }
 
 /** The same of a stack, whose message and whose frames are each cut: a message without end does not cost the frames. */
-export function maskStack(stack: string, masks = commonMasks): string {
-  const at = stack.length <= maximumText ? -1 : stack.search(stackFrames);
-  return at === -1 ? maskText(stack, masks) : maskText(stack.slice(0, at), masks) + maskText(stack.slice(at), masks);
+export function maskStack(stack: string, masks = commonMasks, maximum = maximumText): string {
+  const at = stack.length <= maximum ? -1 : stack.search(stackFrames);
+  if (at === -1) return maskText(stack, masks, maximum);
+  return maskText(stack.slice(0, at), masks, maximum) + maskText(stack.slice(at), masks, maximum);
 }
 
-/** A text cut to its beginning, with a note of what it lacks; one that is short enough is returned as it is. */
+/**
+ * A text cut to its beginning, with a note of what it lacks; one that is short enough is returned as it is. It is a text of its
+ * own: a part would keep the whole in memory, for as long as a span or a line holds it.
+ */
 export function boundText(text: string, maximum = maximumText): string {
   if (text.length <= maximum) return text;
-  return `${text.slice(0, maximum)}… (${text.length - maximum} characters left out)`;
+  return Buffer.from(`${text.slice(0, maximum)}… (${text.length - maximum} characters left out)`).toString();
 }
 
 /** A word without any of these is no URL with a secret in it. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LogMasks, maskStack, maskText, redact, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
+import { boundText, LogMasks, maskStack, maskText, redact, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
+import { heapInUse } from '../../support/heap-in-use.ts';
 
 describe('redactUrl', () => {
   it.each([
@@ -59,6 +60,15 @@ describe('maskText', () => {
   ])('writes %s as %s', (text, masked) => {
     expect(maskText(text)).toBe(masked);
     expect(maskText(masked)).toBe(masked);
+  });
+
+  it('keeps nothing of what it cuts off in memory', () => {
+    const before = heapInUse();
+    const cut = Array.from({ length: 50 }, (_, index) =>
+      boundText(Buffer.alloc(1_000_000, `${index % 10}`).toString('latin1')),
+    );
+    expect(heapInUse() - before).toBeLessThan(10_000_000);
+    expect(cut).toHaveLength(50);
   });
 
   it('cuts what is too long, and keeps the frames of a stack', () => {

@@ -53,7 +53,7 @@ function createContext(req: Request, masks: LogMasks | undefined): OpenRequest {
   return new OpenRequest({
     requestId: requestIdOf(req),
     method: req.method,
-    url: redactUrl((req.originalUrl ?? req.url).slice(0, maximumUrlLength), masks),
+    url: redactUrl(beginningOf(req.originalUrl ?? req.url, maximumUrlLength), masks),
     userAgent: safeUserAgent(req.headers['user-agent']),
     // Express would parse a header that no proxy set.
     ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : toldAddress(req.ip),
@@ -75,7 +75,12 @@ export function readDeadline(header: string | string[] | undefined): number | un
 }
 
 function safeUserAgent(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : maskText(text.slice(0, maximumUserAgentLength));
+  return text === undefined ? undefined : maskText(beginningOf(text, maximumUserAgentLength));
+}
+
+/** A text cut to its beginning. Spans hold it until they are exported, and a part would keep all of what a client sent. */
+function beginningOf(text: string, maximum: number): string {
+  return text.length <= maximum ? text : ownText(text.slice(0, maximum));
 }
 
 /**
@@ -83,8 +88,12 @@ function safeUserAgent(text: string | undefined): string | undefined {
  * count for the address. Undefined for what is too long to be one.
  */
 function toldAddress(address: string | undefined): string | undefined {
-  if (address === undefined || address.length > maximumAddressLength) return undefined;
-  return Buffer.from(address, 'latin1').toString('latin1');
+  return address === undefined || address.length > maximumAddressLength ? undefined : ownText(address);
+}
+
+/** A part of what came in the head of a request, as a text that keeps nothing of the rest. */
+function ownText(part: string): string {
+  return Buffer.from(part, 'latin1').toString('latin1');
 }
 
 /** The paths of probes, which come every few seconds. */

@@ -94,7 +94,10 @@ function describeIncoming(span: Span, { method, url, userAgent }: RequestContext
   });
 }
 
+/** No name of a host is longer (RFC 1035, 2.3.4); what is gets into no span, which is held until it is exported. */
+const hostForm = /^(\[[\da-f:.]{2,45}\]|[^:]{1,255})(?::(\d{1,5}))?$/i;
+
 function hostOf(host: string | undefined): { hostname?: string; port?: number } {
-  const [, hostname, port] = /^(\[[\da-f:.]+\]|[^:]+)(?::(\d{1,5}))?$/i.exec(host ?? '') ?? [];
+  const [, hostname, port] = hostForm.exec(host ?? '') ?? [];
   return { ...(hostname !== undefined && { hostname }), ...(port !== undefined && { port: Number(port) }) };
 }

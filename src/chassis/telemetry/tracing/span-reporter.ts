@@ -5,6 +5,11 @@ import { maskStack, maskText } from '../redact.ts';
 import { serverSpanOf } from './request-context-manager.ts';
 
 const maximumCauses = 5;
+/**
+ * Characters of a message, and of the frames behind it. A span is held until it is exported, and what is wrong with a body makes
+ * a message as long as the body.
+ */
+const maximumText = 2_048;
 
 /**
  * A reporter that records each exception, and what caused it, in the span of its request: first what was thrown, not what
@@ -21,7 +26,11 @@ function recordWithCauses(span: Span, exception: Error): void {
   let fault: unknown = exception;
   for (let count = 0; fault instanceof Error && count <= maximumCauses; count += 1) {
     const { name, message, stack } = fault;
-    span.recordException({ name, message: maskText(message), ...(stack !== undefined && { stack: maskStack(stack) }) });
+    span.recordException({
+      name,
+      message: maskText(message, undefined, maximumText),
+      ...(stack !== undefined && { stack: maskStack(stack, undefined, maximumText) }),
+    });
     fault = fault.cause;
   }
 }

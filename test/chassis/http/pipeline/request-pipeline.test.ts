@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import express from 'express';
+import express, { type Request } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { getRequestContext } from '../../../../src/chassis/context/request-context.ts';
@@ -11,6 +11,7 @@ import {
   requestListener,
   requestPipeline,
 } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { heapInUse } from '../../../support/heap-in-use.ts';
 import { bareApp, echoBody, memoryLog, throwing } from '../bare-app.ts';
 import { listening, sendRaw } from '../listening.ts';
 
@@ -96,6 +97,17 @@ describe('requestPipeline', () => {
   it('keeps at most 512 characters of the user agent', async () => {
     const { body } = await request(app).get('/a').set('user-agent', 'x'.repeat(5000));
     expect(body.context.userAgent).toBe('x'.repeat(512));
+  });
+
+  it('keeps nothing of what it leaves out of a long URL or user agent', () => {
+    const long = (start: string) => Buffer.alloc(100_000, start).toString('latin1');
+    const before = heapInUse();
+    const contexts = Array.from({ length: 100 }, (_, index) => {
+      const headers = { 'user-agent': long(`${index % 10}`) };
+      return requestContextOf({ headers, method: 'GET', url: long('/'), socket: {} } as unknown as Request);
+    });
+    expect(heapInUse() - before).toBeLessThan(2_000_000);
+    expect(contexts[7]).toMatchObject({ url: '/'.repeat(2048), userAgent: '7'.repeat(512) });
   });
 
   it('leaves the query to those who read it', async () => {

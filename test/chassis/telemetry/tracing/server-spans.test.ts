@@ -69,6 +69,18 @@ describe('a server span', () => {
     expect(tookMs).toBeGreaterThanOrEqual(299);
   });
 
+  it('holds nothing of a host or of a state that is longer than any may be', async () => {
+    const collector = await fakeCollector();
+    const { url } = await tracedApp(exportingSettings(collector.url), (_req, res) => void res.json({}));
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const state = `traceparent: 00-${traceId}-${spanId}-01\r\ntracestate: a=${'b'.repeat(7_000)}\r\n`;
+    socket.end(`GET /things/1 HTTP/1.1\r\nHost: ${'h'.repeat(7_000)}\r\n${state}\r\n`);
+    await collector.until(() => collector.spans.length > 0);
+    expect(collector.spans[0]).toMatchObject({ traceId, parentSpanId: spanId });
+    expect(collector.spans[0]?.attributes).not.toHaveProperty('server.address');
+    expect(JSON.stringify(collector.spans).length).toBeLessThan(2_000);
+  });
+
   it('is made of no probe, which has ids all the same', async () => {
     const collector = await fakeCollector();
     const { url } = await tracedApp(exportingSettings(collector.url), (_req, res) => void res.json({}));
@@ -121,6 +133,19 @@ describe('a server span', () => {
       },
       { name: 'exception', attributes: { 'exception.type': 'TypeError', 'exception.stacktrace': expect.any(String) } },
     ]);
+  });
+
+  it('holds no more than the beginning of a message that a client made long, and the frames behind it', async () => {
+    const collector = await fakeCollector();
+    const { url } = await tracedApp(exportingSettings(collector.url), () => {
+      throw new NotFoundException(`no such thing: ${'x'.repeat(50_000)}`);
+    });
+    await fetch(`${url}/things/1`);
+    await collector.until(() => collector.spans.length === 1);
+    const attributes = collector.spans[0]?.events[0]?.attributes ?? {};
+    expect(attributes['exception.message']).toMatch(/^no such thing: x{2033}… /);
+    expect(attributes['exception.stacktrace']).toMatch(/x… .*\n {4}at .*server-spans\.test/s);
+    expect(String(attributes['exception.stacktrace']).length).toBeLessThan(4_300);
   });
 
   it('records a bug as what was thrown, not as the exception that answers it', async () => {
