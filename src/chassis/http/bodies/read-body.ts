@@ -12,6 +12,7 @@ import {
 import { tryAgain } from '../../errors/try-again.ts';
 import { fieldBytes } from '../pipeline/request-pipeline.ts';
 import type { BodyBudget, HeldBody } from './body-budget.ts';
+import { pieceCounter } from './charged-pieces.ts';
 
 /** A map, because an object would also know `constructor`, which gives a body back as it is. */
 const decompressors = new Map([
@@ -50,7 +51,8 @@ export interface BodyLimits {
  * a byte is read.
  *
  * @throws PayloadTooLargeException beyond the limit; UnsupportedMediaTypeException for an unknown Content-Encoding;
- * ServiceUnavailableException when the body has to give way to others; BadRequestException when it does not come whole
+ * ServiceUnavailableException when the body has to give way to others; BadRequestException when it does not come whole; what
+ * `chargeRequest` raises for one in more pieces than its client has points for
  */
 export async function receiveBody(req: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const encoding = encodingOf(req);
@@ -97,6 +99,7 @@ function collect(req: IncomingMessage, client: string, { limitBytes, budget }: B
   return new Promise((resolve, reject) => {
     let pieces: Buffer[] = [];
     const body: HeldBody = { client, bytes: 0, refuse: () => fail(tooManyBodies()) };
+    const countPiece = pieceCounter();
     let length = 0;
     let counted = 0;
     function take(piece: Buffer): void {
@@ -110,6 +113,15 @@ function collect(req: IncomingMessage, client: string, { limitBytes, budget }: B
       if (length - counted < countedBytes) return;
       budget.hold(body, length - counted);
       counted = length;
+    }
+    function takePaid(piece: Buffer): void {
+      try {
+        countPiece();
+      } catch (refusal) {
+        fail(refusal as BaseException);
+        return;
+      }
+      take(piece);
     }
     function complete(): void {
       end();
@@ -125,9 +137,9 @@ function collect(req: IncomingMessage, client: string, { limitBytes, budget }: B
     }
     function end(): void {
       budget.release(body);
-      req.off('data', take).off('end', complete).off('error', abandon);
+      req.off('data', takePaid).off('end', complete).off('error', abandon);
     }
-    req.on('data', take).on('end', complete).on('error', abandon);
+    req.on('data', takePaid).on('end', complete).on('error', abandon);
     budget.hold(body, bytesBesideBody(req));
   });
 }
