@@ -145,7 +145,8 @@ class Bodies {
     return bytes.then(
       (plain) => {
         if (plain.length > countedText) this.#kept.keep(req, plain.length);
-        return paidFor(plain);
+        // A megabyte may become nothing, after as long.
+        return paidFor(plain, Math.max(plain.length, received.length));
       },
       (error: unknown) => {
         // How much was decompressed until then nobody knows.
@@ -167,8 +168,8 @@ class Bodies {
 }
 
 /** Charges the request for the bytes of a body. */
-function paidFor(bytes: Buffer): Buffer {
-  if (bytes.length > longText) chargeRequest(bytes.length / bytesOfUnit);
+function paidFor(bytes: Buffer, length = bytes.length): Buffer {
+  if (length > longText) chargeRequest(length / bytesOfUnit);
   return bytes;
 }
 

@@ -189,6 +189,7 @@ describe('bodyParser', () => {
     ['that becomes too large', gzipSync(' '.repeat(2_000_000)), 413, 333],
     ['that is damaged', gzipSync(' '.repeat(900_000)).subarray(0, -4), 400, 333],
     ['that is checked as it was sent', gzipSync(' '.repeat(900_000)), 401, 300],
+    ['that becomes nothing', Buffer.concat(Array<Buffer>(45_000).fill(gzipSync(''))), 401, 300],
   ])('charges the request for a compressed body %s, of which nothing is parsed', async (_what, body, status, cost) => {
     let charged = 0;
     const watch: RequestHandler = (_req, _res, next) => {
@@ -198,7 +199,7 @@ describe('bodyParser', () => {
       next();
     };
     const refuse: RequestHandler = async (req) => {
-      expect(await rawBody(req)).toHaveLength(900_000);
+      expect([0, 900_000]).toContain((await rawBody(req)).length);
       throw new UnauthorizedException('Not signed');
     };
     const parser = bodyParser({ limitBytes: 1_000_000, isRaw: () => true });
