@@ -27,6 +27,7 @@ const countedText = 512;
  */
 const bytesOfUnit = 3_000;
 const valuesOfUnit = 1_000;
+const shapingOfUnit = 100;
 
 /** How much of a body the service reads. */
 interface BodyParserOptions {
@@ -159,8 +160,8 @@ class Bodies {
   #parsePlain(req: Request, bytes: Buffer, { isJson, charset }: Format): void {
     const text = decodeText(bytes, charset);
     if (text.length > countedText) {
-      const values = isJson ? countJsonValues(text) : maximumPairs;
-      if (bytes.length > longText) chargeRequest(values / valuesOfUnit);
+      const { values, shaping } = isJson ? countJsonValues(text) : { values: maximumPairs, shaping: 0 };
+      if (bytes.length > longText) chargeRequest(values / valuesOfUnit + shaping / shapingOfUnit);
       this.#kept.keep(req, parsedBytes(text, bytes.length, values));
     }
     req.body = isJson ? parseJson(text) : parseUrlEncoded(text);

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { RequestHandler } from 'express';
+import request from 'supertest';
 import { expect, it } from 'vitest';
 import { getRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { UnauthorizedException } from '../../../../src/chassis/errors/exceptions.ts';
@@ -35,4 +36,26 @@ it.each([
     expect(answer).toContain(`HTTP/1.1 ${status} `);
   }
   expect((costs[1] ?? 0) - (costs[0] ?? 0)).toBeCloseTo(40, 5);
+});
+
+it('charges the request for objects of ever other shapes more than for those of one', async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `name${index}`);
+  const objects = (turned: (index: number) => number) =>
+    Array.from({ length: 20 }, (_, index) =>
+      Object.fromEntries(names.map((_name, place) => [names[(place + turned(index)) % names.length], 1])),
+    );
+  const costs: number[] = [];
+  const watch: RequestHandler = (_req, res, next) => {
+    const context = getRequestContext();
+    res.on('finish', () => costs.push(context?.cost ?? 0));
+    next();
+  };
+  const charging = bareApp([requestPipeline(), watch, bodyParser({ limitBytes: 1_000_000 }), echoBody]);
+  for (const turned of [() => 0, (index: number) => index]) {
+    await request(charging)
+      .post('/')
+      .send({ filler: 'x'.repeat(12_000), objects: objects(turned) });
+  }
+  // 380 names more of other shapes.
+  expect((costs[1] ?? 0) - (costs[0] ?? 0)).toBeCloseTo(3.8, 5);
 });

@@ -18,10 +18,26 @@ describe('countJsonValues', () => {
     }));
     fc.assert(
       fc.property(tree, (value) => {
-        expect(countJsonValues(JSON.stringify(value))).toBe(signsOf(value));
+        expect(countJsonValues(JSON.stringify(value)).values).toBe(signsOf(value));
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('counts the names of each object of another shape, and those of the next of its shape no more', () => {
+    const [one, other, longer] = [
+      { a: 1, b: { a: 1 } },
+      { b: { a: 1 }, a: 1 },
+      { a: 1, b: { a: 1 }, c: 1 },
+    ];
+    const lists = [[one], [one, one], [one, other], [one, longer], [longer, other, one]];
+    const text = JSON.stringify(lists.map((list) => ({ list, filler: ' '.repeat(3_000) })));
+    // Two of what is around them, and one of the inner object.
+    expect(countJsonValues(text).shaping).toBe(2 + 1 + 2 + 2 + 3);
+  });
+
+  it('counts no shapes of a short text', () => {
+    expect(countJsonValues('[{"a":1},{"b":1}]')).toEqual({ values: 6, shaping: 0 });
   });
 
   it.each([
