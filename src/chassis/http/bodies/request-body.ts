@@ -43,8 +43,12 @@ export function waitsForContinue(req: ExpectingRequest): boolean {
 
 /** What each chunk of a body brings on average, in bytes: a short line of JSON. */
 const chunkBytes = 64;
+/** The same of a body that is thrown away, whose request is answered: its client is charged for nothing more. */
+const thrownChunkBytes = 1_024;
 /** Chunks of any size that a body may have beside those: they take about as long as a small request does. */
 const smallChunks = 512;
+
+const leastKey = Symbol('least bytes of a chunk');
 
 /** Node sets it once it throws a body away, and from then on hands no chunk of it to `push`. */
 interface Dumping {
@@ -60,18 +64,19 @@ const { _dump: dump } = IncomingMessage.prototype as IncomingMessage & Dumping;
  * event loop for a second, and 15 MB while it waits to be read. A large chunk makes up for small ones before it, not for
  * those that follow.
  *
- * @param cut called once for a body that has, beyond 512 small chunks, more than one for each 64 bytes; it is to end the
- * connection and what is parsed of it. The chunk is not handed on, nor is any after it.
+ * @param cut called once for a body that has, beyond 512 small chunks, more than one for each 64 bytes, for each 1,024 where it
+ * is thrown away; it is to end the connection and what is parsed of it. The chunk is not handed on, nor is any after it.
  */
 export function boundedRequest(cut: (socket: Socket, reason: 'chunks') => void): typeof IncomingMessage {
   return class BoundedRequest extends IncomingMessage {
     /** How much less has come in than the chunks should have brought, in bytes. */
     #missing = 0;
+    [leastKey] = chunkBytes;
 
     override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
       if (chunk !== null) {
-        this.#missing = Math.max(0, this.#missing + chunkBytes - chunk.length);
-        if (this.#missing > smallChunks * chunkBytes) {
+        this.#missing = Math.max(0, this.#missing + this[leastKey] - chunk.length);
+        if (this.#missing > smallChunks * this[leastKey]) {
           if (!this.socket.destroyed) cut(this.socket, 'chunks');
           return false;
         }
@@ -82,6 +87,7 @@ export function boundedRequest(cut: (socket: Socket, reason: 'chunks') => void):
     /** Throws the rest of a body away, and counts it still. */
     _dump(this: BoundedRequest & Dumping): void {
       const dumped = this._dumped;
+      this[leastKey] = thrownChunkBytes;
       dump.call(this);
       this._dumped = dumped;
     }
@@ -164,8 +170,9 @@ function closeUnread(this: ServerResponse): void {
   else if (socket[requestKey] === req) socket[requestKey] = undefined;
 }
 
-function closeLate(req: IncomingMessage): void {
+function closeLate(req: IncomingMessage & { [leastKey]?: number }): void {
   if (req.socket.writableEnded) return;
+  req[leastKey] = thrownChunkBytes;
   req.unpipe();
   req.resume();
   endConnection(req.socket);
