@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Multer, Options } from 'multer';
 import { findService } from '../context/current-service.ts';
 import { currentClientKey } from '../context/request-context.ts';
-import type { ServiceUnavailableException } from '../errors/exceptions.ts';
+import { BadRequestException, type ServiceUnavailableException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
 
 /**
@@ -23,6 +23,12 @@ const limits = {
 const buffers = { highWaterMark: 16_384, fileHwm: 16_384 };
 /** What a form may have beside its file: its texts, and what stands before each of its parts. In bytes. */
 const mostBeside = 524_288;
+
+/**
+ * What names its boundary may have so many characters: a boundary has 70 at most (RFC 2046, 5.1.1). Each small chunk that goes
+ * on with a part of one is compared with all of that part, for which a boundary of 15 KB kept the event loop ten times as long.
+ */
+const longestType = 256;
 
 /** A form that is read. */
 interface Form {
@@ -62,11 +68,16 @@ export async function formParser(options: Options, maxBytes: number): Promise<Mu
 /**
  * Reads a form with a parser of `formParser`.
  *
- * @throws ServiceUnavailableException when it has to give way to others, and what the parser raises; for a form that is longer
- * than its file and texts may be what it raises for the file
+ * @throws BadRequestException for a boundary that is too long; ServiceUnavailableException when it has to give way to others,
+ * and what the parser raises; for a form that is longer than its file and texts may be what it raises for the file
  */
 export function readForm(receive: RequestHandler, req: Request, res: Response): Promise<void> {
   return new Promise((done, fail) => {
+    const type = req.headers['content-type'] ?? '';
+    if (type.length > longestType)
+      return fail(
+        new BadRequestException(`Expected a Content-Type of at most ${longestType} characters, found ${type.length}`),
+      );
     const end = (refusal: Error) => {
       fail(refusal);
       // What of the file is on the disk goes with it, and its texts.

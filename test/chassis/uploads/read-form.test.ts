@@ -50,6 +50,23 @@ describe('a form without end', () => {
   );
 });
 
+describe('the boundary of a form', () => {
+  const bodyOf = (boundary: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="avatar"; filename="a.png"\r\n\r\n\r\n--${boundary}--\r\n`;
+  const post = (boundary: string) =>
+    request(app).post('/').set('content-type', `multipart/form-data; boundary=${boundary}`).send(bodyOf(boundary));
+
+  it('is refused with 400 where it is longer than any may be, before the form is read', async () => {
+    const { status, body } = await post('a'.repeat(5_000));
+    expect([status, body.message]).toEqual([400, 'Expected a Content-Type of at most 256 characters, found 5030']);
+  });
+
+  it('has 70 characters', async () => {
+    const { status, body } = await post('a'.repeat(70));
+    expect([status, body.message]).toEqual([415, expect.stringContaining('Expected')]);
+  });
+});
+
 describe('the texts of a form', () => {
   it('make lists and objects by their names', async () => {
     const { body } = await send('title', 'tags[0]', 'tags[1]', 'place[name]', 'more[]');
