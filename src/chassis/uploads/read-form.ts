@@ -5,6 +5,7 @@ import { findService } from '../context/current-service.ts';
 import { currentClientKey } from '../context/request-context.ts';
 import { BadRequestException, type ServiceUnavailableException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
+import { pieceCounter } from '../http/bodies/charged-pieces.ts';
 
 /**
  * Beside its one file a form may have 20 texts of 8 KB each, which are held in memory. A name such as `tags[3]` makes a list,
@@ -55,7 +56,13 @@ export async function formParser(options: Options, maxBytes: number): Promise<Mu
     const form = read.get(req) as Form;
     const most = maxBytes + mostBeside;
     form.parser = parser;
+    const countPiece = pieceCounter();
     req.on('data', (chunk: Buffer) => {
+      try {
+        countPiece();
+      } catch (refusal) {
+        form.end(refusal as Error);
+      }
       const before = form.received;
       form.received += chunk.length;
       if (before <= most && form.received > most) form.end(tooLong());

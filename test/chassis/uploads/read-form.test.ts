@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import request from 'supertest';
 import { afterAll, describe, expect, it } from 'vitest';
+import { getRequestContext } from '../../../src/chassis/context/request-context.ts';
+import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { receiveUpload } from '../../../src/chassis/uploads/receive-upload.ts';
 import { images } from '../../support/images.ts';
 import { bareApp } from '../http/bare-app.ts';
-import { listening } from '../http/listening.ts';
+import { listening, sendRaw } from '../http/listening.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'form-'));
 afterAll(() => rm(directory, { recursive: true }));
@@ -64,6 +66,27 @@ describe('the boundary of a form', () => {
   it('has 70 characters', async () => {
     const { status, body } = await post('a'.repeat(70));
     expect([status, body.message]).toEqual([415, expect.stringContaining('Expected')]);
+  });
+});
+
+describe('a form in small chunks', () => {
+  it('is charged for them', async () => {
+    let cost = 0;
+    const charged = bareApp([
+      requestPipeline(),
+      (_req, res, next) => {
+        const context = getRequestContext();
+        res.on('finish', () => (cost = context?.cost ?? 0));
+        next();
+      },
+      upload,
+    ]);
+    await using server = await listening(createServer(charged));
+    const type = 'Content-Type: multipart/form-data; boundary=x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n';
+    const head = `POST / HTTP/1.1\r\nHost: a\r\n${type}\r\n`;
+    const chunks = '40\r\n'.concat('a'.repeat(64), '\r\n').repeat(1_000);
+    expect(await sendRaw(server.port, `${head}${chunks}7\r\n\r\n--x--\r\n0\r\n\r\n`)).toContain('HTTP/1.1 400 ');
+    expect(cost).toBe(40);
   });
 });
 
