@@ -1,6 +1,8 @@
 import { BadRequestException, ValidationException } from '../../errors/exceptions.ts';
 
 const maximumDepth = 50;
+/** What an answer names of where a text stands, in characters: a name may be as long as a body. */
+const maximumName = 200;
 
 /**
  * Refuses parsed JSON that could harm code that copies or walks it: a key `__proto__`, a key `prototype` inside
@@ -38,7 +40,8 @@ function refuseInner(value: unknown, key: string | number, path: (string | numbe
 
 function refuseUnstorableText(text: string, path: readonly (string | number)[]): void {
   if (text.isWellFormed() && !text.includes('\0')) return;
-  throw new ValidationException({ [path.join('.') || 'body']: ['Holds a NUL character or half of a character'] });
+  const place = path.join('.').slice(0, maximumName) || 'body';
+  throw new ValidationException({ [place]: ['Holds a NUL character or half of a character'] });
 }
 
 function hasPrototypeKey(value: unknown): boolean {
