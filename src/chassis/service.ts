@@ -5,7 +5,14 @@ import type { AppConfig } from './config/app-config.ts';
 import { buildInfo } from './config/build-info.ts';
 import { Configuration, type Environment, type Variables } from './config/environment.ts';
 import { defaultModulesDirectory } from './config/layout.ts';
-import { formsIn, memoryLimit, readBytesIn, recordRoomIn, rowStreamsIn } from './config/settings/memory-limit.ts';
+import {
+  budgetIn,
+  formsIn,
+  memoryLimit,
+  readBytesIn,
+  recordRoomIn,
+  rowStreamsIn,
+} from './config/settings/memory-limit.ts';
 import { findService, runInService, serviceClosed, serviceOpened } from './context/current-service.ts';
 import type { RequestObserver } from './context/request-observer.ts';
 import { Database } from './database/client/database.ts';
@@ -14,6 +21,7 @@ import { ErrorReports, faultOf } from './errors/reporters/error-reports.ts';
 import { logReporter } from './errors/reporters/log-reporter.ts';
 import type { Reporter } from './errors/reporters/reporter.ts';
 import { RecordRoom } from './http/answers/record-room.ts';
+import { BodyBudget } from './http/bodies/body-budget.ts';
 import { StreamShares } from './http/streams/stream-shares.ts';
 import { Closers } from './lifecycle/closers.ts';
 import { Health } from './lifecycle/health.ts';
@@ -77,6 +85,8 @@ export class Service {
   readonly streams: StreamShares;
   /** Room for the records of answers that are being made. */
   readonly recordRoom: RecordRoom;
+  /** What bodies hold that come in, and those of requests that wait before they begin. */
+  readonly bodies: BodyBudget;
   /** The forms with files that come in. */
   readonly forms = new ComingForms(formsIn(memoryLimit()));
   /** See every request; one that is added later sees those that come after. */
@@ -122,6 +132,7 @@ export class Service {
     this.memory = new MemoryGuard({ limitBytes: memoryLimit(), logger: this.logger });
     const events = Math.ceil(settings.HTTP_MAX_CONNECTIONS * shareOfEvents);
     this.streams = new StreamShares({ rows: rowStreamsIn(memoryLimit()), events }, this.memory);
+    this.bodies = new BodyBudget(Math.max(settings.BODY_LIMIT_BYTES, budgetIn(memoryLimit())));
     this.recordRoom = new RecordRoom(recordRoomIn(memoryLimit()), this.metrics.overload);
     const reads = { mostBytes: readBytesIn(memoryLimit()), hasRoom: () => this.memory.hasRoom() };
     this.database = new Database(this.metrics.database, this.logger, reads);

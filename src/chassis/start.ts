@@ -177,11 +177,13 @@ function finishApp(
   health.add('migrations', patientCheck(refusePendingMigrations(database, metrics.database), isBusy));
 }
 
-function listenerOf({ app, database, logger, metrics, observers, settings }: Service, turns: PipelinedRequests) {
+function listenerOf(service: Service, turns: PipelinedRequests) {
+  const { app, bodies, database, logger, metrics, observers, settings } = service;
   const admission = openAdmission(settings, {
     logger,
     metrics: metrics.overload,
     database: database.requests,
+    bodies,
     isTrusted: app.get('trust proxy fn') as TrustProxy,
     headers: answerHeadersOf(app),
   });

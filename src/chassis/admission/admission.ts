@@ -6,6 +6,7 @@ import { BadRequestException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
 import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
 import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/request-body.ts';
+import type { BodyCount } from '../http/bodies/unread-body.ts';
 import { clientAddress, probePath, readDeadline, type TrustProxy } from '../http/pipeline/request-context-of.ts';
 import type { Gate } from '../http/pipeline/request-pipeline.ts';
 import { onClose } from '../http/pipeline/request-pipeline.ts';
@@ -33,6 +34,8 @@ interface Surroundings {
   metrics: OverloadMetrics;
   /** The requests that wait for the database; undefined without one. */
   database: DatabaseQueue | undefined;
+  /** What bodies hold. */
+  bodies: BodyCount;
   /** The proxies that may name the address of a client. */
   isTrusted: TrustProxy;
   /** What every answer carries. */
@@ -48,13 +51,13 @@ interface Admission {
 /** The admission of a service; undefined while it is switched off. */
 export function openAdmission(
   settings: Settings,
-  { logger, metrics, database, isTrusted, headers }: Surroundings,
+  { logger, metrics, database, bodies, isTrusted, headers }: Surroundings,
 ): Admission | undefined {
   if (!settings.OVERLOAD_ENABLED) return undefined;
   // What waits for longer than this is answered 503 in any case.
   const targetMs = Math.min(settings.OVERLOAD_TARGET_MS, settings.REQUEST_TIMEOUT_MS);
   const databaseWait = database && new DatabaseWait(database);
-  const backlog = databaseWait && new Backlog(database, databaseWait);
+  const backlog = databaseWait && new Backlog(database, databaseWait, bodies);
   const waits = new StandingWait([new LoopWait(), ...(backlog ? [backlog, databaseWait] : [])], targetMs);
   metrics.watch({ waitMs: () => waits.asOf(performance.now()), waiting: () => backlog?.size ?? 0 });
   const shares = new ClientShares();
@@ -166,9 +169,12 @@ export class AdmissionGate {
     if (isExempt) return begin();
     if (isReadFirst(req)) req.once('end', () => this.#countReceived(res));
     else this.#count(res);
-    if (backlog) backlog.add({ client, res, begin: (waitedMs) => this.#begin(client, res, begin, waitedMs) }, now);
-    else begin();
+    if (!backlog) return begin();
+    const inTurn = (waitedMs: number) => this.#begin(client, res, begin, waitedMs);
+    backlog.add({ client, res, begin: inTurn, refuse: this.#giveWay }, now);
   };
+
+  readonly #giveWay = (res: ServerResponse) => this.#refuse(res, 'wait', performance.now());
 
   #begin(client: string, res: ServerResponse, begin: () => void, waitedMs: number): void {
     const reason = waitedMs > 0 ? this.#reasonAfter(client, res.req, waitedMs) : undefined;

@@ -1,6 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
+import { hasBody } from '../http/bodies/request-body.ts';
+import { type BodyCount, holdWaiting } from '../http/bodies/unread-body.ts';
 import { noteArrival } from '../http/pipeline/request-context-of.ts';
+import { onClose } from '../http/pipeline/request-pipeline.ts';
 import { type DatabaseQueue, type DatabaseWait, ServingRate, type WaitSource } from './standing-wait.ts';
 
 /** A request that was let in. */
@@ -10,18 +13,22 @@ interface Arrival {
   res: ServerResponse;
   /** Hands it to the app, or refuses it for the time that it has waited, in milliseconds. */
   begin: (waitedMs: number) => void;
+  /** Answers it, because its body has to give way to others. */
+  refuse: (res: ServerResponse) => void;
 }
 
 interface Waiting extends Arrival {
   since: number;
   /** Otherwise it would begin in the context of another. */
   own: AsyncResource;
+  /** Ends the count of its body, if it has one. */
+  giveBack: (() => void) | undefined;
 }
 
 /** What is known of the queries before which requests wait. */
 type WaitingQueries = Pick<DatabaseQueue, 'places' | 'ordinaryQueries' | 'ordinaryHeldBackQueries'>;
 
-/** The requests of one client that wait, the first to come first. */
+/** The requests of one client that wait, the first to come first. In an array: tables of a Set keep all that ever waited. */
 interface Line {
   client: string;
   waiting: Waiting[];
@@ -43,7 +50,8 @@ const learnMs = 100;
  * Requests that were let in and have not begun, because enough queries wait for the database. One that begins makes much
  * that lives until it is answered: its context, its promises, its queries. Where a thousand wait for the database, all of that
  * outlives the young generation of the heap, and its collection takes more time than the requests do. One that has not begun is
- * no more than what Node has parsed.
+ * no more than what Node has parsed, and what comes in of its body, which counts with all bodies that come in. One whose client
+ * has gone is forgotten at once.
  *
  * Clients have turns, one request each, so who asks for little waits for one of each other client. While the long queue of the
  * database empties nobody has a turn here; until then a client with none here has one request begin at once, which the
@@ -52,6 +60,7 @@ const learnMs = 100;
 export class Backlog implements WaitSource {
   readonly #database: WaitingQueries;
   readonly #wait: Pick<DatabaseWait, 'msFor'>;
+  readonly #bodies: BodyCount;
   /** How many begin in a millisecond; known from a tenth of a second after the first did. */
   readonly #rate = new ServingRate();
   readonly #lines = new Map<string, Line>();
@@ -62,11 +71,13 @@ export class Backlog implements WaitSource {
   #size = 0;
   #begun = 0;
   #learntAt = Number.POSITIVE_INFINITY;
+  #looks = false;
 
   /** @param wait tells how long requests take while none has begun here: that none begins before the database's queue is short says nothing */
-  constructor(database: WaitingQueries, wait: Pick<DatabaseWait, 'msFor'>) {
+  constructor(database: WaitingQueries, wait: Pick<DatabaseWait, 'msFor'>, bodies: BodyCount) {
     this.#database = database;
     this.#wait = wait;
+    this.#bodies = bodies;
   }
 
   /** Requests that wait. */
@@ -97,8 +108,7 @@ export class Backlog implements WaitSource {
       return;
     }
     if (!isOpen) this.#open();
-    this.#size += 1;
-    this.#lineOf(arrival.client).waiting.push({ ...arrival, since: now, own: new AsyncResource('WaitingRequest') });
+    this.#have({ ...arrival, since: now, own: new AsyncResource('WaitingRequest'), giveBack: undefined });
   }
 
   /** Whether a request begins at once because the queue empties and its client waits neither here nor there. */
@@ -112,6 +122,18 @@ export class Backlog implements WaitSource {
     return isEarly;
   }
 
+  #have(waiting: Waiting): void {
+    const { client, refuse, res } = waiting;
+    this.#lineOf(client).waiting.push(waiting);
+    this.#size += 1;
+    onClose(res, () => this.#leave(waiting));
+    if (!hasBody(res.req)) return;
+    waiting.giveBack = holdWaiting(res.req, client, this.#bodies, () => {
+      this.#leave(waiting);
+      refuse(res);
+    });
+  }
+
   #lineOf(client: string): Line {
     const known = this.#lines.get(client);
     if (known) return known;
@@ -119,6 +141,20 @@ export class Backlog implements WaitSource {
     this.#lines.set(client, line);
     this.#turns.push(line);
     return line;
+  }
+
+  /** It waits no longer; does nothing where it did not before. */
+  #leave(waiting: Waiting): void {
+    const line = this.#lines.get(waiting.client);
+    const at = line?.waiting.indexOf(waiting) ?? -1;
+    if (line === undefined || at === -1) return;
+    line.waiting.splice(at, 1);
+    if (line.waiting.length === 0) {
+      this.#lines.delete(line.client);
+      this.#turns.splice(this.#turns.indexOf(line), 1);
+    }
+    this.#size -= 1;
+    waiting.giveBack?.();
   }
 
   /**
@@ -133,24 +169,32 @@ export class Backlog implements WaitSource {
   #open(): void {
     this.#rate.forget(this.#begun);
     this.#learntAt = Number.POSITIVE_INFINITY;
+    this.#lookLater();
+  }
+
+  #lookLater(): void {
+    if (this.#looks) return;
+    this.#looks = true;
     setTimeout(this.#beginSome, lookMs);
   }
 
   readonly #beginSome = () => {
+    this.#looks = false;
     let begun = 0;
     while (this.#size > 0 && begun < atOnce && !this.#hasMoreThan(1)) if (this.#beginNext()) begun += 1;
-    if (this.#size > 0) setTimeout(this.#beginSome, lookMs);
+    if (this.#size > 0) this.#lookLater();
   };
 
-  /** Begins the request whose turn it is. @returns false where its client has gone */
+  /** Begins the request whose turn it is. @returns false where it has been answered */
   #beginNext(): boolean {
-    const line = this.#turns.shift() as Line;
-    const { res, begin, since, own } = line.waiting.shift() as Waiting;
+    const [line] = this.#turns as [Line];
+    const [waiting] = line.waiting as [Waiting];
     if (this.#learntAt === Number.POSITIVE_INFINITY) this.#beginTurns();
-    this.#size -= 1;
+    this.#leave(waiting);
+    // The turn of its client comes again after those of all others.
+    if (line.waiting.length > 0) this.#turns.push(...this.#turns.splice(0, 1));
     this.#begun += 1;
-    if (line.waiting.length > 0) this.#turns.push(line);
-    else this.#lines.delete(line.client);
+    const { res, begin, since, own } = waiting;
     if (res.destroyed || res.headersSent) return false;
     noteArrival(res.req, since);
     own.runInAsyncScope(begin, undefined, performance.now() - since);

@@ -50,7 +50,7 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
     settings.RATE_LIMIT_ENABLED && clientLimit(settings),
     bodyParser({
       limitBytes: settings.BODY_LIMIT_BYTES,
-      budgetBytes: Math.max(settings.BODY_LIMIT_BYTES, budgetIn(memoryLimit())),
+      budget: service.bodies,
       defer: true,
       isRaw: rawRouteOf(app),
     }),

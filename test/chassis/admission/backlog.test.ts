@@ -1,15 +1,28 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { EventEmitter, once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Backlog } from '../../../src/chassis/admission/backlog.ts';
 import { runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
 import { RequestQueue } from '../../../src/chassis/database/client/request-queue.ts';
+import { BodyBudget } from '../../../src/chassis/http/bodies/body-budget.ts';
 import { requestContextOf } from '../../../src/chassis/http/pipeline/request-context-of.ts';
+import { listening } from '../http/listening.ts';
+
+const refuse = () => undefined;
+
+function fakeResponse(fields: object = {}, req: object = { headers: {}, method: 'GET', url: '/', socket: {} }) {
+  const res = fields instanceof EventEmitter ? fields : Object.assign(new EventEmitter(), fields);
+  return Object.assign(res, { req }) as never;
+}
 
 /** A database with ten places, and a backlog before it; where its queue is long, with a request of a, b and c each. */
-function filledDatabase(ordinaryQueries: number) {
+function filledDatabase(ordinaryQueries: number, bodies = new BodyBudget(1_000_000)) {
   const database = { places: 10, ordinaryQueries, ordinaryHeldBackQueries: 0 };
-  const backlog = new Backlog(database, { msFor: (requests) => requests * 2 });
+  const backlog = new Backlog(database, { msFor: (requests) => requests * 2 }, bodies);
   const begun: string[] = [];
   const waits: number[] = [];
   const add = (name: string, res: object = { destroyed: false }, at = performance.now()) => {
@@ -18,7 +31,7 @@ function filledDatabase(ordinaryQueries: number) {
       begun.push(name);
       waits.push(waitedMs);
     };
-    backlog.add({ client: name.slice(0, 1), res: Object.assign(res, { req: request }) as never, begin }, at);
+    backlog.add({ client: name.slice(0, 1), res: fakeResponse(res, request), begin, refuse }, at);
     return request;
   };
   if (ordinaryQueries > 256) for (const name of ['a0', 'b0', 'c0']) add(name);
@@ -52,7 +65,7 @@ describe('Backlog', () => {
   it('has one request of a client begin at once while the queue empties, and sixteen of all', async () => {
     const { database, begun, add } = filledDatabase(300);
     add('a1');
-    const first = { destroyed: false };
+    const first = Object.assign(new EventEmitter(), { destroyed: false });
     const other = { destroyed: false };
     add('d1', first);
     add('e1', other);
@@ -92,11 +105,9 @@ describe('Backlog', () => {
     await delay(50);
     const waiting = queue.waitingQueries;
     const begun: number[] = [];
-    const res = { req: { headers: {}, method: 'GET', url: '/', socket: {} } } as never;
-    new Backlog(queue, { msFor: () => 0 }).add(
-      { client: 'a', res, begin: (waitedMs) => begun.push(waitedMs) },
-      performance.now(),
-    );
+    const begin = (waitedMs: number) => begun.push(waitedMs);
+    const backlog = new Backlog(queue, { msFor: () => 0 }, new BodyBudget(1_000_000));
+    backlog.add({ client: 'a', res: fakeResponse(), begin, refuse }, performance.now());
     goesOn = false;
     await Promise.all(work);
     expect(waiting).toBeGreaterThan(350);
@@ -150,8 +161,8 @@ describe('Backlog', () => {
     const store = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];
     const arrive = (client: string) => {
-      const res = { req: { headers: {}, method: 'GET', url: '/', socket: {} } } as never;
-      backlog.add({ client, res, begin: () => seen.push(store.getStore()) }, performance.now());
+      const begin = () => seen.push(store.getStore());
+      backlog.add({ client, res: fakeResponse(), begin, refuse }, performance.now());
     };
     store.run('first', arrive, 'a');
     arrive('b');
@@ -161,5 +172,73 @@ describe('Backlog', () => {
     await expect.poll(() => seen).toEqual(['first', undefined]);
     expect(requestContextOf(request as never).seconds).toBeGreaterThanOrEqual(0.025);
     expect(Date.now() - requestContextOf(request as never).startTime.getTime()).toBeGreaterThanOrEqual(25);
+  });
+});
+
+/** A server whose requests wait in a backlog, and their bodies with it. */
+async function fillingBacklog(limitBytes: number) {
+  const bodies = new BodyBudget(limitBytes);
+  const filled = filledDatabase(300, bodies);
+  const { backlog } = filled;
+  const server = createServer((req, res) => {
+    const answer = (status: number) => void res.writeHead(status).end();
+    const [begin, refuse] = [() => answer(200), () => answer(503)];
+    backlog.add({ client: String(req.headers['x-client']), res, begin, refuse }, performance.now());
+  });
+  const listens = await listening(server);
+  onTestFinished(() => listens[Symbol.asyncDispose]());
+  /** Sends so many bytes of a body, all of it or not. */
+  async function send(client: string, bytes: number, length = bytes) {
+    const socket = connect(listens.port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'connect');
+    const lines = [
+      'POST / HTTP/1.1',
+      'Host: a',
+      `X-Client: ${client}`,
+      'Connection: close',
+      `Content-Length: ${length}`,
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n${'x'.repeat(bytes)}`);
+    return {
+      socket,
+      status: text(socket).then(
+        (answer) => answer.slice(9, 12),
+        () => 'cut off',
+      ),
+    };
+  }
+  return { ...filled, bodies, send };
+}
+
+describe('bodies of requests that wait before they begin', () => {
+  it('count with those that come in, whole or not, and give way where their client holds the most', async () => {
+    const { database, bodies, send } = await fillingBacklog(100_000);
+    const refused: string[] = [];
+    const other = { client: 'c', bytes: 0, refuse: () => refused.push('c') };
+    bodies.hold(other, 30_000);
+    const whole = await send('a', 40_000);
+    await delay(50);
+    const small = await send('b', 1_000, 2_000);
+    await delay(50);
+    const later = await send('a', 35_000, 90_000);
+    expect(await whole.status).toBe('503');
+    database.ordinaryQueries = 0;
+    expect(await Promise.all([small.status, later.status])).toEqual(['200', '200']);
+    // Nothing counts any more once they have begun.
+    bodies.hold(other, 70_000);
+    expect(refused).toEqual([]);
+  });
+
+  it('are forgotten with their requests as soon as their clients have gone', async () => {
+    const { backlog, begun, bodies, database, send } = await fillingBacklog(100_000);
+    const came = await Promise.all([send('a', 30_000), send('a', 30_000, 60_000), send('b', 20_000)]);
+    await expect.poll(() => backlog.at(performance.now())).toBe(6);
+    for (const { socket } of came) socket.destroy();
+    await expect.poll(() => backlog.at(performance.now())).toBe(0);
+    expect(backlog.ofNewcomer()).toBe(0);
+    const refused: string[] = [];
+    bodies.hold({ client: 'c', bytes: 0, refuse: () => refused.push('c') }, 100_000);
+    expect([refused, begun, database.ordinaryQueries]).toEqual([[], [], 300]);
   });
 });

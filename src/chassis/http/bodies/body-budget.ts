@@ -34,7 +34,8 @@ const longestWaitMs = 2_000;
  * read only to be thrown away is not held and does not count.
  */
 export class BodyBudget {
-  readonly #limit: number;
+  /** What they may hold, in bytes. */
+  readonly limit: number;
   readonly #coming = new Set<HeldBody>();
   /** What is held of all bodies of each client, in bytes. */
   readonly #ofClient = new Map<string, number>();
@@ -48,7 +49,7 @@ export class BodyBudget {
 
   /** @param limit in bytes */
   constructor(limit: number) {
-    this.#limit = limit;
+    this.limit = limit;
   }
 
   /** Counts bytes of a body; those beyond the limit have others refused, perhaps this one. */
@@ -56,7 +57,7 @@ export class BodyBudget {
     this.#coming.add(body);
     body.bytes += bytes;
     this.#count(body.client, bytes);
-    if (this.#held > this.#limit) this.#makeRoom();
+    if (this.#held > this.limit) this.#makeRoom();
   }
 
   /** Ends the count of a body, once it is there or given up. */
@@ -149,7 +150,7 @@ export class BodyBudget {
   }
 
   #makeRoom(): void {
-    while (this.#held > this.#limit) {
+    while (this.#held > this.limit) {
       const body = this.#oldestOf(this.#largestClient());
       if (body === undefined) return;
       this.#giveUp(body);

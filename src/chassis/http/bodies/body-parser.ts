@@ -35,6 +35,8 @@ interface BodyParserOptions {
   limitBytes: number;
   /** All bodies together that are still coming in, and what those hold that have come in, in bytes. Default 64 MB. */
   budgetBytes?: number;
+  /** What counts them, where bodies count in it that others hold. Default: one of `budgetBytes`. */
+  budget?: BodyBudget;
   /**
    * Leaves it to the handlers of `readBodyFirst`, behind the guards, to parse what was received here, and to receive the body
    * of a client that waits for `100 Continue`. Default false: all of it is done here.
@@ -55,8 +57,8 @@ interface BodyParserOptions {
  * the budget, those that no route reads yet among them, and for an address whose requests under way hold too much of bodies
  */
 export function bodyParser(options: BodyParserOptions): RequestHandler {
-  const { limitBytes, budgetBytes = 67_108_864, defer = false, isRaw = () => false } = options;
-  const bodies = new Bodies(limitBytes, budgetBytes);
+  const { limitBytes, budgetBytes = 67_108_864, budget, defer = false, isRaw = () => false } = options;
+  const bodies = new Bodies(limitBytes, budget ?? new BodyBudget(budgetBytes));
   function leaveTo(read: () => Promise<void>, req: Request, res: Response, next: NextFunction): void {
     deferBody(req, read);
     holdUnread(req, res, bodies.budget);
@@ -98,10 +100,10 @@ class Bodies {
   readonly #limits: BodyLimits;
   readonly #kept: KeptBodies;
 
-  constructor(limitBytes: number, budgetBytes: number) {
-    this.budget = new BodyBudget(budgetBytes);
-    this.#limits = { limitBytes, budget: this.budget };
-    this.#kept = new KeptBodies(budgetBytes);
+  constructor(limitBytes: number, budget: BodyBudget) {
+    this.budget = budget;
+    this.#limits = { limitBytes, budget };
+    this.#kept = new KeptBodies(budget.limit);
   }
 
   /** Receives a body and parses it. */
