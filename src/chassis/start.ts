@@ -94,6 +94,7 @@ export async function startUp(service: Service): Promise<Started> {
     inFlight: drain.inFlight,
     production: settings.NODE_ENV === 'production',
     metrics: service.metrics.overload,
+    masks: service.masks,
     ...refusal,
   });
   const address = await listen(

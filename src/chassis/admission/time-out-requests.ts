@@ -7,6 +7,7 @@ import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import { isQueued } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
+import type { LogMasks } from '../telemetry/redact.ts';
 
 /** Whose requests time out, and how late ones are answered. */
 interface TimeOutOptions {
@@ -16,6 +17,8 @@ interface TimeOutOptions {
   production: boolean;
   logger: Logger;
   metrics: Pick<OverloadMetrics, 'shed'>;
+  /** What the log masks in a URL; by default what is secret everywhere. */
+  masks?: LogMasks;
   /** What every answer carries. */
   headers: AnswerHeaders;
 }
@@ -52,8 +55,10 @@ export function timeOutRequests(server: Server, timeoutMs: number, options: Time
   });
 }
 
-function giveUp(res: Response, timeoutMs: number, { production, logger, metrics, headers }: TimeOutOptions): void {
-  const context = requestContextOf(res.req);
+function giveUp(res: Response, timeoutMs: number, options: TimeOutOptions): void {
+  const { production, logger, masks, metrics, headers } = options;
+  // Of a request that waits before it begins no pipeline has made it.
+  const context = requestContextOf(res.req, masks);
   const { requestId, traceId, method, url, route } = context;
   logger.error({ requestId, traceId, method, url, route, timeoutMs }, reason);
   context.abort(reason);

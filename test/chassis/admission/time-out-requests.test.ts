@@ -10,6 +10,7 @@ import { sendData } from '../../../src/chassis/http/answers/responses.ts';
 import { bodyParser } from '../../../src/chassis/http/bodies/body-parser.ts';
 import { requestListener, requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { Drain } from '../../../src/chassis/lifecycle/drain.ts';
+import { LogMasks } from '../../../src/chassis/telemetry/redact.ts';
 import { bareApp, memoryLog } from '../http/bare-app.ts';
 import { listening } from '../http/listening.ts';
 
@@ -20,12 +21,14 @@ async function impatient(handler: RequestHandler, reporter?: Reporter) {
   return timingOut(bare);
 }
 
-async function timingOut(bare: Server) {
+async function timingOut(bare: Server, logger = memoryLog().logger) {
   const { inFlight } = new Drain(bare);
   const headers = new AnswerHeaders({ others: { 'x-constant': 'yes' } });
+  const masks = new LogMasks();
+  masks.add('iban');
   const shed: string[] = [];
   const metrics = { shed: (reason: string) => void shed.push(reason) };
-  timeOutRequests(bare, 100, { inFlight, production: false, logger: memoryLog().logger, metrics, headers });
+  timeOutRequests(bare, 100, { inFlight, production: false, logger, masks, metrics, headers });
   const server = await listening(bare);
   return Object.assign(server, { shed, url: `http://127.0.0.1:${server.port}` });
 }
@@ -63,13 +66,12 @@ describe('timeOutRequests', () => {
   });
 
   it('answers a request that has not begun as all others, with its id and the constant headers, and counts it', async () => {
-    const neverBegins = requestListener(bareApp([requestPipeline()]), {
-      logger: memoryLog().logger,
-      admits: () => undefined,
-    });
-    await using server = await timingOut(createServer(neverBegins));
-    const { status, headers } = await fetch(server.url, { headers: { 'x-request-id': 'mine-1' } });
+    const { logger, lines } = memoryLog();
+    const neverBegins = requestListener(bareApp([requestPipeline()]), { logger, admits: () => undefined });
+    await using server = await timingOut(createServer(neverBegins), logger);
+    const { status, headers } = await fetch(`${server.url}/?iban=1`, { headers: { 'x-request-id': 'mine-1' } });
     expect([status, headers.get('x-request-id'), headers.get('x-constant')]).toEqual([503, 'mine-1', 'yes']);
+    expect(lines).toMatchObject([{ requestId: 'mine-1', url: '/?iban=[redacted]' }]);
     // It is in no histogram.
     expect(server.shed).toEqual(['timeout']);
   });
