@@ -12,16 +12,20 @@ export function fixedColumns(filter: Filter | undefined): Filter {
   return fixed;
 }
 
-/**
- * Whether a scope says no more than `fixedColumns` and columns that are null, so that rows are in it which are written.
- *
- * @param sets whether the write gives a column a value
- */
-export function isFixed(filter: Filter, sets: (column: string) => boolean): boolean {
-  return Object.entries(filter).every(([name, value]) => {
-    if (name === 'AND') return asList(value).every((part) => isFixed(part as Filter, sets));
-    return value === null ? !sets(name) : isValue(value) || isEquals(value);
-  });
+/** The columns that a scope wants to be null. */
+export function nullColumns(filter: Filter | undefined): string[] {
+  return Object.entries(filter ?? {}).flatMap(([name, value]) =>
+    name === 'AND' ? asList(value).flatMap((part) => nullColumns(part as Filter)) : value === null ? [name] : [],
+  );
+}
+
+/** Whether a scope says no more than `fixedColumns` and `nullColumns`, so that rows are in it which are written. */
+export function isFixed(filter: Filter): boolean {
+  return Object.entries(filter).every(([name, value]) =>
+    name === 'AND'
+      ? asList(value).every((part) => isFixed(part as Filter))
+      : value === null || isValue(value) || isEquals(value),
+  );
 }
 
 function isEquals(value: unknown): value is { equals: unknown } {

@@ -1,7 +1,7 @@
 import type { Filter } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { asList, isPlain } from '../reads/provider-filter.ts';
-import { written } from './fixed-columns.ts';
+import { nullColumns, written } from './fixed-columns.ts';
 
 type Data = Record<string, unknown>;
 
@@ -44,16 +44,45 @@ export function sayByRelations(relations: readonly KeyRelation[], data: Data, co
   }
 }
 
+/** Whether a word sets the key of a relation. */
+export function isLinking(word: string): boolean {
+  return word !== 'update';
+}
+
+/** Words of a nested write that give a row the key of another. */
+const links: ReadonlySet<string> = new Set(['connect', 'connectOrCreate', 'create', 'createMany', 'set', 'upsert']);
+
+/** Whether what is said of a relation gives a row the key of another. */
+export function givesKey(words: unknown): boolean {
+  return isPlain(words) && Object.keys(words).some((word) => words[word] !== undefined && links.has(word));
+}
+
 /**
- * Whether a write gives a column of its rows a value, by itself or by a relation. Moments are left out: one that a scope wants
- * to be null, such as that of an end, is there to be set.
+ * Whether a row is given a value for a column, by itself or by a relation. Moments are left out: one that a scope wants to be
+ * null, such as that of an end, is there to be set.
  */
-export function setsColumn(dataModel: DataModel, model: string, column: string, args: Data): boolean {
-  if (dataModel.models[model]?.fields[column]?.type === 'DateTime') return false;
-  const relations = keyRelations(dataModel, model).filter(({ fields }) => fields.includes(column));
-  const names = [column, ...relations.map(({ name }) => name)];
-  const rows = [args.data, args.create, args.update].flatMap(asList) as Data[];
-  return rows.some((row) => names.some((name) => (written(row[name]) ?? null) !== null));
+export function setsColumn(dataModel: DataModel, model: string, column: string, row: Data): boolean {
+  const { type = '' } = dataModel.models[model]?.fields[column] ?? {};
+  if (type === 'DateTime') return false;
+  if (Object.hasOwn(dataModel.models, type)) return givesKey(row[column]);
+  if ((written(row[column]) ?? null) !== null) return true;
+  return keyRelations(dataModel, model).some(({ name, fields }) => fields.includes(column) && givesKey(row[name]));
+}
+
+/** The columns that a scope wants to be null, also where it says so of a relation. */
+export function columnsToStayNull({ models }: DataModel, model: string, scope: Filter | undefined): string[] {
+  return nullColumns(scope).flatMap((name) => models[model]?.fields[name]?.relation?.fields ?? [name]);
+}
+
+/** The columns in which the records that a relation leads to hold its key; none where the rows of the model do. */
+export function columnsBehind(dataModel: DataModel, model: string, name: string): readonly string[] {
+  const { type = '', relation } = dataModel.models[model]?.fields[name] ?? {};
+  const target = dataModel.models[type]?.fields ?? {};
+  const isBack = ({ name: back }: KeyRelation) =>
+    target[back]?.type === model &&
+    target[back].relation?.name === relation?.name &&
+    !(type === model && back === name);
+  return keyRelations(dataModel, type).find(isBack)?.fields ?? [];
 }
 
 /** A filter by a unique key in the form of any other: the columns of a key of several stand below its name. */

@@ -6,12 +6,17 @@ import type { DataField } from '../models/data-model.ts';
 import { asList } from '../reads/provider-filter.ts';
 import { fixedColumns, same, sameKey, written } from './fixed-columns.ts';
 import {
+  columnsBehind,
+  columnsToStayNull,
+  givesKey,
   isKeyOfMany,
+  isLinking,
   type KeyRelation,
   keyRelations,
   plainKey,
   type Reference,
   sayByRelations,
+  setsColumn,
 } from './key-relations.ts';
 import type { ScopedDatabase, ScopedQuery } from './scoped-query.ts';
 
@@ -38,9 +43,9 @@ interface Nested {
 type Write = 'create' | 'update';
 
 /**
- * Puts the scope of each model that a write reaches into its data: new rows get the columns that the scope fixes, related
- * rows are those in scope, and the columns of who wrote are filled, also where a body names them by a relation. Keys of
- * other rows are gathered in `references`, and what has to be looked up before in `lookups`.
+ * Puts the scope of each model that a write reaches into its data: new rows get the columns that the scope fixes, those that
+ * it wants to be null stay so, related rows are those in scope, and the columns of who wrote are filled, also where a body
+ * names them by a relation. Keys of other rows are gathered in `references`, and what has to be looked up before in `lookups`.
  */
 export class ScopedData {
   readonly references: Reference[] = [];
@@ -57,7 +62,7 @@ export class ScopedData {
    * The data of one row or of several.
    *
    * @param within the rows that are updated, as far as that is known
-   * @throws ForbiddenException where it names another value for a column that the scope fixes
+   * @throws ForbiddenException where it names another value for a column that the scope fixes, or one where it wants null
    */
   rows(model: string, data: unknown, write: Write, within?: Filter): unknown {
     return Array.isArray(data)
@@ -77,6 +82,8 @@ export class ScopedData {
         const key = relations.find((relation) => relation.name === name);
         if (key?.fields.some((column) => authors.includes(column)) && Object.keys(value).some(isLinking)) continue;
         const words = this.#withoutSet(model, name, value as Data);
+        const behind = givesKey(words) ? columnsBehind(this.#database.dataModel, model, name) : [];
+        this.#expectNull(field.type, (column) => behind.includes(column));
         const fixedKey = key ? this.#fixedKey(model, key, words, fixed) : {};
         const around = within && this.#around(model, name, field, within);
         row[name] = this.#related({ model: field.type, many: field.list, fixedKey, within: around }, words);
@@ -84,6 +91,7 @@ export class ScopedData {
     }
     const linked = new Set(relations.flatMap(({ name, fields }) => (row[name] === undefined ? [] : fields)));
     this.#fix(model, row, fixed, write === 'create' ? linked : undefined);
+    this.#expectNull(model, (column) => setsColumn(this.#database.dataModel, model, column, row));
     this.#sign(model, row, write);
     this.#count(model, row, write);
     this.#gather(model, row);
@@ -116,6 +124,12 @@ export class ScopedData {
         if (linked && !linked.has(column)) row[column] = value;
       } else if (!same(given, value)) throw foreign(model, column);
     }
+  }
+
+  /** @throws ForbiddenException where a column is set that the scope of a model wants to be null */
+  #expectNull(model: string, isSet: (column: string) => boolean): void {
+    const column = columnsToStayNull(this.#database.dataModel, model, this.#query.filterOf(model)).find(isSet);
+    if (column !== undefined) throw foreign(model, column);
   }
 
   #sign(model: string, row: Data, write: Write): void {
@@ -227,11 +241,6 @@ export class ScopedData {
       }),
     );
   }
-}
-
-/** Whether a word sets the key of a relation. */
-function isLinking(word: string): boolean {
-  return word !== 'update';
 }
 
 /** A new row with what is fixed of it. @throws ForbiddenException where it has another value there */

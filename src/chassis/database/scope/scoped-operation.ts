@@ -4,7 +4,7 @@ import type { Filter, Selection } from '../../query/query-types.ts';
 import { delegateOf } from '../models/delegate-of.ts';
 import { checkedWrite, isLookingUp, isUnchecked } from './checked-write.ts';
 import { isFixed } from './fixed-columns.ts';
-import { plainKey, type Reference, setsColumn } from './key-relations.ts';
+import { plainKey, type Reference } from './key-relations.ts';
 import { type Lookup, ScopedData } from './scoped-data.ts';
 import { type RelatedPlan, type ScopedDatabase, ScopedQuery } from './scoped-query.ts';
 
@@ -40,8 +40,7 @@ export async function runInScope(
 ): Promise<unknown> {
   if (isLookingUp()) return run(args);
   const scope = isUnchecked(operation) ? database.rules.scopeOf(model) : undefined;
-  const sets = (column: string) => setsColumn(database.dataModel, model, column, (args ?? {}) as Arguments);
-  if (scope && !isFixed(scope, sets)) return checkedWrite({ client: service, model, operation, args, scope });
+  if (scope && !isFixed(scope)) return checkedWrite({ client: service, model, operation, args, scope });
   const query = new ScopedQuery(database, 'orm');
   const data = new ScopedData(database, query);
   const { where, select, include, ...rest } = (args ?? {}) as Arguments;

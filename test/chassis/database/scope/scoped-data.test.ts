@@ -71,6 +71,36 @@ describe.each(databaseProviders)('writes within a scope on %s', (provider) => {
     expect(await shop.all((client) => client.order.count({ where: { number: 'new' } }))).toBe(0);
   });
 
+  it('keep columns null that the scope wants to be null in rows that a nested write reaches, from either side', async () => {
+    const newcomer = aCaller('a', 'a-admin', 'admin', 'newcomer');
+    const { customer, order } = shop.orders.own;
+    const values = { number: 'nested', ownerId: 'a' };
+    const whole = { ...values, customer: { connect: { id: 101 } } };
+    await runAs(newcomer, async () => {
+      const update = (orders: object) => () => customer.update({ where: { id: 101 }, data: { orders } });
+      await update({ create: { ...values, secret: null } })();
+      const { id } = await order.findFirst({ where: { number: 'nested' } });
+      const review = (orders: object) => () => shop.orders.own.reviewer.update({ where: { id: 1 }, data: { orders } });
+      const writes = [
+        ...[{ secret: 'x' }, { reviewer: { connect: { id: 1 } } }].flatMap((more) => [
+          update({ create: [values, { ...values, ...more }] }),
+          update({ update: { where: { id }, data: more } }),
+          update({ connectOrCreate: { where: { id: 0 }, create: { ...values, ...more } } }),
+        ]),
+        update({ createMany: { data: [{ ...values, secret: 'x' }] } }),
+        update({ updateMany: { where: {}, data: { reviewerId: 1 } } }),
+        review({ connect: { id } }),
+        review({ create: whole }),
+      ];
+      for (const write of writes) expect((await raised(async () => await write())).statusCode).toBe(403);
+      await update({ update: { where: { id }, data: { number: 'changed', reviewer: { disconnect: true } } } })();
+    });
+    const [found, ...others] = (await shop.all((client) =>
+      client.order.findMany({ where: { number: { in: ['nested', 'changed'] } } }),
+    )) as Record<string, unknown>[];
+    expect([found, others]).toMatchObject([{ number: 'changed', secret: null, reviewerId: null, tenantId: 'a' }, []]);
+  });
+
   it('keep rows out of it where they are when others are set in their place', async () => {
     const reviewed = () => shop.all((client) => client.order.findMany({ where: { reviewerId: 1 } }));
     const before = await reviewed();
