@@ -97,7 +97,7 @@ export function describeResponse(res: Partial<ServerResponse> | undefined): unkn
 
 /**
  * A URL with its user and password masked, the values of parameters (of query, fragment and path) that bear a secret's
- * name or hold JSON in which one is spoken of, and JSON Web Tokens in its path. Each character is looked at a bounded
+ * name or hold JSON in which one is spoken of, and JSON Web Tokens. Each character is looked at a bounded
  * number of times, whatever a client sends.
  */
 export function redactUrl(url: string, masks = commonMasks): string {
@@ -155,24 +155,23 @@ function maskUsers(url: string): string {
 /** A path is told by its segments, and these by what they hold behind `;`. */
 function maskPath(path: string, masks: LogMasks): string {
   if (!suspiciousInUrl.test(path)) return path;
-  return path.replace(segments, (segment) => {
-    const masked = maskParameter(segment, masks);
-    return masked === segment && webToken.test(decoded(segment)) ? redacted : masked;
-  });
+  return path.replace(segments, (segment) => maskParameter(segment, masks));
 }
 
 function maskParameter(parameter: string, masks: LogMasks): string {
   const written = parameter.indexOf('=');
   const encoded = parameter.indexOf('%');
   const equals = encoded !== -1 && (encoded < written || written === -1) ? parameter.search(assignment) : written;
-  if (equals === -1) return parameter;
+  if (equals === -1) return webToken.test(decoded(parameter)) ? redacted : parameter;
   const name = decoded(parameter.slice(0, equals));
+  if (webToken.test(name)) return redacted;
   const isSecret = masks.hasParameter(name) || holdsSecret(decoded(parameter.slice(equals + 1)));
   return isSecret ? `${parameter.slice(0, equals)}=${redacted}` : parameter;
 }
 
-/** Of JSON, and of a URL with a user or with parameters of its own, the whole is masked. */
+/** Of JSON, of a URL with a user or with parameters of its own, and of what holds a JSON Web Token, the whole is masked. */
 function holdsSecret(value: string): boolean {
+  if (webToken.test(value)) return true;
   if (value.includes('@') && userInside.test(value)) return true;
   return (value.includes('{') || value.includes('=')) && secretInValue.test(value);
 }
