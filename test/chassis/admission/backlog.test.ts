@@ -66,7 +66,7 @@ describe('Backlog', () => {
     const { database, begun, add } = filledDatabase(300);
     add('a1');
     const first = Object.assign(new EventEmitter(), { destroyed: false });
-    const other = { destroyed: false };
+    const other = Object.assign(new EventEmitter(), { destroyed: false });
     add('d1', first);
     add('e1', other);
     expect(begun).toEqual(['d1', 'e1']);

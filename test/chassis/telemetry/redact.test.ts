@@ -104,13 +104,18 @@ it.each(['?token', '?', '=', '&a=', '%', '{"', 'passw', '//@', '//a:b', 'a:b@', 
 it.each(['?%=%&', '?%ff=%ff&', '/%=/', '/%=;'])(
   'redactUrl makes no error for each part of %j that is malformed',
   (unit) => {
-    const url = `/x${unit.charAt(0)}token=1&${unit.slice(1).repeat(100_000)}`;
-    const times = Array.from({ length: 3 }, () => {
-      const started = performance.now();
-      redactUrl(url);
-      return performance.now() - started;
-    });
-    expect(Math.min(...times)).toBeLessThan(250);
+    // Compared with plain parts, because machines differ: an error for each takes thirty times as long as those do.
+    const best = (parts: string) => {
+      const url = `/x${unit.charAt(0)}token=1&${parts.repeat(100_000)}`;
+      const times = Array.from({ length: 3 }, () => {
+        const started = performance.now();
+        redactUrl(url);
+        return performance.now() - started;
+      });
+      return Math.min(...times);
+    };
+    const parts = unit.slice(1);
+    expect(best(parts)).toBeLessThan(20 * best(parts.replaceAll('%', 'a')));
   },
 );
 

@@ -68,8 +68,8 @@ function hasReadablePath(url: string): boolean {
   const percent = url.indexOf('%');
   if (percent === -1 || (query !== -1 && query < percent)) return true;
   try {
-    decodeURIComponent(query === -1 ? url : url.slice(0, query));
-    return true;
+    // Compared, because a bundler may leave out a call whose value nobody uses.
+    return decodeURIComponent(query === -1 ? url : url.slice(0, query)) !== undefined;
   } catch {
     return false;
   }
