@@ -214,7 +214,7 @@ describe('a statement that takes long, whatever its price', () => {
   it('is none that takes long because many run beside it', async () => {
     const { read, atOnce } = queueOf({ places: 4, placesOfSlow: 1 });
     for (let round = 0; round < 3; round += 1)
-      await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map((address) => read(address, 'SELECT page', 100)));
+      await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map((address) => read(address, 'SELECT page', 60)));
     expect(await atOnce('SELECT page')).toBe(4);
   });
 });
