@@ -169,7 +169,7 @@ export class AdmissionGate {
     if (isExempt) return begin();
     if (isReadFirst(req)) req.once('end', () => this.#countReceived(res));
     else this.#count(res);
-    if (!backlog) return begin();
+    if (!backlog || bringsMuch(req)) return begin();
     const inTurn = (waitedMs: number) => this.#begin(client, res, begin, waitedMs);
     backlog.add({ client, res, begin: inTurn, refuse: this.#giveWay }, now);
   };
@@ -242,6 +242,13 @@ export class AdmissionGate {
 /** Probes, of which as many as probers send are always admitted: a busy service must not be restarted. */
 function isProbe({ method, url = '' }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && probePath.test(url);
+}
+
+/** A longer body, or one of unknown length, is read at once, as far as there is room: unread it holds all that Node reads ahead. */
+const mostWaitingBytes = 16_384;
+
+function bringsMuch(req: IncomingMessage): boolean {
+  return hasBody(req) && !(Number(req.headers['content-length']) <= mostWaitingBytes);
 }
 
 /** Whether the body is read before any route sees the request. Other bodies may never be read, and so never end. */

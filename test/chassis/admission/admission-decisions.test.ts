@@ -71,6 +71,24 @@ describe('the decision of AdmissionGate', () => {
     },
   );
 
+  it('has bodies wait that are short, and reads long ones and those of unknown length at once', async () => {
+    await using server = await oneAtATime({ turn: new Promise(() => undefined), maximum: 10 });
+    const post = (body: RequestInit['body'], more: object = {}) =>
+      fetch(server.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: body ?? null,
+        ...more,
+      });
+    const long = JSON.stringify('x'.repeat(20_000));
+    const chunks = new Blob(['{}']).stream();
+    const signal = AbortSignal.timeout(200);
+    // The parser of this server takes a hundred bytes.
+    expect((await post(long)).status).toBe(413);
+    expect((await post(chunks, { duplex: 'half' })).status).toBe(200);
+    await expect(post('{}', { signal })).rejects.toThrow(/timeout/);
+  });
+
   it('refuses a request in its turn whose deadline has passed while it waited', async () => {
     const { promise: turn, resolve } = Promise.withResolvers<void>();
     await using server = await oneAtATime({ waitedMs: 30, turn });
