@@ -5,7 +5,7 @@ export interface WaitSource {
   /** How long a request that comes now waits in it, in milliseconds. */
   at(now: number): number;
   /** The same for a request whose client has no other there; by default there is no difference. */
-  ofNewcomer?(now: number): number;
+  ofNewcomer?(): number;
 }
 
 /** Bursts that are over within this share of the target, and within this time at least, are not overload. */
@@ -54,7 +54,7 @@ export class StandingWait {
   /** What a request waits whose client has no other there, in milliseconds, as of now. */
   newcomerMs(now: number): number {
     let wait = 0;
-    for (const source of this.#sources) wait += source.ofNewcomer?.(now) ?? source.at(now);
+    for (const source of this.#sources) wait += source.ofNewcomer?.() ?? source.at(now);
     return wait;
   }
 

@@ -240,7 +240,7 @@ export class FairQueue {
 
 const streams = 'streams of ';
 
-/** What all streams of an address are counted under: whoever opens them may have many accounts, each with a share of its own. */
+/** What all streams of an address are counted under. */
 export function streamsKey(address: string | undefined): string {
   return streams + clientKey(address);
 }

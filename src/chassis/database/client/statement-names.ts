@@ -1,13 +1,13 @@
+import { forgetUnused, type Kept } from '../statements/forget-unused.ts';
+
 /** Statements that have names at a time, and characters of all and of one: a server keeps twenty bytes for each in each connection. */
 const named = { most: 1000, characters: 500_000, longest: 4000 };
 /** Once as many have names, another one gets one this often, in milliseconds. */
 const replaceEveryMs = 100;
 
 /** A statement with a name. */
-interface Named {
+interface Named extends Kept {
   readonly name: string;
-  /** Whether it was asked for again since it was last looked at. */
-  isUsed: boolean;
 }
 
 /** What was named so far. */
@@ -61,20 +61,10 @@ export class StatementNames {
     const fits = () => this.#named.size < named.most && this.#characters + characters <= named.characters;
     if (fits()) return true;
     if (performance.now() - this.#givenAt < replaceEveryMs) return false;
-    while (!fits()) this.#forgetOne();
-    return true;
-  }
-
-  /** The first that was not asked for again; the others before it come last now (second chance). */
-  #forgetOne(): void {
-    for (const [sql, one] of this.#named) {
-      this.#named.delete(sql);
-      if (!one.isUsed) {
-        this.#characters -= sql.length;
-        return;
-      }
-      one.isUsed = false;
-      this.#named.set(sql, one);
+    while (!fits()) {
+      const [sql = ''] = forgetUnused(this.#named) ?? [];
+      this.#characters -= sql.length;
     }
+    return true;
   }
 }

@@ -14,6 +14,7 @@ import type { DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
 import { readKey, StoredRecords, shapeKey } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
+import { forgetUnused, type Kept } from './forget-unused.ts';
 import { windows } from './kept-plan.ts';
 import { type Argument, argumentOf } from './statement-arguments.ts';
 import type { StatementTarget, ValuePath } from './statement-writer.ts';
@@ -29,15 +30,13 @@ interface Weighed {
   readonly values: readonly unknown[];
 }
 
-interface Kept<S> {
+interface KeptStatement<S> extends Kept {
   readonly statement: S | undefined;
-  /** Whether it was asked for again, since it was kept or last spared. */
-  isUsed: boolean;
 }
 
 /** Statements by the shape of their reads. What was not asked for again is forgotten first, the first kept before others. */
 export class KeptStatements<S extends Weighed> {
-  readonly #kept = new Map<string, Kept<S>>();
+  readonly #kept = new Map<string, KeptStatement<S>>();
   #values = 0;
 
   /** Statements that are kept, and shapes for which there is none. */
@@ -60,11 +59,9 @@ export class KeptStatements<S extends Weighed> {
     const statement = make();
     this.#kept.set(shape, { statement, isUsed: false });
     this.#values += statement?.values.length ?? 0;
-    for (const [first, kept] of this.#kept) {
-      if (this.#kept.size <= mostStatements && this.#values <= mostValues) break;
-      this.#kept.delete(first);
-      if (kept.isUsed) this.#kept.set(first, { ...kept, isUsed: false });
-      else this.#values -= kept.statement?.values.length ?? 0;
+    while (this.#kept.size > mostStatements || this.#values > mostValues) {
+      const [, forgotten] = forgetUnused(this.#kept) ?? [];
+      this.#values -= forgotten?.statement?.values.length ?? 0;
     }
     return statement;
   }
