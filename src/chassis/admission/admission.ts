@@ -96,7 +96,7 @@ function chargeClients(
     // A stream under way is charged as it goes, and not cut.
     if (context.isStreaming) return;
     if ((database?.heldBackMs(context, now) ?? 0) <= targetMs) return;
-    metrics.shed('share');
+    metrics.shed('costly');
     throw tryAgain('Requests that take long are under way; try again in a moment, or ask for less');
   };
   return { opened: (context) => context.onCharge?.(charge) };

@@ -33,5 +33,5 @@ it('a stream under way is charged, and not refused as a request is whose caller 
   expect(charge).toThrow(expect.objectContaining({ name: 'ServiceUnavailableException', stack }));
   context.isStreaming = true;
   charge();
-  expect(shed).toEqual(['share']);
+  expect(shed).toEqual(['costly']);
 });

@@ -31,7 +31,7 @@ interface Length {
 
 /** Where requests are counted that are refused. */
 interface RoomMetrics {
-  shed(reason: 'share'): void;
+  shed(reason: 'costly'): void;
 }
 
 /** How much room there is. */
@@ -190,7 +190,7 @@ export class RecordRoom {
   }
 
   #refusal(): ServiceUnavailableException {
-    this.#metrics.shed('share');
+    this.#metrics.shed('costly');
     return tryAgain('Requests of many records are under way; ask for fewer records, or try again in a moment');
   }
 }

@@ -2,11 +2,12 @@ import { type MetricFamily, type SeriesLimit, SeriesMap } from './metric-family.
 
 const limited = 'http_requests_rate_limited_total';
 const shed = 'http_requests_shed_total';
-const shedReasons = ['wait', 'share', 'deadline', 'concurrency', 'timeout', 'expired'] as const;
+const shedReasons = ['wait', 'share', 'deadline', 'concurrency', 'timeout', 'expired', 'costly'] as const;
 
 /**
- * Why a request is refused before it begins, or for `share` once it is known what it costs; `timeout` waited to begin for
- * longer than a request may take, and `expired`, whose deadline had passed when it came, says nothing of the service.
+ * Why a request is refused before it begins, or for `costly` once it is known what it costs, so that it is also among those that
+ * are over; `timeout` waited to begin for longer than a request may take, and `expired`, whose deadline had passed when it came,
+ * says nothing of the service.
  */
 export type ShedReason = (typeof shedReasons)[number];
 
@@ -28,6 +29,7 @@ export class OverloadMetrics {
     concurrency: 0,
     timeout: 0,
     expired: 0,
+    costly: 0,
   };
   #waits: Waits | undefined;
 
@@ -55,7 +57,7 @@ export class OverloadMetrics {
     return [
       {
         name: shed,
-        help: 'Requests refused for overload, by reason: wait, deadline, concurrency and timeout before they began, share also once it was known what they cost, with 503; expired with 400.',
+        help: 'Requests refused for overload, by reason, with 503: wait, share, deadline, concurrency and timeout before they began, and costly once it was known what they cost; expired with 400.',
         type: 'counter',
         samples: () => shedReasons.map((reason) => ({ labels: `reason="${reason}"`, value: this.#shed[reason] })),
       },

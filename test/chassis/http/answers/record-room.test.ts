@@ -101,7 +101,7 @@ describe('room for the records of answers', () => {
     vi.advanceTimersByTime(2000);
     vi.useRealTimers();
     for (const { done } of waiting) await expect(done).rejects.toMatchObject({ headers: { 'Retry-After': '1' } });
-    expect(shed).toEqual(Array(33).fill('share'));
+    expect(shed).toEqual(Array(33).fill('costly'));
     first.finish();
     await first.done;
     expect(room.held).toBe(0);
