@@ -31,6 +31,8 @@ if (values.gate && Number(values.seconds) < leastSeconds)
   throw new Error(`Expected windows of at least ${leastSeconds} seconds with --gate, got --seconds ${values.seconds}.`);
 const firstPage = '/api/v1/products/paginated?pageSize=1';
 const names = values.peers.split(',');
+if (values.gate && !['Slipway', 'Fastify'].every((name) => names.includes(name)))
+  throw new Error(`Expected Slipway and Fastify among the peers with --gate, got --peers ${values.peers}.`);
 const logs = mkdtempSync(join(tmpdir(), 'slipway-peers-'));
 
 /** What one window shows of one peer. */
