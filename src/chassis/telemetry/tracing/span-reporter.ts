@@ -10,6 +10,7 @@ const maximumCauses = 5;
  * a message as long as the body.
  */
 const maximumText = 2_048;
+const frame = '\n    at ';
 
 /**
  * A reporter that records each exception, and what caused it, in the span of its request: first what was thrown, not what
@@ -29,7 +30,8 @@ function recordWithCauses(span: Span, exception: Error): void {
     span.recordException({
       name,
       message: maskText(message, undefined, maximumText),
-      ...(stack !== undefined && { stack: maskStack(stack, undefined, maximumText) }),
+      // A refusal that its message explains has no frames, and a span would have that message twice.
+      ...(stack?.includes(frame) && { stack: maskStack(stack, undefined, maximumText) }),
     });
     fault = fault.cause;
   }

@@ -135,6 +135,17 @@ describe('a server span', () => {
     ]);
   });
 
+  it('has the message of a refusal without a stack once', async () => {
+    const collector = await fakeCollector();
+    const { url } = await tracedApp(exportingSettings(collector.url), () => {
+      throw new NotFoundException('no such thing', undefined, { stack: false });
+    });
+    await fetch(`${url}/things/1`);
+    await collector.until(() => collector.spans.length === 1);
+    const attributes = collector.spans[0]?.events[0]?.attributes;
+    expect(attributes).toEqual({ 'exception.type': 'NotFoundException', 'exception.message': 'no such thing' });
+  });
+
   it('holds no more than the beginning of a message that a client made long, and the frames behind it', async () => {
     const collector = await fakeCollector();
     const { url } = await tracedApp(exportingSettings(collector.url), () => {
