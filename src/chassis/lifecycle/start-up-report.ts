@@ -127,8 +127,10 @@ export function shown({ name, value, from }: SettingSource): unknown {
   const isText = typeof value === 'string' || (typeof value === 'object' && value !== null);
   if (!isText || from === 'default') return value;
   if (secretField.test(name)) return '[redacted]';
+  if (typeof value === 'string') return maskText(value);
   // What a setting was made into, such as a list or a URL, holds texts too.
-  return typeof value === 'string' ? maskText(value) : JSON.parse(JSON.stringify(value), masked);
+  const text = JSON.stringify(value, (_name, inner) => (typeof inner === 'bigint' ? String(inner) : inner));
+  return JSON.parse(text, masked);
 }
 
 function masked(name: string, value: unknown): unknown {

@@ -12,7 +12,7 @@ const settings = [
   { name: 'PAGER_URLS', value: ['https://me:hunter2@pager.test', 'b'], from: 'environment' as const },
   {
     name: 'PAGER',
-    value: { url: new URL('https://me:hunter2@pager.test/'), apiKey: 'hunter2' },
+    value: { url: new URL('https://me:hunter2@pager.test/'), apiKey: 'hunter2', most: 5n },
     from: 'file' as const,
   },
 ];
@@ -32,7 +32,7 @@ describe('the closing line of a start', () => {
           { value: 'https://[redacted]@pager.test' },
           { value: '[redacted]' },
           { value: ['https://[redacted]@pager.test', 'b'] },
-          { value: { url: 'https://[redacted]@pager.test/', apiKey: '[redacted]' } },
+          { value: { url: 'https://[redacted]@pager.test/', apiKey: '[redacted]', most: '5' } },
         ],
       },
     ]);
