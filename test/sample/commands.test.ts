@@ -33,11 +33,13 @@ describe('slipway in the reference service', () => {
     const { stdout } = await slipway(['config', '--changed'], {
       CURSOR_SECRET: secret,
       PORT: '8080',
+      OTEL_RESOURCE_ATTRIBUTES: 'team=shop,token=hunter2',
       DATABSE_URL: 'x',
     });
     expect(stdout).toMatch(/^PORT +8080 +environment +3000$/m);
     expect(stdout).toMatch(/^CURSOR_SECRET +\[redacted\] +environment +\[redacted\]$/m);
-    expect(stdout).not.toContain(secret);
+    expect(stdout).toContain('"team":"shop"');
+    for (const text of [secret, 'hunter2']) expect(stdout).not.toContain(text);
     const all = JSON.parse((await slipway(['config', '--json'])).stdout) as { name: string }[];
     expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(['PORT', 'AUTH_JWT_SECRET', 'SENTRY_DSN']));
     expect(all).toContainEqual({ name: 'PORT', value: 3000, from: 'default', default: 3000 });

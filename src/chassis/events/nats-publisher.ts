@@ -5,7 +5,7 @@ import type { CloudEvent } from './cloud-event.ts';
 
 /** Where events are published. */
 export interface NatsPublisherOptions {
-  /** One URL or several by commas, such as `nats://user:password@nats:4222`; `tls://` encrypts. */
+  /** One URL or several by commas, such as `nats://user:password@nats:4222`; one `tls://` encrypts all. */
   readonly url: string;
   /** What stands before the event's name in the subject. */
   readonly prefix: string;
@@ -96,11 +96,12 @@ export class NatsPublisher {
 /** The client takes user, password and encryption apart from the addresses. */
 function serversOf(text: string) {
   const urls = text.split(',').map((url) => new URL(url.trim()));
-  const [{ username, password, protocol }] = urls as [URL, ...URL[]];
+  const [{ username, password }] = urls as [URL, ...URL[]];
   return {
     servers: urls.map(({ host }) => host),
     ...(username !== '' && password === '' && { token: decodeURIComponent(username) }),
     ...(password !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
-    ...(protocol === 'tls:' && { tls: {} }),
+    // It encrypts all or none, and one of them must not get the password in plain text.
+    ...(urls.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
   };
 }

@@ -13,7 +13,11 @@ export interface JobEnvelope {
 }
 
 /** A principal as JSON holds it. */
-type StoredPrincipal = Omit<Principal, 'roles' | 'scopes'> & { readonly roles: string[]; readonly scopes: string[] };
+type StoredPrincipal = Omit<Principal, 'roles' | 'scopes' | 'authenticatedAt'> & {
+  readonly roles: string[];
+  readonly scopes: string[];
+  readonly authenticatedAt?: string | undefined;
+};
 
 /** What was stored of a job; undefined where it is no envelope, such as what another program has put into the table. */
 export function readEnvelope(data: unknown): JobEnvelope | undefined {
@@ -34,7 +38,10 @@ function isStored(sender: unknown): boolean {
 
 /** Who sent a job, as it was then; undefined where nobody was authenticated. */
 export function senderOf({ sender }: JobEnvelope): Principal | undefined {
-  return sender && { ...sender, roles: new Set(sender.roles), scopes: new Set(sender.scopes) };
+  if (!sender) return undefined;
+  const { roles, scopes, authenticatedAt, ...rest } = sender;
+  const moment = authenticatedAt && { authenticatedAt: new Date(authenticatedAt) };
+  return { ...rest, ...moment, roles: new Set(roles), scopes: new Set(scopes) };
 }
 
 /** Puts data with what is known of the request under way. */
@@ -43,9 +50,14 @@ export function envelopeOf(payload: unknown): JobEnvelope {
   const principal = currentPrincipal();
   return {
     payload,
-    ...(principal && { sender: { ...principal, roles: [...principal.roles], scopes: [...principal.scopes] } }),
+    ...(principal && { sender: storedForm(principal) }),
     ...(requestId !== undefined && { requestId }),
     ...(traceId !== undefined &&
       spanId !== undefined && { traceparent: `00-${traceId}-${spanId}-${sampled ? '01' : '00'}` }),
   };
+}
+
+function storedForm({ roles, scopes, authenticatedAt, ...rest }: Principal): StoredPrincipal {
+  const moment = authenticatedAt && { authenticatedAt: authenticatedAt.toJSON() };
+  return { ...rest, ...moment, roles: [...roles], scopes: [...scopes] };
 }

@@ -123,7 +123,17 @@ function messageOf(error: unknown): string {
 }
 
 /** A module may forget to name a setting secret. Numbers and switches are none, nor is what stands in the sources. */
-function shown({ name, value, from }: SettingSource): unknown {
-  if (typeof value !== 'string' || from === 'default') return value;
+export function shown({ name, value, from }: SettingSource): unknown {
+  const isText = typeof value === 'string' || (typeof value === 'object' && value !== null);
+  if (!isText || from === 'default') return value;
+  if (secretField.test(name)) return '[redacted]';
+  if (typeof value === 'string') return maskText(value);
+  // What a setting was made into, such as a list or a URL, holds texts too.
+  const text = JSON.stringify(value, (_name, inner) => (typeof inner === 'bigint' ? String(inner) : inner));
+  return JSON.parse(text, masked);
+}
+
+function masked(name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
   return secretField.test(name) ? '[redacted]' : maskText(value);
 }

@@ -14,7 +14,7 @@ import type { ServicePolicies } from '../query/policy/service-policies.ts';
 import type { Selection } from '../query/query-types.ts';
 import { createAll, createEach, readBulk } from './bulk-create.ts';
 import { charged } from './charged-answer.ts';
-import type { Action, ActionOf, ResourceSchemas } from './resource-schemas.ts';
+import { type Action, type ActionOf, type ResourceSchemas, showsAllTheSame } from './resource-schemas.ts';
 import type { ResourceService } from './resource-service.ts';
 import { type AllRecordsOptions, sendAll } from './send-all.ts';
 
@@ -98,8 +98,8 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
     if (this.service.versionColumn === undefined) return whole();
     const record = await this.service.get(id, this.#withVersion(select));
     const tag = this.#tag(response, record);
-    // Nor does it say what a query for a computed field would find now.
-    const isWhole = completion?.own !== false;
+    // Nor does it say what a query for a computed field would find now, and which fields were for whom the copy was made.
+    const isWhole = completion?.own !== false && showsAllTheSame(this.schemas);
     if (isWhole && tag !== undefined && namesTag(request.headers['if-none-match'], tag)) sendNotModified(response);
     else sendData(response, 200, readable(await policy.complete(record), policy));
   }

@@ -29,3 +29,8 @@ export interface ResourceSchemas<S extends ResourceService = ResourceService> {
   /** The policies beside `list` that `policyFor` may choose. Default: none. */
   otherLists?: readonly AnyListPolicy[];
 }
+
+/** Whether no caller sees other fields than others do. */
+export function showsAllTheSame({ list, otherLists = [] }: Pick<ResourceSchemas, 'list' | 'otherLists'>): boolean {
+  return otherLists.length === 0 && list.variants.length === 0;
+}

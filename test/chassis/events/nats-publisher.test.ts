@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -121,5 +122,28 @@ describe.skipIf(withoutNats)(`events in NATS JetStream${withoutNats}`, () => {
     await publisher.publish(event);
     await publisher.publish({ ...event, id: 'other' });
     expect((await stored(nats, 2)).total).toBe(2);
+  });
+});
+
+describe('the publisher of events', () => {
+  it('sends no password in plain text to a server of tls://, wherever that stands in the list', async () => {
+    let sent = '';
+    const server = createServer((socket) => {
+      socket.on('data', (data) => {
+        sent += data;
+      });
+      socket.on('error', () => undefined);
+      socket.write('INFO {"server_id":"x","version":"2.15.2","proto":1,"headers":true,"max_payload":1000}\r\n');
+    });
+    await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const url = `nats://service:secret@127.0.0.1:1,tls://127.0.0.1:${port}`;
+    const { logger } = recordingLogger();
+    const publisher = new NatsPublisher({ url, prefix: 'events', stream: undefined, name: 'shop', logger });
+    onTestFinished(() => publisher.close());
+    const event = { type: 'work.done', id: '1' } as CloudEvent;
+    await expect(publisher.publish(event)).rejects.toThrow();
+    expect(sent).toBe('');
   });
 });

@@ -79,6 +79,7 @@ const ann: Principal = {
   tenantId: 'acme',
   roles: new Set(['admin']),
   scopes: new Set(['a']),
+  authenticatedAt: new Date(0),
   via: 'token',
 };
 const system: Principal = { userId: 'system', roles: new Set(['auditor']), scopes: new Set() };

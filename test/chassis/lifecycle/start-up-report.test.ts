@@ -8,6 +8,13 @@ const settings = [
   { name: 'DATABASE_URL', value: 'file:./data/slipway.db', from: 'default' as const },
   { name: 'PAGER_TOKEN', value: 'hunter2', from: 'environment' as const },
   { name: 'PAGER_URL', value: 'https://me:hunter2@pager.test', from: 'file' as const },
+  { name: 'PAGER_TOKENS', value: ['hunter2', 'hunter3'], from: 'environment' as const },
+  { name: 'PAGER_URLS', value: ['https://me:hunter2@pager.test', 'b'], from: 'environment' as const },
+  {
+    name: 'PAGER',
+    value: { url: new URL('https://me:hunter2@pager.test/'), apiKey: 'hunter2', most: 5n },
+    from: 'file' as const,
+  },
 ];
 const summary = { apiPage: 'http://a/api-docs' };
 const parts = { urls: ['http://a'], internalUrl: 'http://b', telemetry: {}, settings, summary };
@@ -23,6 +30,9 @@ describe('the closing line of a start', () => {
           { value: 'file:./data/slipway.db' },
           { value: '[redacted]' },
           { value: 'https://[redacted]@pager.test' },
+          { value: '[redacted]' },
+          { value: ['https://[redacted]@pager.test', 'b'] },
+          { value: { url: 'https://[redacted]@pager.test/', apiKey: '[redacted]', most: '5' } },
         ],
       },
     ]);

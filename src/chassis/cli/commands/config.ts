@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import type { AppConfig } from '../../config/app-config.ts';
 import { Configuration, envFile, type SettingSource, type Variables } from '../../config/environment.ts';
 import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
+import { shown } from '../../lifecycle/start-up-report.ts';
 import { terminalTable } from '../terminal.ts';
 
 /**
@@ -18,14 +19,17 @@ export async function config(args: string[], env: Variables): Promise<void> {
   const { appConfig } = await import(pathToFileURL(join(sourcesDirectory, `app.config${sourceExtension}`)).href);
   const { moduleSettings } = appConfig(env) as AppConfig;
   const configuration = new Configuration(env, moduleSettings);
-  const shown = configuration.all
+  const lines = configuration.all
     .filter(({ from }) => !values.changed || from !== 'default')
-    .map((setting) => ({ ...setting, from: placeOf(setting, env), default: defaultOf(setting, configuration) }));
-  if (values.json) return console.log(JSON.stringify(shown, undefined, 2));
+    .map((setting) => ({
+      ...{ name: setting.name, value: shown(setting), from: placeOf(setting, env) },
+      default: defaultOf(setting, configuration),
+    }));
+  if (values.json) return console.log(JSON.stringify(lines, undefined, 2));
   console.log(
     terminalTable(
       ['name', 'value', 'from', 'default'],
-      shown.map(({ name, value, from, default: fallback }) => [name, textOf(value), from, textOf(fallback)]),
+      lines.map(({ name, value, from, default: fallback }) => [name, textOf(value), from, textOf(fallback)]),
     ),
   );
   for (const { name, meant } of configuration.misspelt)

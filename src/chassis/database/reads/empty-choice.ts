@@ -32,6 +32,11 @@ export function withoutEmptyChoice(models: DataModel['models'], model: string, f
   return isNone ? { ...result, AND: [...asList(result.AND), noneOf(models, model)] } : result;
 }
 
+/** The same filter as a branch of OR that counts also where it says nothing, which the ORM would pass over. */
+export function said(models: DataModel['models'], model: string, filter: Filter): Filter {
+  return { AND: [filter, { NOT: noneOf(models, model) }] };
+}
+
 /** A condition of one column that no record of a model fits. */
 export function noneOf(models: DataModel['models'], model: string): Filter {
   const fields = Object.entries(models[model]?.fields ?? {});

@@ -49,6 +49,8 @@ export class ModelRules {
   ruled: ReadonlySet<string> | undefined;
   readonly #made: DeclaredRules[] = [];
   readonly #declared = new Map<string, RowRules>();
+  /** Scopes of further repositories of a model, whose text is that of the first: made by one function, they may be of other values. */
+  readonly #repeated = new Map<string, RowScope[]>();
   readonly #trails = new Set<string>();
   readonly #models: DataModel['models'];
   readonly #tenantModels: readonly string[];
@@ -96,7 +98,7 @@ export class ModelRules {
    * The rows of a model that the caller may see and touch, of those that are not deleted; undefined for all of them.
    *
    * @throws InternalServerErrorException where the scope needs a caller and there is none, for a scope that leaves a value
-   * undefined, and for a model with a column `tenantId` and no scope
+   * undefined, where two repositories give the caller other rows, and for a model with a column `tenantId` and no scope
    */
   filterOf(model: string): Filter | undefined {
     const { softDelete } = this.of(model);
@@ -118,6 +120,8 @@ export class ModelRules {
     const gap = undefinedIn(filter);
     // The ORM would take it for no condition at all.
     if (gap !== undefined) throw closed(model, `has a scope, which gave undefined for ${gap}`);
+    const isOther = (repeated: RowScope) => filterText(repeated(principal as Principal)) !== filterText(filter);
+    if (this.#repeated.get(model)?.some(isOther)) throw new InternalServerErrorException(differing([model]));
     return hasEmptyChoice(filter) ? withoutEmptyChoice(this.#models, model, filter) : filter;
   }
 
@@ -131,6 +135,9 @@ export class ModelRules {
       const known = this.#declared.get(model);
       if (known === undefined && this.#sealed) late.push(model);
       if (known && textOf(known) !== textOf(rules)) differ.push(model);
+      else if (known && rules.scope && rules.scope !== known.scope && !this.#sealed) {
+        this.#repeated.set(model, [...(this.#repeated.get(model) ?? []), rules.scope]);
+      }
       this.#declared.set(model, known ?? rules);
     }
     this.ruled = new Set([...this.#declared.keys(), ...this.#tenantModels]);
@@ -165,6 +172,14 @@ function differing(models: readonly string[]): string {
 /** Two instances of a class have functions of their own, with the same text. */
 function textOf({ scope, softDelete, authors, version }: RowRules): string {
   return JSON.stringify([scope?.toString(), softDelete, authors?.created, authors?.updated, version]);
+}
+
+/** Equal for filters that give the same rows; a moment may be that of now, which differs from one call to the next. */
+function filterText(filter: Filter): string {
+  return JSON.stringify(filter, function (this: Filter, name, value) {
+    if (this[name] instanceof Date) return 'a moment';
+    return typeof value === 'bigint' ? `${value}n` : value;
+  });
 }
 
 /** Where a filter has undefined. */

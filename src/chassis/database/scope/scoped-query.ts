@@ -1,6 +1,7 @@
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { Filter, Selection } from '../../query/query-types.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
+import { said } from '../reads/empty-choice.ts';
 import { asList, type TargetDatabase } from '../reads/provider-filter.ts';
 import type { OrderScopes, ReadParameters } from '../statements/write-statement.ts';
 import type { ModelRules } from './model-rules.ts';
@@ -131,12 +132,13 @@ export class ScopedQuery {
   }
 
   #overMany(target: string, words: Filter): Filter {
+    const { models } = this.#database.dataModel;
     const own = this.filterOf(target);
     const scoped = Object.entries(words).map(([word, value]) => {
       if (value === undefined) return [word, value];
       const asked = this.#conditions(target, value as Filter);
       if (!own) return [word, asked];
-      return [word, word === 'every' ? { OR: [asked, { NOT: own }] } : { AND: [own, asked] }];
+      return [word, word === 'every' ? { OR: [said(models, target, asked), { NOT: own }] } : { AND: [own, asked] }];
     });
     return Object.fromEntries(scoped);
   }

@@ -59,6 +59,25 @@ describe('the rules of models', () => {
     );
   });
 
+  it('are refused where two repositories have scopes of one text that give the caller other rows', () => {
+    const by = (column: string, claim: 'tenantId' | 'userId') => (caller: Principal) => ({ [column]: caller[claim] });
+    const rulesBy = (...made: ReturnType<typeof by>[]) =>
+      rulesOf(...made.map((scope): [string, RowRules] => ['Order', { scope }]));
+    const rows = (rules: ModelRules) => runAs(a, () => rules.filterOf('Order'));
+    expect(rows(rulesBy(by('tenantId', 'tenantId'), by('tenantId', 'tenantId')))).toEqual({ tenantId: 'a' });
+    for (const other of [by('ownerId', 'userId'), by('tenantId', 'userId')]) {
+      expect(() => rows(rulesBy(by('tenantId', 'tenantId'), other))).toThrow(
+        'Expected one repository to say which rows of Order',
+      );
+    }
+  });
+
+  it('are the same where scopes of one text differ by the moment at which they are asked', () => {
+    let now = 0;
+    const open = (): RowRules => ({ scope: () => ({ endsAt: { gt: new Date(now++) } }) });
+    expect(rulesOf(['Order', open()], ['Order', open()]).filterOf('Order')).toEqual({ endsAt: { gt: new Date(0) } });
+  });
+
   it('are read at the start: later ones are told of, and hold from then on', () => {
     const rules = rulesOf(['Order', tenant]);
     rules.seal();

@@ -90,8 +90,8 @@ describe.each(forms)('a scope on $provider, read as $reads', ({ provider, reads 
     expect(await found({ reviewer: { is: null } })).toEqual([101, 103, 104]);
     expect(await found({ reviewer: { isNot: null } })).toEqual([102]);
     expect(await found({ tags: { some: { id: { in: [201] } } } })).toEqual([]);
-    expect(await found({ tags: { none: { id: { in: [201] } } } })).toEqual([101, 102, 103, 104]);
-    expect(await found({ tags: { every: { id: { in: [101] } } } })).toEqual([101, 102, 103, 104]);
+    const every = [{ id: { in: [101] } }, {}, { AND: [] }].map((one) => ({ tags: { every: one } }));
+    expect(await found({ AND: every, tags: { none: { id: { in: [201] } } } })).toEqual([101, 102, 103, 104]);
     expect(await found({ NOT: { customer: { name: { contains: 'a-' } } } })).toEqual([104]);
     expect(await runAs(a, () => shop.orders.count({ OR: [{ lines: { some: {} } }, { id: 201 }] }))).toBe(4);
   });
