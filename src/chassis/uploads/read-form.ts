@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Multer, Options } from 'multer';
 import { findService } from '../context/current-service.ts';
-import { currentClientKey } from '../context/request-context.ts';
+import { currentClientKey, getRequestContext } from '../context/request-context.ts';
 import { BadRequestException, type ServiceUnavailableException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
 import { pieceCounter } from '../http/bodies/charged-pieces.ts';
@@ -24,6 +24,14 @@ const limits = {
 const buffers = { highWaterMark: 16_384, fileHwm: 16_384 };
 /** What a form may have beside its file: its texts, and what stands before each of its parts. In bytes. */
 const mostBeside = 524_288;
+
+/**
+ * A form is charged for each so many bytes, as they come, with so much: to receive a picture of two megabytes and to remove its
+ * metadata keeps the process busy for 50 ms and more. It is still an ordinary request, of which a limit of uploads takes one
+ * point.
+ */
+const chargedBytes = 65_536;
+const costOfBytes = 3;
 
 /**
  * What names its boundary may have so many characters: a boundary has 70 at most (RFC 2046, 5.1.1). Each small chunk that goes
@@ -57,14 +65,18 @@ export async function formParser(options: Options, maxBytes: number): Promise<Mu
     const most = maxBytes + mostBeside;
     form.parser = parser;
     const countPiece = pieceCounter();
+    // Events of the connection come outside of the request.
+    const context = getRequestContext();
     req.on('data', (chunk: Buffer) => {
+      const before = form.received;
+      form.received += chunk.length;
       try {
         countPiece();
+        const passed = Math.floor(form.received / chargedBytes) - Math.floor(before / chargedBytes);
+        if (passed > 0) context?.charge?.(passed * costOfBytes);
       } catch (refusal) {
         form.end(refusal as Error);
       }
-      const before = form.received;
-      form.received += chunk.length;
       if (before <= most && form.received > most) form.end(tooLong());
     });
     req.pipe(parser);

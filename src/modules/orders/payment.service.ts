@@ -1,7 +1,7 @@
 import { ConflictException, eachByItself, ResourceService, unscoped } from 'slipway';
 import { locking } from './order.service.ts';
 import { totalOf } from './order-line.repository.ts';
-import { noticeOf, type PaymentNotice } from './orders.schema.ts';
+import { chargeOf, noticeOf, type PaymentNotice, refusal } from './orders.schema.ts';
 import type { PaymentRepository } from './payment.repository.ts';
 
 /** Payments that were asked for so long ago that no request is under way any more which has the provider charge. */
@@ -22,9 +22,10 @@ export class PaymentService extends ResourceService<PaymentRepository> {
   async pay(orderId: string): Promise<void> {
     const { id: reference, amount } = await this.#begin(orderId);
     const body = { reference, amount };
-    const charge = await this.#provider.post('/charges', { body, idempotencyKey: reference, accept: [402] });
+    const known = { body, schema: chargeOf(reference) };
+    const charge = await this.#provider.post('/charges', { ...known, idempotencyKey: reference, accept: [402] });
     if (charge.status === 402) {
-      const { reason } = charge.data;
+      const { reason } = refusal.parse(charge.data);
       await this.settle({ reference, status: 'failed', reason });
       throw new ConflictException('The payment was declined', { reason });
     }

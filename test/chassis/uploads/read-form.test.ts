@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import request from 'supertest';
 import { afterAll, describe, expect, it } from 'vitest';
-import { getRequestContext } from '../../../src/chassis/context/request-context.ts';
+import { getRequestContext, ordinaryCost } from '../../../src/chassis/context/request-context.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { receiveUpload } from '../../../src/chassis/uploads/receive-upload.ts';
 import { images } from '../../support/images.ts';
@@ -69,24 +69,34 @@ describe('the boundary of a form', () => {
   });
 });
 
-describe('a form in small chunks', () => {
-  it('is charged for them', async () => {
-    let cost = 0;
-    const charged = bareApp([
-      requestPipeline(),
-      (_req, res, next) => {
-        const context = getRequestContext();
-        res.on('finish', () => (cost = context?.cost ?? 0));
-        next();
-      },
-      upload,
-    ]);
+describe('what a form is charged with', () => {
+  let cost = 0;
+  const large = receiveUpload({ field: 'avatar', maxBytes: 2_000_000, directory });
+  const charged = bareApp([
+    requestPipeline(),
+    (_req, res, next) => {
+      const context = getRequestContext();
+      res.on('finish', () => (cost = context?.cost ?? 0));
+      next();
+    },
+    large,
+    (_req, res) => void res.json({}),
+  ]);
+
+  it('grows with its small chunks', async () => {
     await using server = await listening(createServer(charged));
     const type = 'Content-Type: multipart/form-data; boundary=x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n';
     const head = `POST / HTTP/1.1\r\nHost: a\r\n${type}\r\n`;
     const chunks = '40\r\n'.concat('a'.repeat(64), '\r\n').repeat(1_000);
     expect(await sendRaw(server.port, `${head}${chunks}7\r\n\r\n--x--\r\n0\r\n\r\n`)).toContain('HTTP/1.1 400 ');
     expect(cost).toBe(40);
+  });
+
+  it('grows with its bytes, and is no more than an ordinary request costs where it has two megabytes', async () => {
+    const picture = images.png(Buffer.alloc(1_990_000, 7));
+    await request(charged).post('/').attach('avatar', picture, 'me.png').expect(200);
+    expect(cost).toBe(90);
+    expect(cost).toBeLessThan(ordinaryCost);
   });
 });
 

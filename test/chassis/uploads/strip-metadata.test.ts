@@ -140,6 +140,42 @@ describe('an image of hundreds of thousands of parts', () => {
   });
 });
 
+describe('segments, chunks and extensions that are told by the bytes in them', () => {
+  const fastest = (image: Buffer, type: ImageType) => {
+    const times = Array.from({ length: 7 }, () => {
+      const started = performance.now();
+      stripMetadata(image, type);
+      return performance.now() - started;
+    });
+    return Math.min(...times);
+  };
+  const withParts = (make: (pixels: Buffer, ...parts: Buffer[]) => Buffer, part: Buffer) =>
+    make(pixels, Buffer.alloc(part.length * 200_000, part));
+
+  it.each<[string, ImageType, told: Buffer, plain: Buffer]>([
+    ['JPEG (ICC)', 'image/jpeg', ...jpegPairOf(0xe2)],
+    ['JPEG (Adobe)', 'image/jpeg', ...jpegPairOf(0xee)],
+    [
+      'PNG',
+      'image/png',
+      withParts(images.png, pngChunk('eXIf', empty)),
+      withParts(images.png, pngChunk('tEXt', empty)),
+    ],
+    [
+      'WebP',
+      'image/webp',
+      withParts(images.webp, webpChunk('EXIF', empty)),
+      withParts(images.webp, webpChunk('abcd', empty)),
+    ],
+  ])('take a %s of 200,000 of them no more than three times as long as others', (_name, type, told, plain) => {
+    expect(fastest(told, type)).toBeLessThan(3 * fastest(plain, type));
+  });
+
+  function jpegPairOf(code: number): [told: Buffer, plain: Buffer] {
+    return [withParts(images.jpg, jpegSegment(code, empty)), withParts(images.jpg, jpegSegment(0xfe, empty))];
+  }
+});
+
 describe('a JPEG', () => {
   it('keeps no preview, and nothing in segments that programs made for themselves', () => {
     const own = (name: string) => Buffer.concat([Buffer.from(name), place]);

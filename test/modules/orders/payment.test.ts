@@ -80,6 +80,43 @@ describe('POST /orders/:id/pay', () => {
     expect(await chargesOf(id)).toHaveLength(1);
   });
 
+  it.each<[string, type: string, body: (reference: string) => string]>([
+    ['a page of a proxy', 'text/html', () => '<html>'],
+    ['nothing of a charge', 'application/json', () => 'null'],
+    ['another charge', 'application/json', () => JSON.stringify({ reference: randomUUID(), status: 'succeeded' })],
+    ['an unknown status', 'application/json', (reference) => JSON.stringify({ reference, status: 'lost' })],
+  ])('answers 502 where the provider answers %s, and the order is not paid', async (_what, type, body) => {
+    const id = await placed();
+    const { answer } = provider.peer;
+    provider.peer.answer = (res, { body: sent }) =>
+      res.writeHead(201, { 'content-type': type }).end(body(JSON.parse(String(sent)).reference));
+    await act(tenant.user, 'pay', id)
+      .expectError(502, 'Bad Gateway')
+      .finally(() => {
+        provider.peer.answer = answer;
+      });
+    expect(await statusOf(id)).toBe('paying');
+    expect(await paymentsOf(id)).toMatchObject([{ status: 'pending' }]);
+  });
+
+  it.each([
+    ['missing', null],
+    ['too long', { reason: 'x'.repeat(501) }],
+    ['not to be stored', { reason: 'No\0funds' }],
+    ['no text', { reason: { no: 'funds' } }],
+  ])('declines also where the provider gives a reason that is %s', async (_what, data) => {
+    const id = await placed();
+    const { answer } = provider.peer;
+    provider.peer.answer = (res) =>
+      res.writeHead(402, { 'content-type': 'application/json' }).end(JSON.stringify(data));
+    await act(tenant.user, 'pay', id)
+      .expectError(409, 'The payment was declined', { reason: null })
+      .finally(() => {
+        provider.peer.answer = answer;
+      });
+    expect(await statusOf(id)).toBe('declined');
+  });
+
   it('answers 409 with the reason where the provider declines, and the order can be paid again or cancelled', async () => {
     const id = await placed();
     provider.outcome = 'declined';

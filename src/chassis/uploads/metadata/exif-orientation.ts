@@ -1,19 +1,22 @@
+import { standsAt } from './kept-bytes.ts';
+
 const exifName = Buffer.from('Exif\0\0');
+const littleEndian = Buffer.from('II');
 const orientationTag = 0x0112;
 const entryLength = 12;
+/** With a single entry. A shorter one tells nothing, and need not be looked into. */
+export const shortestTiff = 8 + 2 + entryLength;
 
 /** The orientation in the data of an Exif segment of a JPEG, 1 to 8; undefined without one. */
 export function exifOrientation(data: Buffer): number | undefined {
-  return data.subarray(0, exifName.length).equals(exifName)
-    ? tiffOrientation(data.subarray(exifName.length))
-    : undefined;
+  return standsAt(exifName, data, 0) ? tiffOrientation(data.subarray(exifName.length)) : undefined;
 }
 
 /** The same of an Exif chunk of a PNG or WebP; some programs write the name of the segment into these too. */
 export function tiffOrientation(data: Buffer): number | undefined {
-  const tiff = data.subarray(0, exifName.length).equals(exifName) ? data.subarray(exifName.length) : data;
-  if (tiff.length < 8) return undefined;
-  const little = tiff.toString('latin1', 0, 2) === 'II';
+  const tiff = standsAt(exifName, data, 0) ? data.subarray(exifName.length) : data;
+  if (tiff.length < shortestTiff) return undefined;
+  const little = standsAt(littleEndian, tiff, 0);
   const short = (at: number) => (little ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
   const first = little ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4);
   if (first + 2 > tiff.length) return undefined;

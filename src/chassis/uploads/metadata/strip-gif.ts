@@ -1,4 +1,4 @@
-import { KeptBytes } from './kept-bytes.ts';
+import { KeptBytes, standsAt } from './kept-bytes.ts';
 
 const screenEnd = 13;
 const extension = 0x21;
@@ -46,7 +46,7 @@ function colourTableLength(flags = 0): number {
 function isKept(image: Buffer, at: number): boolean {
   const label = image[at + 1];
   if (label !== application || image[at + 2] !== nameLength) return label === graphicControl;
-  return loops.some((name) => name.every((byte, index) => image[at + 3 + index] === byte));
+  return loops.some((name) => standsAt(name, image, at + 3));
 }
 
 /** Data comes in blocks that begin with their length; an empty one is the last. */

@@ -1,5 +1,5 @@
 import { exifOrientation, orientationSegment } from './exif-orientation.ts';
-import { KeptBytes } from './kept-bytes.ts';
+import { KeptBytes, standsAt } from './kept-bytes.ts';
 
 const marker = { start: 0xd8, end: 0xd9, scan: 0xda, app0: 0xe0, app1: 0xe1, app2: 0xe2, app14: 0xee };
 const colourProfile = Buffer.from('ICC_PROFILE\0');
@@ -61,8 +61,7 @@ function isKept(code: number, image: Buffer, at: number, end: number): boolean {
 
 /** Whether the segment at a place says that it is of this kind. */
 function isNamed(name: Buffer, image: Buffer, at: number): boolean {
-  const from = at + headLength;
-  return image.subarray(from, from + name.length).equals(name);
+  return standsAt(name, image, at + headLength);
 }
 
 function withoutPreview(segment: Buffer): Buffer {

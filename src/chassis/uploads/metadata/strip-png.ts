@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { orientationDirectory, tiffOrientation } from './exif-orientation.ts';
+import { orientationDirectory, shortestTiff, tiffOrientation } from './exif-orientation.ts';
 import { KeptBytes, typeCode } from './kept-bytes.ts';
 
 const signatureLength = 8;
@@ -25,7 +25,8 @@ export function stripPng(image: Buffer): Buffer | undefined {
     if (end > image.length) return undefined;
     const type = image.readUInt32BE(at + 4);
     if (at === signatureLength && type !== first) return undefined;
-    if (type === exif) orientation = tiffOrientation(image.subarray(at + 8, end - 4)) ?? upright;
+    if (type === exif && end - at - around >= shortestTiff)
+      orientation = tiffOrientation(image.subarray(at + 8, end - 4)) ?? upright;
     if (type === last && orientation !== upright) kept.add(exifChunk(orientation));
     if (shown.has(type)) kept.keep(at, end);
     if (type === last) return kept.bytes;

@@ -1,4 +1,4 @@
-import { orientationDirectory, tiffOrientation } from './exif-orientation.ts';
+import { orientationDirectory, shortestTiff, tiffOrientation } from './exif-orientation.ts';
 import { KeptBytes, typeCode } from './kept-bytes.ts';
 
 const headLength = 12;
@@ -26,9 +26,10 @@ export function stripWebp(image: Buffer): Buffer | undefined {
     if (shown.has(type)) {
       const from = kept.length;
       kept.keep(at, next);
-      if (type === extended && size > 0) clearFlags(kept.bytes, from + chunkHead);
+      // It has to be the first.
+      if (type === extended && size > 0 && from === headLength) clearFlags(kept.bytes, from + chunkHead);
     }
-    if (type === directory)
+    if (type === directory && size >= shortestTiff)
       orientation = tiffOrientation(image.subarray(at + chunkHead, at + chunkHead + size)) ?? upright;
     at = next;
   }
