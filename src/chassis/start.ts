@@ -88,6 +88,7 @@ export async function startUp(service: Service): Promise<Started> {
     cut,
     memory: service.memory,
     isProxy: (address) => (app.get('trust proxy fn') as TrustProxy)(address, 0),
+    isBarred: (client) => turns.isBarred(client),
   });
   closers.add('memory guard', service.memory.start());
   timeOutRequests(server, settings.REQUEST_TIMEOUT_MS, {

@@ -69,7 +69,13 @@ export async function startInternalServer(service: Operated): Promise<InternalSe
     .on('clientError', answerClientErrors(refusal))
     .on('connect', refuseTunnels(refusal))
     .on('checkExpectation', refuseExpectations(refusal, turns));
-  limitClients(server, clientLimits, { logger, metrics, cut, isProxy: () => false });
+  limitClients(server, clientLimits, {
+    logger,
+    metrics,
+    cut,
+    isProxy: () => false,
+    isBarred: (client) => turns.isBarred(client),
+  });
   server.timeout = silenceMs;
   server.keepAliveTimeout = keepAliveMs;
   const own = { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT };

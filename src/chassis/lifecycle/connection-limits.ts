@@ -3,13 +3,19 @@ import type { Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
 import { clientKey } from '../context/request-context.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { ConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts';
+import type { ConnectionMetrics, RefusedBy } from '../telemetry/metrics/connection-metrics.ts';
 import { ClientConnections } from './client-connections.ts';
 import type { CutConnection } from './cut-connections.ts';
 import { DisplaceableConnections } from './displaceable-connections.ts';
 import { OpenSet } from './drain.ts';
 
 const remindMs = 10_000;
+
+const messages: Readonly<Record<RefusedBy, string>> = {
+  total: 'connections refused: too many are open',
+  address: 'connections refused: too many are open',
+  pipelined: 'connections refused: their client has given up too many pipelined requests',
+};
 
 /** How many connections a server has at most. */
 export type ConnectionLimits = Pick<Environment, 'HTTP_MAX_CONNECTIONS' | 'HTTP_MAX_CONNECTIONS_PER_ADDRESS'>;
@@ -22,11 +28,14 @@ export interface ConnectionWatch {
   cut: CutConnection;
   /** Whether an address is a proxy's, which brings the connections of many clients: only the total counts. */
   isProxy(address: string): boolean;
+  /** Whether a client, as `clientKey` gives it, is not to open further connections now. Default: none is. */
+  isBarred?(client: string): boolean;
 }
 
 /**
  * Bounds the connections of a server, in total and from one address; IPv6 addresses of one /64 count as one. One beyond that is
- * closed before anything is made for it: each open connection costs memory, whether it is used or not. At the total, one of the
+ * closed before anything is made for it: each open connection costs memory, whether it is used or not; so is one of a client
+ * that is barred. At the total, one of the
  * address with the most gives way to one of an address that has fewer, or to a proxy's, so that few addresses never keep all
  * others out.
  *
@@ -57,13 +66,20 @@ export function limitConnections(
     return true;
   }
 
+  /** What a new connection is beyond, of a client that has so many. */
+  function limitOf(client: string | undefined, own: number): RefusedBy | undefined {
+    if (own >= perAddress) return 'address';
+    if (client !== undefined && watch.isBarred?.(client)) return 'pipelined';
+    return sockets.size >= total && !makeRoomFor(own) ? 'total' : undefined;
+  }
+
   // Before Node makes a parser for it.
   server.prependListener('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
     const client = watch.isProxy(address) ? undefined : clientKey(address);
     const own = client === undefined ? 0 : clients.of(client);
     // Not by maxConnections, which each of the sockets that listen would have for itself.
-    const limit = own >= perAddress ? 'address' : sockets.size >= total && !makeRoomFor(own) ? 'total' : undefined;
+    const limit = limitOf(client, own);
     if (limit) {
       refused(limit, address);
       socket.destroy();
@@ -81,12 +97,12 @@ export function limitConnections(
 function refusals({ logger, metrics }: ConnectionWatch) {
   let count = 0;
   let remindedAt = Number.NEGATIVE_INFINITY;
-  return (limit: 'total' | 'address', ipAddress: string | undefined): void => {
+  return (limit: RefusedBy, ipAddress: string | undefined): void => {
     metrics.refused(limit);
     count += 1;
     const now = performance.now();
     if (now - remindedAt < remindMs) return;
-    logger.warn({ refused: count, limit, ipAddress }, 'connections refused: too many are open');
+    logger.warn({ refused: count, limit, ipAddress }, messages[limit]);
     remindedAt = now;
     count = 0;
   };

@@ -1,6 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { WindowCounts } from '../admission/rate-limit.ts';
+import { clientKey } from '../context/request-context.ts';
 import type { Turns } from '../http/pipeline/request-pipeline.ts';
 import { fieldBytes } from '../http/pipeline/request-pipeline.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
@@ -13,16 +15,25 @@ const mostBytesOfConnection = 131_072;
 const bytesOfTurn = 8_192;
 /** What a chunk of a body takes beside its bytes: measured, on Node 24. */
 const chunkBytes = 240;
+/** A client that gives up more requests than this within so many seconds opens no connection for the rest of them. */
+const mostGivenUp = 1000;
+const givenUpSeconds = 10;
 
 const lineKey = Symbol('requests that wait for their turn');
 
 /** What waits on one connection. */
 interface Line {
-  readonly waiting: Set<ServerResponse>;
+  readonly socket: Socket;
+  /** Whose it is, as `clientKey` gives it. */
+  readonly client: string;
+  /** Each with what ends its wait. */
+  readonly waiting: Map<ServerResponse, () => void>;
   bytes: number;
 }
 
 type PipeliningSocket = Socket & { [lineKey]?: Line };
+
+type ClosingResponse = ServerResponse & { _closed: boolean };
 
 /** How many requests may wait on all connections together: one costs about as much memory as an open connection. */
 type PipelineLimits = Pick<ConnectionLimits, 'HTTP_MAX_CONNECTIONS'>;
@@ -31,13 +42,19 @@ type PipelineLimits = Pick<ConnectionLimits, 'HTTP_MAX_CONNECTIONS'>;
  * Has the requests that a client sends ahead of its answers (pipelining, RFC 9112, 9.3.2) begin one after the other. Node
  * would begin all of them at once and hold their answers until the ones before are taken: one connection that reads nothing
  * would have hundreds of open files, query results and compressors. A connection with more than 32 requests that wait is
- * cut, and so is one that sends one more while HTTP_MAX_CONNECTIONS wait on all connections together. What they bring is
- * held until their turn, where nothing else counts it: a connection is cut whose requests bring more than 128 KB of it, or
- * more while all together hold 8 KB for each connection that may be open.
+ * cut; so is, when one more comes while HTTP_MAX_CONNECTIONS wait on all connections together, the longest of the address
+ * with the most. What they bring is held until their turn, where nothing else counts it: a connection is cut whose requests
+ * bring more than 128 KB of it, or more while all together hold 8 KB for each connection that may be open.
+ *
+ * A request that is given up before its turn was read like any other, and no limit has seen it. So they are counted, and an
+ * address that comes back for more and more of them is not let in.
  */
 export class PipelinedRequests implements Turns {
   readonly #total: number;
   readonly #cut: CutConnection;
+  /** Those on which requests wait. */
+  readonly #lines = new Set<Line>();
+  readonly #givenUp = new WindowCounts(givenUpSeconds);
   #waiting = 0;
   #bytes = 0;
 
@@ -46,22 +63,26 @@ export class PipelinedRequests implements Turns {
     this.#cut = cut;
   }
 
+  /** Whether a client, as `clientKey` gives it, has given up so many requests that it is not to open further connections now. */
+  isBarred(client: string): boolean {
+    return this.#givenUp.known(client).used > mostGivenUp;
+  }
+
   wait(response: ServerResponse, begin: () => void): void {
     const { req } = response;
     const socket: PipeliningSocket = req.socket;
-    const line = socket[lineKey] ?? openLine(socket);
-    if (line.waiting.size >= mostOfConnection || this.#waiting >= this.#total) {
-      this.#cut(socket, 'pipelined');
-      return;
-    }
+    const line = socket[lineKey] ?? this.#openLine(socket);
+    if (!this.#hasRoom(line)) return;
     this.#waiting += 1;
-    line.waiting.add(response);
+    this.#lines.add(line);
     const giveBack = this.#hold(req, line);
     const leave = () => {
+      if (!line.waiting.delete(response)) return;
       this.#waiting -= 1;
-      line.waiting.delete(response);
+      if (line.waiting.size === 0) this.#lines.delete(line);
       giveBack();
     };
+    line.waiting.set(response, leave);
     // Otherwise it would run in the context of the request before it.
     const own = new AsyncResource('PipelinedRequest');
     response.once('close', leave);
@@ -71,6 +92,52 @@ export class PipelinedRequests implements Turns {
       // The one before it ends first, and other connections get their turn.
       setImmediate(() => !socket.destroyed && own.runInAsyncScope(begin));
     });
+  }
+
+  #openLine(socket: PipeliningSocket): Line {
+    const line: Line = { socket, client: clientKey(socket.remoteAddress), waiting: new Map(), bytes: 0 };
+    socket[lineKey] = line;
+    socket.once('close', () => this.#giveUp(line));
+    return line;
+  }
+
+  /** Node closes what waits with its connection, but not once it has handed that out as a tunnel. */
+  #giveUp({ client, waiting }: Line): void {
+    if (waiting.size > 0) this.#givenUp.consume(client, waiting.size);
+    for (const response of waiting.keys() as Iterable<ClosingResponse>) {
+      response.destroyed = true;
+      response._closed = true;
+      response.emit('close');
+    }
+  }
+
+  /** Whether one more request may wait on a line. Where it may not, that line is cut; where all hold too many, maybe another. */
+  #hasRoom(line: Line): boolean {
+    const isLong = line.waiting.size >= mostOfConnection;
+    if (!isLong && this.#waiting < this.#total) return true;
+    const cut = isLong ? line : this.#longestBeside(line);
+    this.#cutLine(cut);
+    return cut !== line;
+  }
+
+  /** Its requests make room at once; its connection closes in a later turn of the event loop. */
+  #cutLine({ client, socket, waiting }: Line): void {
+    this.#givenUp.consume(client, waiting.size + 1);
+    for (const leave of waiting.values()) leave();
+    this.#cut(socket, 'pipelined');
+  }
+
+  /** The longest line of the client with the most waiting; that of this line if it is among those. */
+  #longestBeside(line: Line): Line {
+    const counts = new Map<string, number>();
+    for (const { client, waiting } of this.#lines) counts.set(client, (counts.get(client) ?? 0) + waiting.size);
+    let longest = line;
+    for (const other of this.#lines) {
+      const more = (counts.get(other.client) ?? 0) - (counts.get(longest.client) ?? 0);
+      const isLonger = other.client === longest.client && longest !== line && other.waiting.size > longest.waiting.size;
+      if (more > 0 || isLonger) longest = other;
+    }
+    return longest;
   }
 
   /** Counts what a request holds while it waits. @returns ends the count */
@@ -98,20 +165,4 @@ export class PipelinedRequests implements Turns {
   #isTooMuch({ bytes }: Line): boolean {
     return bytes > mostBytesOfConnection || this.#bytes > this.#total * bytesOfTurn;
   }
-}
-
-type ClosingResponse = ServerResponse & { _closed: boolean };
-
-/** Node closes what waits with its connection, but not once it has handed that out as a tunnel. */
-function openLine(socket: PipeliningSocket): Line {
-  const line: Line = { waiting: new Set(), bytes: 0 };
-  socket[lineKey] = line;
-  socket.once('close', () => {
-    for (const response of line.waiting as Set<ClosingResponse>) {
-      response.destroyed = true;
-      response._closed = true;
-      response.emit('close');
-    }
-  });
-  return line;
 }

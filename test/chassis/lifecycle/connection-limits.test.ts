@@ -8,7 +8,12 @@ import { limitedServer } from './limited-server.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
-async function serve(total: number, perAddress: number, isProxy: (address: string) => boolean = () => false) {
+async function serve(
+  total: number,
+  perAddress: number,
+  isProxy: (address: string) => boolean = () => false,
+  isBarred: (client: string) => boolean = () => false,
+) {
   const metrics = new Metrics({
     seriesLimit: 100,
     build: { version: '1', revision: 'r' },
@@ -16,7 +21,7 @@ async function serve(total: number, perAddress: number, isProxy: (address: strin
     log: memoryLog().logger,
   });
   const limits = { HTTP_MAX_CONNECTIONS: total, HTTP_MAX_CONNECTIONS_PER_ADDRESS: perAddress };
-  const watch = { metrics: metrics.connections, isProxy };
+  const watch = { metrics: metrics.connections, isProxy, isBarred };
   return { ...(await limitedServer((_req, res) => void res.end('fine'), limits, watch)), metrics };
 }
 
@@ -57,6 +62,18 @@ describe('limitConnections', () => {
     expect((await metrics.text()).text).toContain('http_connections_refused_total{limit="address"} 1');
     first?.destroy();
     await expect.poll(() => answer(port)).toContain('fine');
+  });
+
+  it('closes a connection of a client that is barred, and serves others and proxies', async () => {
+    const isBarred = (client: string) => client !== '127.0.0.1';
+    const { port, lines, metrics } = await serve(100, 100, (address) => address === '127.0.0.3', isBarred);
+    expect(await answer(port, '127.0.0.2')).toBe('');
+    expect([await answer(port), await answer(port, '127.0.0.3')]).toEqual([
+      expect.stringContaining('fine'),
+      expect.stringContaining('fine'),
+    ]);
+    expect((await metrics.text()).text).toContain('http_connections_refused_total{limit="pipelined"} 1');
+    expect(lines).toMatchObject([{ limit: 'pipelined', msg: expect.stringContaining('given up too many pipelined') }]);
   });
 
   it.each([

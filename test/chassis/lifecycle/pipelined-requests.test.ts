@@ -31,12 +31,12 @@ async function serve(listener: RequestListener, total = 1000) {
   );
   const address = await listening(server);
   onTestFinished(() => address[Symbol.asyncDispose]());
-  return { port: address.port, lines };
+  return { port: address.port, lines, turns };
 }
 
 /** A connection that has sent these requests. */
-function send(port: number, requests: string): Socket {
-  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+function send(port: number, requests: string, localAddress = '127.0.0.1'): Socket {
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined);
   onTestFinished(() => void socket.destroy());
   socket.write(requests);
   return socket;
@@ -178,6 +178,36 @@ describe('requests sent ahead on one connection', () => {
       )
       .toBe('kept');
     expect(second.destroyed).toBe(false);
+  });
+
+  it('give way on the longest connection of the address with the most, where another address sends some', async () => {
+    const { port } = await serve(() => undefined, 10);
+    const most = [send(port, get('/').repeat(4)), send(port, get('/').repeat(7))] as const;
+    const cut = closed(most[1]);
+    const few = send(port, get('/').repeat(4), '127.0.0.2');
+    await cut;
+    const others = send(port, get('/').repeat(4), '127.0.0.3');
+    await expect(once(others, 'close', { signal: AbortSignal.timeout(100) })).rejects.toThrow();
+    expect([most[0].destroyed, few.destroyed]).toEqual([false, false]);
+  });
+
+  it('bar an address that gives up more than a thousand of them, cut or not, and no other', async () => {
+    const { urls, listener } = heldAnswers();
+    const { port, turns } = await serve(listener);
+    const cut = Array.from({ length: 15 }, () => closed(send(port, get('/').repeat(34))));
+    await Promise.all(cut);
+    expect(turns.isBarred('127.0.0.1')).toBe(false);
+    const left = Array.from({ length: 17 }, () => send(port, get('/').repeat(33)));
+    await expect.poll(urls).toHaveLength(cut.length + left.length);
+    for (const socket of left) socket.destroy();
+    await expect.poll(() => turns.isBarred('127.0.0.1')).toBe(true);
+    expect(turns.isBarred('127.0.0.2')).toBe(false);
+  });
+
+  it('bar nobody whose requests had their turn', async () => {
+    const { port, turns } = await serve((_req, res) => void res.end());
+    for (let round = 0; round < 40; round += 1) await text(send(port, get('/').repeat(31) + get('/', last)));
+    expect(turns.isBarred('127.0.0.1')).toBe(false);
   });
 
   const post = (body: string) => `POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

@@ -3,9 +3,12 @@ import { labelText, type MetricFamily } from './metric-family.ts';
 /** Why a connection is cut: its client reads nothing, its answers are over the budget, it pipelines too much, its body comes in too many small chunks, it gives way to a client with fewer, or it waits for its client while memory is short. */
 export type CutReason = 'stalled' | 'budget' | 'pipelined' | 'chunks' | 'displaced' | 'memory';
 
+/** The limit that a new connection is beyond: of all connections, of those of its address, or of pipelined requests that an address gives up. */
+export type RefusedBy = 'total' | 'address' | 'pipelined';
+
 /** Connections of the public port: those that are open, and what was refused or cut of them. */
 export class ConnectionMetrics {
-  readonly #refused = { total: 0, address: 0 };
+  readonly #refused: Record<RefusedBy, number> = { total: 0, address: 0, pipelined: 0 };
   readonly #cut: Record<CutReason, number> = {
     stalled: 0,
     budget: 0,
@@ -17,7 +20,7 @@ export class ConnectionMetrics {
   #open: (() => number) | undefined;
 
   /** Counts one connection that was refused, by the limit that it was beyond. */
-  refused(limit: 'total' | 'address'): void {
+  refused(limit: RefusedBy): void {
     this.#refused[limit] += 1;
   }
 
@@ -41,7 +44,7 @@ export class ConnectionMetrics {
       },
       {
         name: 'http_connections_refused_total',
-        help: 'Connections closed at once because too many were open, in total or from one address.',
+        help: 'Connections closed at once because too many were open, in total or from one address, or because their client had given up too many pipelined requests.',
         type: 'counter',
         samples: () => Object.entries(this.#refused).map(([limit, value]) => ({ labels: labelText({ limit }), value })),
       },
