@@ -107,7 +107,7 @@ interface GateOptions extends ReadyRefusalOptions {
   /** How long admitted work waits. */
   waits: Pick<StandingWait, 'look' | 'targetMs' | 'currentMs' | 'newcomerMs' | 'standingMs' | 'overloaded'>;
   /** Where requests wait before they begin; by default they begin at once. */
-  backlog?: Pick<Backlog, 'add'> | undefined;
+  backlog?: Pick<Backlog, 'add' | 'overtake'> | undefined;
   /** What each client's work has cost. */
   shares: Pick<ClientShares, 'charge' | 'of'>;
   /** Requests at work at once, at most; bounds the memory that they take. */
@@ -169,7 +169,8 @@ export class AdmissionGate {
     if (isExempt) return begin();
     if (isReadFirst(req)) req.once('end', () => this.#countReceived(res));
     else this.#count(res);
-    if (!backlog || bringsMuch(req)) return begin();
+    if (!backlog) return begin();
+    if (bringsMuch(req)) return backlog.overtake(begin);
     const inTurn = (waitedMs: number) => this.#begin(client, res, begin, waitedMs);
     backlog.add({ client, res, begin: inTurn, refuse: this.#giveWay }, now);
   };

@@ -55,6 +55,7 @@ export async function oneAtATime(situation: Situation = {}) {
         if (situation.turn === undefined) beginNow();
         else void situation.turn.then(beginNow);
       },
+      overtake: (begin) => begin(),
     },
     maximum: situation.maximum ?? 1,
     clientOf: ({ headers }) => String(headers['x-client']),
