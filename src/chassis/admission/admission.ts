@@ -122,6 +122,11 @@ const remindMs = 10_000;
 /** What asks more often than this, in seconds and times for each client, asks for other reasons than a prober has. */
 const probeSeconds = 10;
 const mostProbes = 500;
+/**
+ * What a request costs its client beside what it asks for, in units of `chargeRequest`: to receive and answer it keeps the
+ * process busy for a fifth of the time that a page of a list does, which costs 60.
+ */
+const receivingCost = 12;
 /** The wait above which clients of each standing are refused, as a multiple of the target. */
 export const refusedFrom: Readonly<Record<Standing, number>> = { heavy: 0.5, even: 1, light: 10 };
 /** A request that has waited for so many times what it was let in for is refused in its turn. */
@@ -165,7 +170,7 @@ export class AdmissionGate {
     const isExempt = isProbe(req) && this.#probes.consume(client, 1).used <= mostProbes;
     const reason = isExempt ? undefined : this.#reasonToRefuse(req, client, now);
     if (reason !== undefined) return this.#refuse(res, reason, now);
-    shares.charge(client, 1, now);
+    shares.charge(client, receivingCost, now);
     if (isExempt) return begin();
     if (isReadFirst(req)) req.once('end', () => this.#countReceived(res));
     else this.#count(res);
