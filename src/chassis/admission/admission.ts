@@ -107,7 +107,7 @@ interface GateOptions extends ReadyRefusalOptions {
   /** How long admitted work waits. */
   waits: Pick<StandingWait, 'look' | 'targetMs' | 'currentMs' | 'newcomerMs' | 'standingMs' | 'overloaded'>;
   /** Where requests wait before they begin; by default they begin at once. */
-  backlog?: Pick<Backlog, 'add'> | undefined;
+  backlog?: Pick<Backlog, 'add' | 'overtake'> | undefined;
   /** What each client's work has cost. */
   shares: Pick<ClientShares, 'charge' | 'of'>;
   /** Requests at work at once, at most; bounds the memory that they take. */
@@ -122,6 +122,11 @@ const remindMs = 10_000;
 /** What asks more often than this, in seconds and times for each client, asks for other reasons than a prober has. */
 const probeSeconds = 10;
 const mostProbes = 500;
+/**
+ * What a request costs its client beside what it asks for, in units of `chargeRequest`: to receive and answer it keeps the
+ * process busy for a fifth of the time that a page of a list does, which costs 60.
+ */
+const receivingCost = 12;
 /** The wait above which clients of each standing are refused, as a multiple of the target. */
 export const refusedFrom: Readonly<Record<Standing, number>> = { heavy: 0.5, even: 1, light: 10 };
 /** A request that has waited for so many times what it was let in for is refused in its turn. */
@@ -165,11 +170,12 @@ export class AdmissionGate {
     const isExempt = isProbe(req) && this.#probes.consume(client, 1).used <= mostProbes;
     const reason = isExempt ? undefined : this.#reasonToRefuse(req, client, now);
     if (reason !== undefined) return this.#refuse(res, reason, now);
-    shares.charge(client, 1, now);
+    shares.charge(client, receivingCost, now);
     if (isExempt) return begin();
     if (isReadFirst(req)) req.once('end', () => this.#countReceived(res));
     else this.#count(res);
-    if (!backlog || bringsMuch(req)) return begin();
+    if (!backlog) return begin();
+    if (bringsMuch(req)) return backlog.overtake(begin);
     const inTurn = (waitedMs: number) => this.#begin(client, res, begin, waitedMs);
     backlog.add({ client, res, begin: inTurn, refuse: this.#giveWay }, now);
   };

@@ -111,6 +111,12 @@ export class Backlog implements WaitSource {
     this.#have({ ...arrival, since: now, own: new AsyncResource('WaitingRequest'), giveBack: undefined });
   }
 
+  /** Begins a request that is not to wait, and the next of those that do: they would wait for all that overtake them, without end. */
+  overtake(begin: () => void): void {
+    begin();
+    while (this.#size > 0) if (this.#beginNext()) return;
+  }
+
   /** Whether a request begins at once because the queue empties and its client waits neither here nor there. */
   #isEarly({ client, res }: Arrival): boolean {
     const empties = this.#size === 0 || this.#learntAt === Number.POSITIVE_INFINITY;
@@ -181,7 +187,10 @@ export class Backlog implements WaitSource {
   readonly #beginSome = () => {
     this.#looks = false;
     let begun = 0;
-    while (this.#size > 0 && begun < atOnce && !this.#hasMoreThan(1)) if (this.#beginNext()) begun += 1;
+    while (this.#size > 0 && begun < atOnce && !this.#hasMoreThan(1)) {
+      if (this.#learntAt === Number.POSITIVE_INFINITY) this.#beginTurns();
+      if (this.#beginNext()) begun += 1;
+    }
     if (this.#size > 0) this.#lookLater();
   };
 
@@ -189,7 +198,6 @@ export class Backlog implements WaitSource {
   #beginNext(): boolean {
     const [line] = this.#turns as [Line];
     const [waiting] = line.waiting as [Waiting];
-    if (this.#learntAt === Number.POSITIVE_INFINITY) this.#beginTurns();
     this.#leave(waiting);
     // The turn of its client comes again after those of all others.
     if (line.waiting.length > 0) this.#turns.push(...this.#turns.splice(0, 1));

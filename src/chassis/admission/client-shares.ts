@@ -67,7 +67,7 @@ export class ClientShares {
   /**
    * Adds to what a client has cost.
    *
-   * @param cost in units of finding one record by an index; a request that asks no more of a database is one
+   * @param cost in units of finding one record by an index of a database
    */
   charge(client: string, cost: number, now: number): void {
     const account = this.#accounts.get(client) ?? this.#open(client, now);

@@ -9,12 +9,15 @@ interface ServeUploadsOptions {
   directory: string;
 }
 
+/** A path has no more characters than this: reading thousands of `../` takes longer than most answers. */
+const longestPath = 1_024;
+
 /**
  * Serves uploaded files (spec.md: Other fixed endpoints); to be mounted at `/uploads`. What users uploaded cannot run
  * anything in a browser: types are not guessed and the content is sandboxed.
  *
  * @throws NotFoundException for a missing file, for names that begin with a dot and for paths that leave the directory,
- * by a symbolic link too
+ * by a symbolic link too, or are longer than any of a file
  * @throws MethodNotAllowedException for methods other than GET and HEAD
  */
 export function serveUploads({ directory }: ServeUploadsOptions): RequestHandler {
@@ -29,6 +32,7 @@ export function serveUploads({ directory }: ServeUploadsOptions): RequestHandler
     setHeaders: (res, path) => res.setHeaders(new Map(Object.entries(protectionOf(path)))),
   });
   return readsOnly((req, res, next) => {
+    if (req.path.length > longestPath) return next(missing());
     const done = (error?: unknown) => next(refusal(error));
     staysInside(directory, req.path).then((stays) => (stays ? serve(req, res, done) : next(missing())), done);
   });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { ClientShares } from '../../../src/chassis/admission/client-shares.ts';
 import { oneAtATime } from './gated-server.ts';
 
 describe('AdmissionGate', () => {
@@ -113,6 +114,18 @@ describe('AdmissionGate', () => {
     release();
     await answer;
     expect(await ask('many')).toBe(200);
+  });
+
+  it('takes no reader of pages for heavy beside clients that ask for next to nothing, again and again', async () => {
+    const shares = new ClientShares();
+    await using server = await oneAtATime({ shares, maximum: 100 });
+    const ask = (client: string) => server.status({ 'x-client': client });
+    for (let index = 0; index < 30; index += 1) await Promise.all([...'abcdefgh'].map(ask));
+    for (let index = 0; index < 3; index += 1) {
+      await ask('reader');
+      shares.charge('reader', 60, performance.now());
+    }
+    expect(shares.of('reader', performance.now())).not.toBe('heavy');
   });
 
   it('counts nothing for a body that was refused', async () => {

@@ -85,6 +85,19 @@ describe('Backlog', () => {
     expect(begun.at(-1)).toBe('a3');
   });
 
+  it('begins one that waits for each that does not wait, so that none waits for as long as others overtake', () => {
+    const { backlog, begun, add } = filledDatabase(300);
+    add('a1', { destroyed: true });
+    for (const name of ['a2', 'a3', 'b1']) add(name);
+    const overtake = () => backlog.overtake(() => begun.push('long'));
+    overtake();
+    expect(begun).toEqual(['long', 'b1']);
+    // The queue still empties, so a client with nothing here begins at once.
+    add('d1');
+    for (let index = 0; index < 3; index += 1) overtake();
+    expect(begun.slice(2)).toEqual(['d1', 'long', 'a2', 'long', 'a3', 'long']);
+  });
+
   it('does not wait for queries that keep nobody else waiting', () => {
     const { database, begun, add } = filledDatabase(1000);
     database.ordinaryHeldBackQueries = 990;

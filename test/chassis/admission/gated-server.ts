@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Express, Response } from 'express';
 import { AdmissionGate } from '../../../src/chassis/admission/admission.ts';
-import type { Standing } from '../../../src/chassis/admission/client-shares.ts';
+import type { ClientShares, Standing } from '../../../src/chassis/admission/client-shares.ts';
 import { bodyParser } from '../../../src/chassis/http/bodies/body-parser.ts';
 import { requestListener, requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { bareApp, memoryLog } from '../http/bare-app.ts';
@@ -18,6 +18,8 @@ export interface Situation {
   maximum?: number;
   production?: boolean;
   standings?: Record<string, Standing>;
+  /** What each client's work has cost; by default what `standings` says. */
+  shares?: ClientShares;
   /** Has every request wait in a backlog for this time, as it is told; in milliseconds. */
   waitedMs?: number;
   /** When its turn comes; at once by default. */
@@ -46,8 +48,11 @@ export async function oneAtATime(situation: Situation = {}) {
   const gate = new AdmissionGate({
     waits,
     shares: {
-      charge: (client) => void charged.push(client),
-      of: (client) => situation.standings?.[client] ?? 'even',
+      charge: (client, cost, now) => {
+        charged.push(client);
+        situation.shares?.charge(client, cost, now);
+      },
+      of: (client, now) => situation.shares?.of(client, now) ?? situation.standings?.[client] ?? 'even',
     },
     backlog: {
       add: ({ begin }) => {
@@ -55,6 +60,7 @@ export async function oneAtATime(situation: Situation = {}) {
         if (situation.turn === undefined) beginNow();
         else void situation.turn.then(beginNow);
       },
+      overtake: (begin) => begin(),
     },
     maximum: situation.maximum ?? 1,
     clientOf: ({ headers }) => String(headers['x-client']),

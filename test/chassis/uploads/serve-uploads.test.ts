@@ -66,6 +66,14 @@ describe('serveUploads', () => {
     }
   });
 
+  it('looks at no path that is longer than any of a file', async () => {
+    await using server = await listening(createServer(app));
+    const answer = (dots: string) =>
+      sendRaw(server.port, `GET /uploads/${dots}a.png HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    expect(await answer('./')).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await answer('./'.repeat(600))).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
   it('answers malformed percent-encoding with 400', async () => {
     expect((await request(app).get('/uploads/%zz')).status).toBe(400);
   });

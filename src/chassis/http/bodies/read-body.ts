@@ -33,9 +33,11 @@ const chunkSize = 131_072;
 /** What a request holds of memory while its body comes in, beside the body: measured, on Node 24. */
 const requestBytes = 24_576;
 
-/** The same with its header fields, of which it may have hundreds. */
+/** The same with its header fields, which may be a hundred or long. */
 export function bytesBesideBody({ rawHeaders }: IncomingMessage): number {
-  return requestBytes + rawHeaders.length * fieldBytes;
+  let bytes = requestBytes + rawHeaders.length * fieldBytes;
+  for (const { length } of rawHeaders) bytes += length;
+  return bytes;
 }
 
 /** How much of a body is read. */
