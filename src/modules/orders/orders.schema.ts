@@ -80,18 +80,16 @@ export const paymentNotice = z
   .object({ reference: z.uuid(), status: paymentStatus.exclude(['pending']), reason: z.string().max(500).nullish() })
   .meta({ id: 'PaymentNotice' });
 
+const isStorable = (text?: string | null) => !/[\0\p{Surrogate}]/u.test(text ?? '');
+
 /** Why it declined, where it says so in a text that can be stored: an outcome counts also without. */
-const toldReason = paymentNotice.shape.reason
-  .refine((text) => text == null || (text.isWellFormed() && !text.includes('\0')))
-  .catch(null);
+export const toldReason = paymentNotice.shape.reason.refine(isStorable).catch(null);
 
 /** What its answer to a question for one payment has to tell, as a page of a proxy does not. */
-export const noticeOf = (reference: string) =>
-  paymentNotice.extend({ reference: z.literal(reference), reason: toldReason });
+export const noticeOf = (id: string) => paymentNotice.extend({ reference: z.literal(id), reason: toldReason });
 
-/** The same of its answer to a charge, and what it says of one that it declines. */
-export const chargeOf = (reference: string) => z.object({ reference: z.literal(reference), status: paymentStatus });
-export const refusal = z.object({ reason: toldReason }).catch({ reason: null });
+/** The same of its answer to a charge. */
+export const chargeOf = (id: string) => z.object({ reference: z.literal(id), status: paymentStatus });
 
 export type OrderStatus = z.infer<typeof orderStatus>;
 export type CreateOrder = z.infer<typeof createOrder>;

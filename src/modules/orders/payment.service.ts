@@ -1,17 +1,14 @@
 import { ConflictException, eachByItself, ResourceService, unscoped } from 'slipway';
 import { locking } from './order.service.ts';
 import { totalOf } from './order-line.repository.ts';
-import { chargeOf, noticeOf, type PaymentNotice, refusal } from './orders.schema.ts';
+import { chargeOf, noticeOf, type PaymentNotice, toldReason } from './orders.schema.ts';
 import type { PaymentRepository } from './payment.repository.ts';
 
 /** Payments that were asked for so long ago that no request is under way any more which has the provider charge. */
 const abandoned = () => ({ status: 'pending', updatedAt: { lt: new Date(Date.now() - 5 * 60_000) } });
 
 export class PaymentService extends ResourceService<PaymentRepository> {
-  readonly #orders = this.cradle.orderRepository;
-  readonly #lines = this.cradle.orderLineRepository;
   readonly #provider = this.cradle.paymentProvider;
-  readonly #events = this.cradle.events;
 
   /**
    * Has the provider charge for an order. However often it is asked, an order has one payment under way, and its id is the
@@ -21,11 +18,10 @@ export class PaymentService extends ResourceService<PaymentRepository> {
    */
   async pay(orderId: string): Promise<void> {
     const { id: reference, amount } = await this.#begin(orderId);
-    const body = { reference, amount };
-    const known = { body, schema: chargeOf(reference) };
+    const known = { body: { reference, amount }, schema: chargeOf(reference) };
     const charge = await this.#provider.post('/charges', { ...known, idempotencyKey: reference, accept: [402] });
     if (charge.status === 402) {
-      const { reason } = refusal.parse(charge.data);
+      const reason = toldReason.parse(charge.data?.reason) ?? null;
       await this.settle({ reference, status: 'failed', reason });
       throw new ConflictException('The payment was declined', { reason });
     }
@@ -62,18 +58,18 @@ export class PaymentService extends ResourceService<PaymentRepository> {
 
   #begin(orderId: string): Promise<{ id: string; amount: number }> {
     return this.unitOfWork(async () => {
-      const { tenantId } = await this.#orders.move(orderId, 'paying', {}, { tenantId: true });
+      const { tenantId } = await this.cradle.orderRepository.move(orderId, 'paying', {}, { tenantId: true });
       const pending = await this.repository.pendingOf(orderId);
       // Asked for anew, it is not abandoned.
       if (pending) return this.repository.update(pending.id, { status: 'pending' }, { id: true, amount: true });
-      const amount = totalOf(await this.#lines.of(orderId));
+      const amount = totalOf(await this.cradle.orderLineRepository.of(orderId));
       return this.repository.create({ tenantId, orderId, amount }, { id: true, amount: true });
     }, locking);
   }
 
   async #orderSettled(orderId: string, status: PaymentNotice['status']): Promise<void> {
-    if (status === 'failed') return void (await this.#orders.move(orderId, 'declined'));
-    await this.#orders.move(orderId, 'paid', { paidAt: new Date() });
-    await this.#events.emit('order.paid', { orderId });
+    if (status === 'failed') return void (await this.cradle.orderRepository.move(orderId, 'declined'));
+    await this.cradle.orderRepository.move(orderId, 'paid', { paidAt: new Date() });
+    await this.cradle.events.emit('order.paid', { orderId });
   }
 }
