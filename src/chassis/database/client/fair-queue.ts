@@ -23,12 +23,15 @@ const mostLeadMs = 1000;
 /** The next client is the one that used least among this many that have waited longest, those with requests under way first. */
 const candidates = 64;
 const mostClients = 10_000;
+/** While requests under way wait, every so many places go to the client that used least, whatever it waits with. */
+const turnsBetweenOthers = 4;
 
 /**
  * Lends the places of a database, such as connections, so that no client keeps it from the others: the next place goes to
- * a request that has had one, because others that begin beside it hold more and more until the first is answered; else to
- * the client that had places for the least time, as measured, and a client whose work is slow has only a part of all
- * places while others are there. A client that is there alone, or whose work is quick, may have all of them.
+ * a request that has had one, because others that begin beside it hold more and more until the first is answered; else, and
+ * each fourth time in any case, because requests of many turns would keep out all who begin, to the client that had places
+ * for the least time, as measured. A client whose work is slow has only a part of all places while others are there. A client that is
+ * there alone, or whose work is quick, may have all of them.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
@@ -43,6 +46,8 @@ export class FairQueue {
   #waitingClients = 0;
   #running = 0;
   #used = 0;
+  /** Places lent to requests under way since one went to who used least. */
+  #sinceOther = 0;
   #endedAt = 0;
   #latest: ClientUse | undefined;
   #latestAt = Number.NEGATIVE_INFINITY;
@@ -177,7 +182,9 @@ export class FairQueue {
 
   #next(now: number): ClientUse | undefined {
     if (this.#running >= this.#options.places) return undefined;
-    return this.#leastOf(this.#underWay, now) ?? this.#leastOf(this.#queue, now);
+    const underWay = this.#leastOf(this.#underWay, now);
+    if (underWay === undefined || ++this.#sinceOther % turnsBetweenOthers === 0) this.#sinceOther = 0;
+    return this.#sinceOther > 0 ? underWay : (this.#leastOf(this.#queue, now) ?? underWay);
   }
 
   /** Of those that have waited longest, the one that has used least. */

@@ -85,6 +85,25 @@ describe('FairQueue', () => {
     expect(queue.heldBackMs('a', performance.now())).toBe(100);
   });
 
+  it('lends each fourth place to the client that used least, however many requests under way there are', async () => {
+    const { queue, ask, end, work } = queueOf({ places: 1, placesOfSlow: 1 });
+    await work('a', 500);
+    await ask('holder');
+    const lent: string[] = [];
+    const wait = (client: string, isUnderWay: boolean) => {
+      const next = (place: Place) => {
+        lent.push(client);
+        if (lent.length < 6) queueMicrotask(() => queue.giveBack(place));
+      };
+      queue.take(client, { lent: next, late: () => undefined, isJoined: false }, isUnderWay);
+    };
+    wait('new', false);
+    for (let turn = 0; turn < 8; turn += 1) wait('a', true);
+    await end('holder');
+    await settled();
+    expect(lent).toEqual(['a', 'a', 'a', 'new', 'a', 'a']);
+  });
+
   it('lends a client whose work is slow a part of the places while others are there, and the rest to them at once', async () => {
     const { ask, work, clients, queue } = queueOf();
     await work('other', 1);
