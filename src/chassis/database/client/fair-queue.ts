@@ -23,8 +23,8 @@ const mostLeadMs = 1000;
 /** The next client is the one that used least among this many that have waited longest, those with requests under way first. */
 const candidates = 64;
 const mostClients = 10_000;
-/** While requests under way wait, every so many places go to the client that used least, whatever it waits with. */
-const turnsBetweenOthers = 4;
+/** Places that go to requests under way in a row; the next goes to the client that used least, whatever it waits with. */
+const mostUnderWay = 3;
 
 /**
  * Lends the places of a database, such as connections, so that no client keeps it from the others: the next place goes to
@@ -46,8 +46,8 @@ export class FairQueue {
   #waitingClients = 0;
   #running = 0;
   #used = 0;
-  /** Places lent to requests under way since one went to who used least. */
-  #sinceOther = 0;
+  /** Places that requests under way had in a row. */
+  #lentUnderWay = 0;
   #endedAt = 0;
   #latest: ClientUse | undefined;
   #latestAt = Number.NEGATIVE_INFINITY;
@@ -183,8 +183,9 @@ export class FairQueue {
   #next(now: number): ClientUse | undefined {
     if (this.#running >= this.#options.places) return undefined;
     const underWay = this.#leastOf(this.#underWay, now);
-    if (underWay === undefined || ++this.#sinceOther % turnsBetweenOthers === 0) this.#sinceOther = 0;
-    return this.#sinceOther > 0 ? underWay : (this.#leastOf(this.#queue, now) ?? underWay);
+    const goesFirst = underWay !== undefined && this.#lentUnderWay < mostUnderWay;
+    this.#lentUnderWay = goesFirst ? this.#lentUnderWay + 1 : 0;
+    return goesFirst ? underWay : (this.#leastOf(this.#queue, now) ?? underWay);
   }
 
   /** Of those that have waited longest, the one that has used least. */
