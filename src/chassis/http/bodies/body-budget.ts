@@ -65,6 +65,23 @@ export class BodyBudget {
     if (this.#coming.delete(body)) this.#count(body.client, -body.bytes);
   }
 
+  /**
+   * Counts a body that has come in until its turn, so that those that wait and those that come in have one bound.
+   *
+   * @param bytes what is held of it
+   * @throws what `refusal` makes, where it has to give way
+   */
+  holdUntil(turn: Promise<void>, client: string, bytes: number, refusal: () => Error): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const body: HeldBody = { client, bytes: 0, refuse: () => reject(refusal()) };
+      void turn.then(() => {
+        this.release(body);
+        resolve();
+      });
+      this.hold(body, bytes);
+    });
+  }
+
   #count(client: string, bytes: number): void {
     this.#held += bytes;
     const held = (this.#ofClient.get(client) ?? 0) + bytes;

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { chargeRequest } from '../../context/request-context.ts';
+import { chargeRequest, currentClientKey } from '../../context/request-context.ts';
 import {
   BadRequestException,
   ServiceUnavailableException,
@@ -7,18 +7,21 @@ import {
 } from '../../errors/exceptions.ts';
 import { onlyIf } from '../pipeline/middleware.ts';
 import { maximumPairs, parseUrlEncoded } from '../pipeline/query-parameters.ts';
+import { loopShare } from '../streams/loop-share.ts';
 import { BodyBudget } from './body-budget.ts';
 import { countJsonValues } from './count-json-values.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
 import { KeptBodies, parsedBytes } from './kept-bodies.ts';
 import { leaveRawBody } from './raw-bodies.ts';
-import { type BodyLimits, decompressBody, receiveBody } from './read-body.ts';
+import { type BodyLimits, bytesBesideBody, decompressBody, receiveBody, tooManyBodies } from './read-body.ts';
 import { refuseUnsafeJson } from './refuse-unsafe-json.ts';
 import { deferBody, hasBody, mediaType, methodsWithBody, readingOf, waitsForContinue } from './request-body.ts';
 import { holdUnread } from './unread-body.ts';
 
 /** A shorter one costs next to nothing, whatever it holds; in bytes. */
 const longText = 4_096;
+/** A longer one is parsed in its turn, in bytes: hundreds that come in together would keep the event loop for a second. */
+const promptText = 16_384;
 /** A shorter one takes less memory than its connection does. */
 const countedText = 512;
 /**
@@ -123,22 +126,44 @@ class Bodies {
     const format = formatOf(req);
     return async () => {
       const body = await bytes();
-      if (format) this.#parsePlain(req, body, format);
+      if (format) await this.#parseInTurn(req, body, format);
       else req.body = body;
     };
   }
 
   async #receive(req: Request): Promise<Buffer> {
     const bytes = await receiveBody(req, this.#limits);
-    if (bytes.length > countedText) this.#kept.keep(req, bytes.length);
+    try {
+      if (bytes.length > countedText) this.#kept.keep(req, bytes.length);
+    } catch (refusal) {
+      // It came in all the same.
+      paidFor(bytes);
+      throw refusal;
+    }
     return bytes;
   }
 
   #parse(req: Request, received: Buffer, format: Format): Promise<void> | undefined {
     const bytes = this.#plainOf(req, received);
-    if (bytes instanceof Promise) return bytes.then((plain) => this.#parsePlain(req, plain, format));
+    if (bytes instanceof Promise) return bytes.then((plain) => this.#parseInTurn(req, plain, format));
+    return this.#parseInTurn(req, bytes, format);
+  }
+
+  #parseInTurn(req: Request, bytes: Buffer, format: Format): Promise<void> | undefined {
+    if (bytes.length > promptText) return this.#parseLater(req, bytes, format);
     this.#parsePlain(req, bytes, format);
     return undefined;
+  }
+
+  async #parseLater(req: Request, bytes: Buffer, format: Format): Promise<void> {
+    await this.budget.holdUntil(
+      loopShare.turn(),
+      currentClientKey(),
+      bytes.length + bytesBesideBody(req),
+      tooManyBodies,
+    );
+    if (req.socket.destroyed) throw new BadRequestException('The client left before the request body was parsed');
+    this.#parsePlain(req, bytes, format);
   }
 
   /** A body as it was meant, which the request pays for and holds before anybody looks at it, such as who checks its signature. */

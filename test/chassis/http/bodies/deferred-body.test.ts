@@ -50,6 +50,35 @@ describe('a body of a route with guards', () => {
     expect((await route(readBodyFirst(echoBody))(text, encoding)).status).toBe(status);
   });
 
+  it('is parsed in its turn where it is long, so that many that may be parsed at once leave the event loop to others', async () => {
+    const count = 24;
+    let received = 0;
+    let parsed = 0;
+    const all = Promise.withResolvers<void>();
+    const wait: RequestHandler = async (_req, _res, next) => {
+      received += 1;
+      if (received === count) all.resolve();
+      await all.promise;
+      next();
+    };
+    const done: RequestHandler = (_req, res) => {
+      parsed += 1;
+      res.json({});
+    };
+    const send = route(readBodyFirst(withoutBody(wait)), readBodyFirst(done));
+    const text = `[${'1,'.repeat(40_000)}"${'x'.repeat(800_000)}"]`;
+    const answers = Promise.all(Array.from({ length: count }, async () => (await send(text)).status));
+    await all.promise;
+    let most = 0;
+    while (parsed < count) {
+      const before = parsed;
+      await new Promise((resolve) => setImmediate(resolve));
+      most = Math.max(most, parsed - before);
+    }
+    expect(most).toBeLessThan(count / 2);
+    expect(new Set(await answers)).toEqual(new Set([200]));
+  });
+
   it('is not there for a guard, which is told so and lets nobody in', async () => {
     const { status, body } = await route(look, readBodyFirst(echoBody))('{"a":1}');
     expect([status, body.message]).toEqual([
