@@ -44,7 +44,8 @@ type PipelineLimits = Pick<ConnectionLimits, 'HTTP_MAX_CONNECTIONS'>;
  * would have hundreds of open files, query results and compressors. A connection with more than 32 requests that wait is
  * cut; so is, when one more comes while HTTP_MAX_CONNECTIONS wait on all connections together, the longest of the address
  * with the most. What they bring is held until their turn, where nothing else counts it: a connection is cut whose requests
- * bring more than 128 KB of it, or more while all together hold 8 KB for each connection that may be open.
+ * bring more than 128 KB of it, or, while all together hold 8 KB for each connection that may be open, the one that holds the
+ * most of the address with the most.
  *
  * A request that is given up before its turn was read like any other, and no limit has seen it. So they are counted, and an
  * address that comes back for more and more of them is not let in.
@@ -115,7 +116,7 @@ export class PipelinedRequests implements Turns {
   #hasRoom(line: Line): boolean {
     const isLong = line.waiting.size >= mostOfConnection;
     if (!isLong && this.#waiting < this.#total) return true;
-    const cut = isLong ? line : this.#longestBeside(line);
+    const cut = isLong ? line : this.#mostBeside(line, ({ waiting }) => waiting.size);
     this.#cutLine(cut);
     return cut !== line;
   }
@@ -127,17 +128,17 @@ export class PipelinedRequests implements Turns {
     this.#cut(socket, 'pipelined');
   }
 
-  /** The longest line of the client with the most waiting; that of this line if it is among those. */
-  #longestBeside(line: Line): Line {
-    const counts = new Map<string, number>();
-    for (const { client, waiting } of this.#lines) counts.set(client, (counts.get(client) ?? 0) + waiting.size);
-    let longest = line;
+  /** The line with the most, by a measure, of the client with the most; this line if its client has the most. */
+  #mostBeside(line: Line, measure: (line: Line) => number): Line {
+    const sums = new Map<string, number>();
+    for (const other of this.#lines) sums.set(other.client, (sums.get(other.client) ?? 0) + measure(other));
+    let most = line;
     for (const other of this.#lines) {
-      const more = (counts.get(other.client) ?? 0) - (counts.get(longest.client) ?? 0);
-      const isLonger = other.client === longest.client && longest !== line && other.waiting.size > longest.waiting.size;
-      if (more > 0 || isLonger) longest = other;
+      const more = (sums.get(other.client) ?? 0) - (sums.get(most.client) ?? 0);
+      const isLonger = other.client === most.client && most !== line && measure(other) > measure(most);
+      if (more > 0 || isLonger) most = other;
     }
-    return longest;
+    return most;
   }
 
   /** Counts what a request holds while it waits. @returns ends the count */
@@ -151,7 +152,7 @@ export class PipelinedRequests implements Turns {
     const { push } = req;
     req.push = (chunk, encoding) => {
       if (chunk !== null) count(chunk.length + chunkBytes);
-      if (this.#isTooMuch(line) && !req.socket.destroyed) this.#cut(req.socket, 'pipelined');
+      if (!req.socket.destroyed) this.#boundBytes(line);
       return req.socket.destroyed ? false : push.call(req, chunk, encoding);
     };
     count(req.rawHeaders.reduce((bytes, text) => bytes + text.length + fieldBytes, 0));
@@ -162,7 +163,8 @@ export class PipelinedRequests implements Turns {
     };
   }
 
-  #isTooMuch({ bytes }: Line): boolean {
-    return bytes > mostBytesOfConnection || this.#bytes > this.#total * bytesOfTurn;
+  #boundBytes(line: Line): void {
+    if (line.bytes > mostBytesOfConnection) this.#cutLine(line);
+    else if (this.#bytes > this.#total * bytesOfTurn) this.#cutLine(this.#mostBeside(line, ({ bytes }) => bytes));
   }
 }

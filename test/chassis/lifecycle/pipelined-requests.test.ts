@@ -229,6 +229,16 @@ describe('requests sent ahead on one connection', () => {
     expect(lines).toMatchObject([{ reason: 'pipelined' }]);
   });
 
+  it('are cut of the address that holds the most, where another address brings what is too much for all', async () => {
+    const { urls, listener } = heldAnswers();
+    const { port } = await serve(listener, 10);
+    const cut = closed(send(port, get('/1') + post('x'.repeat(50_000))));
+    await expect.poll(urls).toEqual(['/1']);
+    const less = send(port, get('/2') + post('x'.repeat(40_000)), '127.0.0.2');
+    await cut;
+    await expect(once(less, 'close', { signal: AbortSignal.timeout(100) })).rejects.toThrow();
+  });
+
   it('are cut where those of all connections hold too much, and make room when it is their turn', async () => {
     const { begun, urls, listener } = heldAnswers();
     const { port } = await serve(listener, 10);
