@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Environment } from '../config/environment.ts';
 import { clientKey, type RequestContext } from '../context/request-context.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
-import { WindowCounts } from '../context/window-counts.ts';
 import { BadRequestException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
 import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
@@ -15,6 +14,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
 import { Backlog } from './backlog.ts';
 import { ClientShares, type Standing } from './client-shares.ts';
+import { WindowCounts } from './rate-limit.ts';
 import { ReadyRefusal, type ReadyRefusalOptions } from './ready-refusal.ts';
 import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
 

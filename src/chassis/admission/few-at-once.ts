@@ -7,8 +7,8 @@ import {
   stopAbandoned,
   type Waiter,
 } from '../context/request-context.ts';
-import { WindowCounts } from '../context/window-counts.ts';
 import { tryAgain } from '../errors/try-again.ts';
+import { WindowCounts } from './rate-limit.ts';
 
 /** For how long a turn that a client had counts, in seconds. */
 const recently = 60;

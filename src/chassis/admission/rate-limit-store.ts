@@ -1,9 +1,8 @@
 import { buildInfo } from '../config/build-info.ts';
 import type { Environment } from '../config/environment.ts';
-import { WindowCounts } from '../context/window-counts.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
-import type { Quota, QuotaCounter } from './rate-limit.ts';
+import { type Quota, type QuotaCounter, WindowCounts } from './rate-limit.ts';
 import { SharedCounts } from './shared-counts.ts';
 
 type Settings = Pick<Environment, 'RATE_LIMIT_ENABLED' | 'REDIS_URL'> &

@@ -1,8 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { IRateLimiterOptions, RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
-import type { Left } from '../context/window-counts.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { QuotaCounter } from './rate-limit.ts';
+import type { Left, QuotaCounter } from './rate-limit.ts';
 
 type Limiters = typeof import('rate-limiter-flexible');
 

@@ -1,4 +1,4 @@
-import { WindowCounts } from '../context/window-counts.ts';
+import { WindowCounts } from '../admission/rate-limit.ts';
 
 /** For how long a form that gave way counts for its client, in seconds. */
 const recently = 60;

@@ -4,8 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { WindowCounts } from '../../../src/chassis/admission/rate-limit.ts';
 import { RateLimitStore } from '../../../src/chassis/admission/rate-limit-store.ts';
-import { WindowCounts } from '../../../src/chassis/context/window-counts.ts';
 import { TestRedis, withoutRedis } from '../../support/redis.ts';
 import { type LogLine, memoryLog } from '../http/bare-app.ts';
 
