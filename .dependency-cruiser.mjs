@@ -29,7 +29,7 @@ const chassis = {
   // Programs of the image, each a process of its own.
   image: { from: ['config'] },
   internal: { from: ['errors', 'config', 'telemetry', 'database', 'http', 'lifecycle'] },
-  lifecycle: { from: ['errors', 'config', 'context', 'telemetry', 'database', 'http'] },
+  lifecycle: { from: ['errors', 'config', 'context', 'telemetry', 'database', 'http', 'admission'] },
   cli: {
     from: [
       'errors',
