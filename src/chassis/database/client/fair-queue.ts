@@ -28,10 +28,10 @@ const mostUnderWay = 3;
 
 /**
  * Lends the places of a database, such as connections, so that no client keeps it from the others: the next place goes to
- * a request that has had one, because others that begin beside it hold more and more until the first is answered; else, and
- * each fourth time in any case, because requests of many turns would keep out all who begin, to the client that had places
- * for the least time, as measured. A client whose work is slow has only a part of all places while others are there. A client that is
- * there alone, or whose work is quick, may have all of them.
+ * a request that has had one, because others that begin beside it hold more and more until the first is answered. After
+ * three such places in a row, because requests of many turns would keep out all who begin, and while no such request waits,
+ * it goes to the client that had places for the least time, as measured. A client whose work is slow has only a part of all
+ * places while others are there. A client that is there alone, or whose work is quick, may have all of them.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
