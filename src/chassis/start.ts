@@ -79,7 +79,9 @@ export async function startUp(service: Service): Promise<Started> {
   const turns = new PipelinedRequests(settings, cut);
   const messages = messagesOf(app, boundedRequest(cut));
   const refusal = { headers: answerHeadersOf(app), logger };
-  const server = createHttpServer(listenerOf(service, turns), settings, refusal, { ...messages, turns });
+  const admission = admissionOf(service);
+  const listener = requestListener(app, { logger, turns, admits: admission?.gate });
+  const server = createHttpServer(listener, settings, refusal, { ...messages, turns });
   const drain = new Drain(server);
   runListeners(server, (work) => service.run(work));
   limitClients(server, settings, {
@@ -90,6 +92,7 @@ export async function startUp(service: Service): Promise<Started> {
     isProxy: (address) => (app.get('trust proxy fn') as TrustProxy)(address, 0),
     isBarred: (client) => turns.isBarred(client),
   });
+  admission?.watch(server);
   closers.add('memory guard', service.memory.start());
   timeOutRequests(server, settings.REQUEST_TIMEOUT_MS, {
     inFlight: drain.inFlight,
@@ -179,7 +182,7 @@ function finishApp(
   health.add('migrations', patientCheck(refusePendingMigrations(database, metrics.database), isBusy));
 }
 
-function listenerOf(service: Service, turns: PipelinedRequests) {
+function admissionOf(service: Service) {
   const { app, bodies, database, logger, metrics, observers, settings } = service;
   const admission = openAdmission(settings, {
     logger,
@@ -190,7 +193,7 @@ function listenerOf(service: Service, turns: PipelinedRequests) {
     headers: answerHeadersOf(app),
   });
   if (admission) observers.push(admission.observer);
-  return requestListener(app, { logger, turns, admits: admission?.gate });
+  return admission;
 }
 
 /** The names are those known at start: what another version adds later is not this one's. */

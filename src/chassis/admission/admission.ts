@@ -1,6 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Environment } from '../config/environment.ts';
-import { clientKey, type RequestContext } from '../context/request-context.ts';
+import { clientKey } from '../context/request-context.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
 import { BadRequestException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
@@ -13,7 +13,8 @@ import { onClose } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
 import { Backlog } from './backlog.ts';
-import { ClientShares, type Standing } from './client-shares.ts';
+import { ClientShares, chargeClients, type Standing } from './client-shares.ts';
+import { FairReading, mostTurnMs } from './fair-reading.ts';
 import { WindowCounts } from './rate-limit.ts';
 import { ReadyRefusal, type ReadyRefusalOptions } from './ready-refusal.ts';
 import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
@@ -46,6 +47,8 @@ interface Surroundings {
 interface Admission {
   gate: Gate;
   observer: RequestObserver;
+  /** Knows the connections of a server from now on, whose requests the gate admits. */
+  watch: (server: Server) => void;
 }
 
 /** The admission of a service; undefined while it is switched off. */
@@ -58,13 +61,17 @@ export function openAdmission(
   const targetMs = Math.min(settings.OVERLOAD_TARGET_MS, settings.REQUEST_TIMEOUT_MS);
   const databaseWait = database && new DatabaseWait(database);
   const backlog = databaseWait && new Backlog(database, databaseWait, bodies);
-  const waits = new StandingWait([new LoopWait(), ...(backlog ? [backlog, databaseWait] : [])], targetMs);
+  const loop = new LoopWait();
+  const reading = new FairReading(loop);
+  const waits = new StandingWait([loop, ...(backlog ? [backlog, databaseWait] : [])], targetMs);
   metrics.watch({ waitMs: () => waits.asOf(performance.now()), waiting: () => backlog?.size ?? 0 });
   const shares = new ClientShares();
   const { admit } = new AdmissionGate({
     waits,
     backlog,
     shares,
+    loop,
+    reading,
     maximum: settings.OVERLOAD_MAX_CONCURRENCY,
     clientOf: clientsBy(isTrusted),
     logger,
@@ -73,33 +80,15 @@ export function openAdmission(
     keepAliveMs: settings.HTTP_KEEP_ALIVE_TIMEOUT_MS,
     headers,
   });
-  return { gate: admit, observer: chargeClients(shares, database, targetMs, metrics) };
+  return {
+    gate: admit,
+    observer: chargeClients(shares, database, targetMs, metrics),
+    watch: (server) => reading.watch(server),
+  };
 }
 
 function clientsBy(isTrusted: TrustProxy): (req: IncomingMessage) => string {
   return (req) => clientKey(clientAddress(req, isTrusted));
-}
-
-/**
- * Has each client's account pay for what its requests cost beside being received, and refuses what would wait for slow
- * work of the same caller or, where it is costly itself, for that of others; who asks for less is spared.
- */
-function chargeClients(
-  shares: ClientShares,
-  database: Surroundings['database'],
-  targetMs: number,
-  metrics: OverloadMetrics,
-): RequestObserver {
-  const charge = (cost: number, context: RequestContext) => {
-    const now = performance.now();
-    shares.charge(clientKey(context.ipAddress), cost, now);
-    // A stream under way is charged as it goes, and not cut.
-    if (context.isStreaming) return;
-    if ((database?.heldBackMs(context, now) ?? 0) <= targetMs) return;
-    metrics.shed('costly');
-    throw tryAgain('Requests that take long are under way; try again in a moment, or ask for less');
-  };
-  return { opened: (context) => context.onCharge?.(charge) };
 }
 
 /** What a gate decides by, and tells of it. */
@@ -110,6 +99,9 @@ interface GateOptions extends ReadyRefusalOptions {
   backlog?: Pick<Backlog, 'add' | 'overtake'> | undefined;
   /** What each client's work has cost. */
   shares: Pick<ClientShares, 'charge' | 'of'>;
+  /** How long a turn of the event loop takes, and what keeps it short. */
+  loop: Pick<LoopWait, 'turnMs'>;
+  reading: Pick<FairReading, 'spare'>;
   /** Requests at work at once, at most; bounds the memory that they take. */
   maximum: number;
   /** What a request's client is counted under. */
@@ -127,6 +119,8 @@ const mostProbes = 500;
  * process busy for a fifth of the time that a page of a list does, which costs 60.
  */
 const receivingCost = 12;
+/** The same for one that is refused: who sends thousands of them is to be seen as who keeps the process busy. */
+const refusalCost = 6;
 /** The wait above which clients of each standing are refused, as a multiple of the target. */
 export const refusedFrom: Readonly<Record<Standing, number>> = { heavy: 0.5, even: 1, light: 10 };
 /** A request that has waited for so many times what it was let in for is refused in its turn. */
@@ -164,13 +158,16 @@ export class AdmissionGate {
 
   /** Lets a request in, or answers it. */
   readonly admit: Gate = (req, res, begin) => {
-    const { backlog, clientOf, shares } = this.#options;
+    const { backlog, clientOf, loop, reading, shares, waits } = this.#options;
     const now = performance.now();
+    waits.look(now);
+    const turnMs = loop.turnMs(now);
+    if (turnMs > mostTurnMs) reading.spare(req.socket, turnMs);
     const client = clientOf(req);
     const isExempt = isProbe(req) && this.#probes.consume(client, 1).used <= mostProbes;
     const reason = isExempt ? undefined : this.#reasonToRefuse(req, client, now);
+    shares.charge(client, reason === undefined ? receivingCost : refusalCost, now);
     if (reason !== undefined) return this.#refuse(res, reason, now);
-    shares.charge(client, receivingCost, now);
     if (isExempt) return begin();
     if (isReadFirst(req)) req.once('end', () => this.#countReceived(res));
     else this.#count(res);
@@ -190,7 +187,6 @@ export class AdmissionGate {
 
   #reasonToRefuse(req: IncomingMessage, client: string, now: number): ShedReason | undefined {
     const { maximum, shares, waits } = this.#options;
-    waits.look(now);
     const deadline = readDeadline(req.headers['x-request-deadline']);
     if (deadline !== undefined) {
       const leftMs = deadline - Date.now();

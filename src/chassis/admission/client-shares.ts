@@ -1,4 +1,8 @@
-import { ordinaryCost } from '../context/request-context.ts';
+import { clientKey, ordinaryCost, type RequestContext } from '../context/request-context.ts';
+import type { RequestObserver } from '../context/request-observer.ts';
+import { tryAgain } from '../errors/try-again.ts';
+import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
+import type { DatabaseQueue } from './standing-wait.ts';
 
 /** What the recent requests of one client have cost. */
 interface Account {
@@ -137,6 +141,28 @@ export class ClientShares {
     for (const { cost } of this.#accounts.values()) if (cost > limit) sum += cost;
     return sum;
   }
+}
+
+/**
+ * Has each client's account pay for what its requests cost beside being received, and refuses what would wait for slow
+ * work of the same caller or, where it is costly itself, for that of others; who asks for less is spared.
+ */
+export function chargeClients(
+  shares: ClientShares,
+  database: Pick<DatabaseQueue, 'heldBackMs'> | undefined,
+  targetMs: number,
+  metrics: Pick<OverloadMetrics, 'shed'>,
+): RequestObserver {
+  const charge = (cost: number, context: RequestContext) => {
+    const now = performance.now();
+    shares.charge(clientKey(context.ipAddress), cost, now);
+    // A stream under way is charged as it goes, and not cut.
+    if (context.isStreaming) return;
+    if ((database?.heldBackMs(context, now) ?? 0) <= targetMs) return;
+    metrics.shed('costly');
+    throw tryAgain('Requests that take long are under way; try again in a moment, or ask for less');
+  };
+  return { opened: (context) => context.onCharge?.(charge) };
 }
 
 /** The cost above which a client is heavy, given the number of clients. */

@@ -39,7 +39,11 @@ describe('the decision of AdmissionGate', () => {
     expect(await server.status({ 'x-client': 'a' })).toBe(200);
     situation.waitMs += 1;
     expect([await server.status({ 'x-client': 'a' }), server.shed]).toEqual([503, [reason]]);
-    expect(server.charged).toEqual(['a']);
+    // Who is refused goes on to be seen as who keeps the process busy.
+    expect(server.charged).toEqual([
+      ['a', 12],
+      ['a', 6],
+    ]);
   });
 
   it('lets light clients in past a queue of heavy ones that waits for them, however long', async () => {

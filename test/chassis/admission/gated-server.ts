@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Express, Response } from 'express';
 import { AdmissionGate } from '../../../src/chassis/admission/admission.ts';
 import type { ClientShares, Standing } from '../../../src/chassis/admission/client-shares.ts';
@@ -15,6 +16,8 @@ export interface Situation {
   newcomerMs?: number;
   standingMs?: number;
   overloaded?: boolean;
+  /** How long the turn of the event loop has taken, in milliseconds. */
+  turnMs?: number;
   maximum?: number;
   production?: boolean;
   standings?: Record<string, Standing>;
@@ -30,7 +33,8 @@ export interface Situation {
 export async function oneAtATime(situation: Situation = {}) {
   const { logger, lines } = memoryLog();
   const shed: string[] = [];
-  const charged: string[] = [];
+  const charged: [client: string, cost: number][] = [];
+  const spared: Socket[] = [];
   const waits = {
     targetMs: 500,
     look: () => undefined,
@@ -49,7 +53,7 @@ export async function oneAtATime(situation: Situation = {}) {
     waits,
     shares: {
       charge: (client, cost, now) => {
-        charged.push(client);
+        charged.push([client, cost]);
         situation.shares?.charge(client, cost, now);
       },
       of: (client, now) => situation.shares?.of(client, now) ?? situation.standings?.[client] ?? 'even',
@@ -62,6 +66,8 @@ export async function oneAtATime(situation: Situation = {}) {
       },
       overtake: (begin) => begin(),
     },
+    loop: { turnMs: () => situation.turnMs ?? 0 },
+    reading: { spare: (socket) => void spared.push(socket) },
     maximum: situation.maximum ?? 1,
     clientOf: ({ headers }) => String(headers['x-client']),
     logger,
@@ -90,5 +96,5 @@ export async function oneAtATime(situation: Situation = {}) {
     return { answer, release: () => held.shift()?.json({ ok: true }) };
   };
   const status = async (headers: Record<string, string> = {}) => (await fetch(url, { headers })).status;
-  return Object.assign(server, { url, gate, hold, status, shed, charged, lines });
+  return Object.assign(server, { url, gate, hold, status, shed, charged, spared, lines });
 }

@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FairReading, mostTurnMs } from '../../../src/chassis/admission/fair-reading.ts';
+import { LoopWait } from '../../../src/chassis/admission/standing-wait.ts';
+import { listening } from '../http/listening.ts';
+
+const crowd = '127.0.0.2';
+const other = '127.0.0.3';
+const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+const workMs = 4;
+/** Both as the class has them. */
+const readAtOnce = 32;
+const mostTurnAloneMs = 50;
+
+/** A server that works for some milliseconds on each request, and how many it had in each turn of the event loop. */
+async function serve() {
+  const loop = new LoopWait();
+  const reading = new FairReading(loop);
+  const turns: Record<string, number>[] = [];
+  const waits: number[] = [];
+  let turn: Record<string, number> | undefined;
+  const server = createServer((req, res) => {
+    const began = performance.now();
+    loop.at(began);
+    const turnMs = loop.turnMs(began);
+    if (turnMs > mostTurnMs) reading.spare(req.socket, turnMs);
+    waits.push(loop.unreadMs);
+    const address = String(req.socket.remoteAddress);
+    if (turn === undefined) {
+      turn = {};
+      turns.push(turn);
+      setImmediate(() => {
+        turn = undefined;
+      });
+    }
+    turn[address] = (turn[address] ?? 0) + 1;
+    while (performance.now() - began < workMs);
+    res.end('fine');
+  });
+  reading.watch(server);
+  const accepted: Socket[] = [];
+  server.on('connection', (socket: Socket) => accepted.push(socket));
+  const { port } = await listening(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const open = async (localAddress: string, count: number) => {
+    const sockets = Array.from({ length: count }, () => connect({ port, host: '127.0.0.1', localAddress }));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    // Each has been accepted once it is answered.
+    for (const socket of sockets) await answered(socket);
+    turns.length = 0;
+    return sockets;
+  };
+  return { accepted, loop, open, port, reading, turns, waits };
+}
+
+async function answered(socket: Socket): Promise<void> {
+  socket.write(get);
+  await once(socket, 'data');
+}
+
+const all = (sockets: readonly Socket[]) => Promise.all(sockets.map(answered));
+const longest = (turns: readonly Record<string, number>[]) => Math.max(...turns.map((turn) => turn[crowd] ?? 0));
+
+describe('FairReading', () => {
+  it('has one more request of a client read in a turn that is long, and all of them in the turns that follow', async () => {
+    const { loop, open, turns, waits } = await serve();
+    await open(other, 1);
+    const sockets = await open(crowd, 120);
+    await all(sockets);
+    const [first] = turns.filter((turn) => (turn[crowd] ?? 0) > 1);
+    expect(first?.[crowd]).toBeLessThanOrEqual(mostTurnMs / workMs + 2);
+    // Those whose turn has come, and what the long turn lets in beside them.
+    expect(longest(turns)).toBeLessThanOrEqual(readAtOnce + mostTurnMs / workMs + 2);
+    expect(turns.reduce((sum, turn) => sum + (turn[crowd] ?? 0), 0)).toBe(120);
+    // As long as the others took before a connection was read again.
+    expect(Math.max(...waits)).toBeGreaterThan(workMs * readAtOnce);
+    await expect.poll(() => loop.unreadMs).toBe(0);
+  });
+
+  it('reads who has few connections at once, while many of another wait for their turn', async () => {
+    const { open, turns } = await serve();
+    const [alone] = await open(other, 1);
+    const sockets = await open(crowd, 120);
+    const crowded = all(sockets);
+    await once(sockets[0] as Socket, 'data');
+    await answered(alone as Socket);
+    const at = turns.findIndex((turn) => turn[other] === 1);
+    expect(at).toBeGreaterThanOrEqual(0);
+    expect(at).toBeLessThan(turns.length / 2 + 1);
+    await crowded;
+    expect(at).toBeLessThan(turns.length - 1);
+  });
+
+  it('lets many requests of one client come together while nobody else is there, up to a longer time', async () => {
+    const { open, turns } = await serve();
+    const sockets = await open(crowd, 60);
+    await all(sockets);
+    expect(longest(turns)).toBeGreaterThan(mostTurnMs / workMs + 2);
+    expect(Math.max(...turns.slice(0, 1).map((turn) => turn[crowd] ?? 0))).toBeLessThanOrEqual(
+      mostTurnAloneMs / workMs + 2,
+    );
+  });
+
+  it('has a connection that is opened anew wait for its turn behind those of its client', async () => {
+    const { open, port, turns } = await serve();
+    await open(other, 1);
+    const sockets = await open(crowd, 100);
+    const crowded = all(sockets);
+    await once(sockets[0] as Socket, 'data');
+    const seen = turns.length;
+    const late = connect({ port, host: '127.0.0.1', localAddress: crowd });
+    onTestFinished(() => void late.destroy());
+    await answered(late);
+    expect(turns.length - seen).toBeGreaterThan(1);
+    await crowded;
+  });
+
+  it('forgets connections that close while they wait, and goes on with the others', async () => {
+    const { loop, open, turns } = await serve();
+    const [alone] = await open(other, 1);
+    const sockets = await open(crowd, 120);
+    const some = sockets.filter((_socket, index) => index % 2 === 0);
+    const gone = sockets.filter((_socket, index) => index % 2 === 1);
+    for (const socket of gone) socket.write(get);
+    for (const socket of gone) socket.destroy();
+    await all(some);
+    await answered(alone as Socket);
+    await expect.poll(() => loop.unreadMs).toBe(0);
+    expect(turns.reduce((sum, turn) => sum + (turn[crowd] ?? 0), 0)).toBeGreaterThanOrEqual(some.length);
+  });
+
+  it('does not begin to read a connection that is paused for another reason', async () => {
+    const { accepted, open, reading } = await serve();
+    await open(other, 1);
+    const sockets = await open(crowd, 2);
+    const [first, second] = accepted.slice(1) as [Socket, Socket];
+    const [paused] = sockets as [Socket, Socket];
+    first.pause();
+    reading.spare(second, mostTurnMs + 1);
+    let hasAnswer = false;
+    const answer = answered(paused).then(() => (hasAnswer = true));
+    await answered(sockets[1] as Socket);
+    await wait(50);
+    expect(hasAnswer).toBe(false);
+    first.resume();
+    await answer;
+  });
+});
