@@ -92,7 +92,7 @@ export async function startUp(service: Service): Promise<Started> {
     isProxy: (address) => (app.get('trust proxy fn') as TrustProxy)(address, 0),
     isBarred: (client) => turns.isBarred(client),
   });
-  admission?.watch(server);
+  admission?.reading.watch(server);
   closers.add('memory guard', service.memory.start());
   timeOutRequests(server, settings.REQUEST_TIMEOUT_MS, {
     inFlight: drain.inFlight,
@@ -106,7 +106,11 @@ export async function startUp(service: Service): Promise<Started> {
     { host: settings.HOST, port: config.server.port },
     { host: 'HOST', port: 'PORT', isPublic: true, isShared: settings.PORT_SHARED },
   );
-  closers.add('HTTP server', () => drain.run(settings), Drain.longestMs(settings));
+  const close = () => {
+    admission?.reading.readAll();
+    return drain.run(settings);
+  };
+  closers.add('HTTP server', close, Drain.longestMs(settings));
   stopping.throwIfAborted();
   health.enter('serving');
   runJobs();

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Environment } from '../config/environment.ts';
 import { clientKey } from '../context/request-context.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
@@ -47,8 +47,8 @@ interface Surroundings {
 interface Admission {
   gate: Gate;
   observer: RequestObserver;
-  /** Knows the connections of a server from now on, whose requests the gate admits. */
-  watch: (server: Server) => void;
+  /** To be told of the server whose requests the gate admits, and of its drain. */
+  reading: Pick<FairReading, 'watch' | 'readAll'>;
 }
 
 /** The admission of a service; undefined while it is switched off. */
@@ -80,11 +80,7 @@ export function openAdmission(
     keepAliveMs: settings.HTTP_KEEP_ALIVE_TIMEOUT_MS,
     headers,
   });
-  return {
-    gate: admit,
-    observer: chargeClients(shares, database, targetMs, metrics),
-    watch: (server) => reading.watch(server),
-  };
+  return { gate: admit, observer: chargeClients(shares, database, targetMs, metrics), reading };
 }
 
 function clientsBy(isTrusted: TrustProxy): (req: IncomingMessage) => string {

@@ -45,6 +45,7 @@ export class FairReading {
   /** Those whose turn has come: they are read in the turn of the loop that follows, however long it is. */
   #readAgain: ReadSocket[] = [];
   #reads = false;
+  #spares = true;
 
   /** @param loop is told how long connections wait to be read */
   constructor(loop: Pick<LoopWait, 'unreadMs'>) {
@@ -59,10 +60,17 @@ export class FairReading {
   /** To be called with the connection of a request that has come when its turn of the loop had taken longer than `mostTurnMs`. */
   spare(socket: ReadSocket, turnMs: number): void {
     const reader = socket[readerKey];
-    if (reader === undefined || reader.reading.size === 0) return;
+    if (!this.#spares || reader === undefined || reader.reading.size === 0) return;
     if (this.#readers.size === 1 && turnMs <= mostTurnAloneMs) return;
     for (const open of reader.reading) this.#stop(open, reader);
     reader.reading.clear();
+  }
+
+  /** Reads every connection from now on: a server that drains closes those on which it has read no request. */
+  readAll(): void {
+    this.#spares = false;
+    this.#readAgain.push(...this.#take(Number.POSITIVE_INFINITY));
+    this.#loop.unreadMs = 0;
   }
 
   #open(socket: ReadSocket): void {
@@ -96,16 +104,16 @@ export class FairReading {
 
   readonly #readSome = () => {
     for (const socket of this.#readAgain) if (!socket.destroyed) socket[readerKey]?.reading.add(socket);
-    this.#readAgain = this.#takeSome();
+    this.#readAgain = this.#take(atOnce);
     if (this.#turns.length === 0) this.#loop.unreadMs = 0;
     this.#reads = this.#readAgain.length > 0;
     if (this.#reads) setImmediate(this.#readSome);
   };
 
   /** The next connections to be read, of each client in its turn. */
-  #takeSome(): ReadSocket[] {
+  #take(most: number): ReadSocket[] {
     const taken: ReadSocket[] = [];
-    while (taken.length < atOnce) {
+    while (taken.length < most) {
       const reader = this.#turns.shift();
       if (reader === undefined) break;
       const socket = reader.stopped.shift() as ReadSocket;

@@ -154,4 +154,17 @@ describe('FairReading', () => {
     first.resume();
     await answer;
   });
+
+  it('reads all at once before a server drains, which closes connections with a request that was not read', async () => {
+    const { loop, open, reading, turns } = await serve();
+    await open(other, 1);
+    const sockets = await open(crowd, 120);
+    const answers = all(sockets);
+    await expect.poll(() => loop.unreadMs, { interval: 1 }).toBeGreaterThan(0);
+    reading.readAll();
+    expect(loop.unreadMs).toBe(0);
+    const seen = turns.length;
+    await answers;
+    expect(turns.length - seen).toBeLessThanOrEqual(2);
+  });
 });
