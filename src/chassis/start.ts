@@ -1,4 +1,4 @@
-import { openAdmission } from './admission/admission.ts';
+import { openAdmission } from './admission/open-admission.ts';
 import { timeOutRequests } from './admission/time-out-requests.ts';
 import type { Database } from './database/client/database.ts';
 import { toDatabaseException } from './database/client/database-errors.ts';
@@ -92,7 +92,7 @@ export async function startUp(service: Service): Promise<Started> {
     isProxy: (address) => (app.get('trust proxy fn') as TrustProxy)(address, 0),
     isBarred: (client) => turns.isBarred(client),
   });
-  admission?.reading.watch(server);
+  admission?.watch(server);
   closers.add('memory guard', service.memory.start());
   timeOutRequests(server, settings.REQUEST_TIMEOUT_MS, {
     inFlight: drain.inFlight,
@@ -107,7 +107,7 @@ export async function startUp(service: Service): Promise<Started> {
     { host: 'HOST', port: 'PORT', isPublic: true, isShared: settings.PORT_SHARED },
   );
   const close = () => {
-    admission?.reading.readAll();
+    admission?.readAll();
     return drain.run(settings);
   };
   closers.add('HTTP server', close, Drain.longestMs(settings));

@@ -1,89 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Environment } from '../config/environment.ts';
 import { clientKey } from '../context/request-context.ts';
-import type { RequestObserver } from '../context/request-observer.ts';
 import { BadRequestException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
-import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
 import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/request-body.ts';
-import type { BodyCount } from '../http/bodies/unread-body.ts';
 import { clientAddress, probePath, readDeadline, type TrustProxy } from '../http/pipeline/request-context-of.ts';
 import type { Gate } from '../http/pipeline/request-pipeline.ts';
 import { onClose } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
-import { Backlog } from './backlog.ts';
-import { ClientShares, chargeClients, type Standing } from './client-shares.ts';
-import { FairReading, mostTurnMs } from './fair-reading.ts';
+import type { Backlog } from './backlog.ts';
+import type { ClientShares, Standing } from './client-shares.ts';
+import { type FairReading, mostTurnMs } from './fair-reading.ts';
 import { WindowCounts } from './rate-limit.ts';
 import { ReadyRefusal, type ReadyRefusalOptions } from './ready-refusal.ts';
-import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
+import { ReceivedBytes } from './received-bytes.ts';
+import type { LoopWait, StandingWait } from './standing-wait.ts';
 
-type Settings = Pick<
-  Environment,
-  | 'NODE_ENV'
-  | 'HTTP_KEEP_ALIVE_TIMEOUT_MS'
-  | 'OVERLOAD_ENABLED'
-  | 'OVERLOAD_TARGET_MS'
-  | 'OVERLOAD_MAX_CONCURRENCY'
-  | 'REQUEST_TIMEOUT_MS'
->;
-
-/** What the gate of a service watches, and tells what it does. */
-interface Surroundings {
-  logger: Logger;
-  metrics: OverloadMetrics;
-  /** The requests that wait for the database; undefined without one. */
-  database: DatabaseQueue | undefined;
-  /** What bodies hold. */
-  bodies: BodyCount;
-  /** The proxies that may name the address of a client. */
-  isTrusted: TrustProxy;
-  /** What every answer carries. */
-  headers: AnswerHeaders;
-}
-
-/** What refuses requests that would wait too long, and learns what those that it lets in cost. */
-interface Admission {
-  gate: Gate;
-  observer: RequestObserver;
-  /** To be told of the server whose requests the gate admits, and of its drain. */
-  reading: Pick<FairReading, 'watch' | 'readAll'>;
-}
-
-/** The admission of a service; undefined while it is switched off. */
-export function openAdmission(
-  settings: Settings,
-  { logger, metrics, database, bodies, isTrusted, headers }: Surroundings,
-): Admission | undefined {
-  if (!settings.OVERLOAD_ENABLED) return undefined;
-  // What waits for longer than this is answered 503 in any case.
-  const targetMs = Math.min(settings.OVERLOAD_TARGET_MS, settings.REQUEST_TIMEOUT_MS);
-  const databaseWait = database && new DatabaseWait(database);
-  const backlog = databaseWait && new Backlog(database, databaseWait, bodies);
-  const loop = new LoopWait();
-  const reading = new FairReading(loop);
-  const waits = new StandingWait([loop, ...(backlog ? [backlog, databaseWait] : [])], targetMs);
-  metrics.watch({ waitMs: () => waits.asOf(performance.now()), waiting: () => backlog?.size ?? 0 });
-  const shares = new ClientShares();
-  const { admit } = new AdmissionGate({
-    waits,
-    backlog,
-    shares,
-    loop,
-    reading,
-    maximum: settings.OVERLOAD_MAX_CONCURRENCY,
-    clientOf: clientsBy(isTrusted),
-    logger,
-    metrics,
-    production: settings.NODE_ENV === 'production',
-    keepAliveMs: settings.HTTP_KEEP_ALIVE_TIMEOUT_MS,
-    headers,
-  });
-  return { gate: admit, observer: chargeClients(shares, database, targetMs, metrics), reading };
-}
-
-function clientsBy(isTrusted: TrustProxy): (req: IncomingMessage) => string {
+/** What a request's client is counted under, as far as the proxies are trusted that name it. */
+export function clientsBy(isTrusted: TrustProxy): (req: IncomingMessage) => string {
   return (req) => clientKey(clientAddress(req, isTrusted));
 }
 
@@ -95,9 +29,9 @@ interface GateOptions extends ReadyRefusalOptions {
   backlog?: Pick<Backlog, 'add' | 'overtake'> | undefined;
   /** What each client's work has cost. */
   shares: Pick<ClientShares, 'charge' | 'of'>;
-  /** How long a turn of the event loop takes, and what keeps it short. */
-  loop: Pick<LoopWait, 'turnMs'>;
-  reading: Pick<FairReading, 'spare'>;
+  /** When the turn of the event loop began, and what keeps it short. */
+  loop: Pick<LoopWait, 'beganAt'>;
+  reading: Pick<FairReading, 'holdsBack' | 'spare' | 'unreadMs'>;
   /** Requests at work at once, at most; bounds the memory that they take. */
   maximum: number;
   /** What a request's client is counted under. */
@@ -133,6 +67,7 @@ export class AdmissionGate {
   readonly #options: GateOptions;
   readonly #overloaded: ReadyRefusal;
   readonly #expired: ReadyRefusal;
+  readonly #received: ReceivedBytes;
   readonly #probes = new WindowCounts(probeSeconds);
   #atWork = 0;
   #refused: Partial<Record<ShedReason, number>> = {};
@@ -140,6 +75,7 @@ export class AdmissionGate {
 
   constructor(options: GateOptions) {
     this.#options = options;
+    this.#received = new ReceivedBytes(options.shares);
     this.#overloaded = new ReadyRefusal(tryAgain('The service is overloaded; try again in a moment'), options);
     this.#expired = new ReadyRefusal(
       new BadRequestException('The request came after its X-Request-Deadline; `timestamp` is the time of the service'),
@@ -157,11 +93,11 @@ export class AdmissionGate {
     const { backlog, clientOf, loop, reading, shares, waits } = this.#options;
     const now = performance.now();
     waits.look(now);
-    const turnMs = loop.turnMs(now);
-    if (turnMs > mostTurnMs) reading.spare(req.socket, turnMs);
+    if (now - loop.beganAt > mostTurnMs) reading.spare(req.socket, loop.beganAt, now);
     const client = clientOf(req);
     const isExempt = isProbe(req) && this.#probes.consume(client, 1).used <= mostProbes;
     const reason = isExempt ? undefined : this.#reasonToRefuse(req, client, now);
+    if (hasBody(req)) this.#received.count(req.socket, client, now);
     shares.charge(client, reason === undefined ? receivingCost : refusalCost, now);
     if (reason !== undefined) return this.#refuse(res, reason, now);
     if (isExempt) return begin();
@@ -182,7 +118,7 @@ export class AdmissionGate {
   }
 
   #reasonToRefuse(req: IncomingMessage, client: string, now: number): ShedReason | undefined {
-    const { maximum, shares, waits } = this.#options;
+    const { maximum, reading, shares, waits } = this.#options;
     const deadline = readDeadline(req.headers['x-request-deadline']);
     if (deadline !== undefined) {
       const leftMs = deadline - Date.now();
@@ -190,11 +126,15 @@ export class AdmissionGate {
       if (leftMs <= waits.standingMs) return 'deadline';
     }
     if (this.#atWork >= maximum) return 'concurrency';
-    if (!waits.overloaded || waits.currentMs <= waits.targetMs * refusedFrom.heavy) return undefined;
+    // What it has waited for already, which nobody else does: its own connections take turns to be read.
+    const unreadMs = reading.holdsBack ? reading.unreadMs(req.socket) : 0;
+    const ownMs = waits.currentMs + unreadMs;
+    const isLate = waits.overloaded || unreadMs > waits.targetMs;
+    if (!isLate || ownMs <= waits.targetMs * refusedFrom.heavy) return undefined;
     const standing = shares.of(client, now);
     if (standing === 'heavy') return 'share';
     // What heavy clients have asked for takes its turn behind what a light one asks for.
-    const waitMs = standing === 'light' ? waits.newcomerMs(now) : waits.currentMs;
+    const waitMs = standing === 'light' ? waits.newcomerMs(now) : ownMs;
     return waitMs > waits.targetMs * refusedFrom[standing] ? 'wait' : undefined;
   }
 

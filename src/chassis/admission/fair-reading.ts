@@ -1,14 +1,17 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { clientKey } from '../context/request-context.ts';
-import type { LoopWait } from './standing-wait.ts';
 
-/** Once a turn of the event loop has taken so long, each client has one more request read in it, in milliseconds. */
+/** A turn of the event loop that has taken so long is long, in milliseconds. */
 export const mostTurnMs = 20;
 /** The same while all connections are of one client: nobody else has to be spared, and many requests together cost less than few. */
 const mostTurnAloneMs = 50;
-/** Connections that are read again after each turn, of all clients together: their requests take less than such a turn. */
-const atOnce = 32;
+/** A client with more connections may make a turn long without a request, by a header field on each. */
+const fewConnections = 32;
+/** Connections that are read again after a turn, of all clients together: most requests of so many make no turn long. */
+const mostAtOnce = 32;
+/** Of each, two megabytes of a body may be read in one turn. */
+const leastAtOnce = 2;
 
 const readerKey = Symbol('client whose connection is read in turns');
 const stoppedKey = Symbol('since when it is not read');
@@ -17,10 +20,14 @@ const stoppedKey = Symbol('since when it is not read');
 interface Reader {
   readonly key: string;
   open: number;
-  /** Those that are read until the client's requests make a turn long. */
+  /** Those that are read in each turn. */
   readonly reading: Set<ReadSocket>;
   /** Those that are not read, the first to be read again first; some of them may have been closed. */
   readonly stopped: ReadSocket[];
+  /** How long the one that was read again last had waited for it, in milliseconds; 0 while all are read. */
+  unreadMs: number;
+  /** When the turn began that was long already when a request of this client came, by `performance.now()`. */
+  lateIn: number;
 }
 
 /** What Node keeps of a connection; fair-reading.test.ts holds it to that. */
@@ -34,51 +41,61 @@ type ReadSocket = Socket & {
  * Keeps turns of the event loop short. In one turn the loop reads all connections on which something has come, and only then
  * does anybody's work go on. Where one client has hundreds of connections with long requests, each turn would take as long
  * as to read and to refuse all of these, and whoever needs five turns for its answer would wait for five times that. So once
- * a turn is long, a client has one further request read in it; its other connections are read some at a time in the turns that
- * follow, and clients take it in turns which. What they send waits in the kernel meanwhile, and takes no memory here.
+ * a turn is long, a client has two further requests read in it; after the second none of its connections are read until
+ * their turn, and none of clients with many from the first on. Some are read again in each turn that follows, as many as keep
+ * it short, one client after the other. What they send waits in the kernel meanwhile, and takes no memory here.
  */
 export class FairReading {
-  readonly #loop: Pick<LoopWait, 'unreadMs'>;
+  /** Whether there are connections that are not read. A field, because each request asks for it. */
+  holdsBack = false;
   readonly #readers = new Map<string, Reader>();
+  /** Those of them with more than few connections. */
+  readonly #crowds = new Set<Reader>();
   /** Clients with connections that are not read, in the order of their turns. */
   readonly #turns: Reader[] = [];
   /** Those whose turn has come: they are read in the turn of the loop that follows, however long it is. */
   #readAgain: ReadSocket[] = [];
+  #readAt = 0;
+  #atOnce = mostAtOnce;
   #reads = false;
   #spares = true;
-
-  /** @param loop is told how long connections wait to be read */
-  constructor(loop: Pick<LoopWait, 'unreadMs'>) {
-    this.#loop = loop;
-  }
 
   /** Knows the connections of a server from now on. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => this.#open(socket));
   }
 
-  /** To be called with the connection of a request that has come when its turn of the loop had taken longer than `mostTurnMs`. */
-  spare(socket: ReadSocket, turnMs: number): void {
+  /** How long what the client of a connection sends waits to be read, in milliseconds: others have turns of their own. */
+  unreadMs(socket: ReadSocket): number {
+    return socket[readerKey]?.unreadMs ?? 0;
+  }
+
+  /**
+   * To be called with the connection of a request that has come when its turn of the loop had taken longer than `mostTurnMs`.
+   *
+   * @param beganAt when the turn began, by `performance.now()`
+   */
+  spare(socket: ReadSocket, beganAt: number, now: number): void {
     const reader = socket[readerKey];
-    if (!this.#spares || reader === undefined || reader.reading.size === 0) return;
-    if (this.#readers.size === 1 && turnMs <= mostTurnAloneMs) return;
-    for (const open of reader.reading) this.#stop(open, reader);
-    reader.reading.clear();
+    if (!this.#spares || (this.#readers.size === 1 && now - beganAt <= mostTurnAloneMs)) return;
+    for (const crowd of this.#crowds) this.#stopAll(crowd);
+    if (reader?.lateIn === beganAt) this.#stopAll(reader);
+    else if (reader) reader.lateIn = beganAt;
   }
 
   /** Reads every connection from now on: a server that drains closes those on which it has read no request. */
   readAll(): void {
     this.#spares = false;
     this.#readAgain.push(...this.#take(Number.POSITIVE_INFINITY));
-    this.#loop.unreadMs = 0;
   }
 
   #open(socket: ReadSocket): void {
     if (socket.destroyed) return;
     const key = clientKey(socket.remoteAddress);
-    const reader = this.#readers.get(key) ?? { key, open: 0, reading: new Set(), stopped: [] };
+    const reader = this.#readers.get(key) ?? newReader(key);
     this.#readers.set(key, reader);
     reader.open += 1;
+    if (reader.open > fewConnections) this.#crowds.add(reader);
     socket[readerKey] = reader;
     socket.once('close', () => this.#close(socket, reader));
     // Otherwise one that connects anew for each request would never wait.
@@ -88,8 +105,14 @@ export class FairReading {
 
   #close(socket: Socket, reader: Reader): void {
     reader.open -= 1;
+    if (reader.open <= fewConnections) this.#crowds.delete(reader);
     if (reader.open === 0) this.#readers.delete(reader.key);
     reader.reading.delete(socket);
+  }
+
+  #stopAll(reader: Reader): void {
+    for (const socket of reader.reading) this.#stop(socket, reader);
+    reader.reading.clear();
   }
 
   #stop(socket: ReadSocket, reader: Reader): void {
@@ -97,15 +120,19 @@ export class FairReading {
     socket[stoppedKey] = performance.now();
     if (reader.stopped.length === 0) this.#turns.push(reader);
     reader.stopped.push(socket);
+    this.holdsBack = true;
     if (this.#reads) return;
     this.#reads = true;
     setImmediate(this.#readSome);
   }
 
   readonly #readSome = () => {
+    const now = performance.now();
+    const isLong = this.#readAgain.length > 0 && now - this.#readAt > mostTurnMs;
+    this.#atOnce = isLong ? Math.max(leastAtOnce, this.#atOnce >> 1) : Math.min(mostAtOnce, this.#atOnce * 2);
+    this.#readAt = now;
     for (const socket of this.#readAgain) if (!socket.destroyed) socket[readerKey]?.reading.add(socket);
-    this.#readAgain = this.#take(atOnce);
-    if (this.#turns.length === 0) this.#loop.unreadMs = 0;
+    this.#readAgain = this.#take(this.#atOnce);
     this.#reads = this.#readAgain.length > 0;
     if (this.#reads) setImmediate(this.#readSome);
   };
@@ -117,14 +144,19 @@ export class FairReading {
       const reader = this.#turns.shift();
       if (reader === undefined) break;
       const socket = reader.stopped.shift() as ReadSocket;
+      reader.unreadMs = reader.stopped.length > 0 ? performance.now() - (socket[stoppedKey] as number) : 0;
       if (reader.stopped.length > 0) this.#turns.push(reader);
       if (socket.destroyed) continue;
-      this.#loop.unreadMs = performance.now() - (socket[stoppedKey] as number);
       startReading(socket);
       taken.push(socket);
     }
+    this.holdsBack = this.#turns.length > 0;
     return taken;
   }
+}
+
+function newReader(key: string): Reader {
+  return { key, open: 0, reading: new Set(), stopped: [], unreadMs: 0, lateIn: Number.NaN };
 }
 
 /** Node's own pauses are left alone: what it does not read it does not begin to read. */

@@ -5,7 +5,7 @@ export interface WaitSource {
   /** How long a request that comes now waits in it, in milliseconds. */
   at(now: number): number;
   /** The same for a request whose client has no other there; by default there is no difference. */
-  ofNewcomer?(now: number): number;
+  ofNewcomer?(): number;
 }
 
 /** Bursts that are over within this share of the target, and within this time at least, are not overload. */
@@ -54,7 +54,7 @@ export class StandingWait {
   /** What a request waits whose client has no other there, in milliseconds, as of now. */
   newcomerMs(now: number): number {
     let wait = 0;
-    for (const source of this.#sources) wait += source.ofNewcomer?.(now) ?? source.at(now);
+    for (const source of this.#sources) wait += source.ofNewcomer?.() ?? source.at(now);
     return wait;
   }
 
@@ -106,12 +106,9 @@ const idleMs = 1;
 
 /**
  * How long a request waits for the event loop: as long as one turn takes, because what comes in now is looked at when the
- * turn under way has ended, and until its connection is read. Costs one immediate for each turn that brings requests, and
- * nothing while none come.
+ * turn under way has ended. Costs one immediate for each turn that brings requests, and nothing while none come.
  */
 export class LoopWait implements WaitSource {
-  /** How long connections wait that are not read in each turn, in milliseconds; newcomers have none. See `FairReading`. */
-  unreadMs = 0;
   #lastMs = 0;
   #beganAt = 0;
   #endedAt = 0;
@@ -119,20 +116,15 @@ export class LoopWait implements WaitSource {
   #endedIdleMs = 0;
   #underWay = false;
 
-  /** Milliseconds; to be asked when a request comes. */
+  /** Milliseconds of the last turn, or of the one under way once it is longer; to be asked when a request comes. */
   at(now: number): number {
-    return this.ofNewcomer(now) + this.unreadMs;
-  }
-
-  /** Milliseconds of the last turn, or of the one under way once it is longer. */
-  ofNewcomer(now: number): number {
     if (!this.#underWay) this.#begin(now);
     return Math.max(this.#lastMs, now - this.#beganAt);
   }
 
-  /** Milliseconds of the turn under way, once one of the others was asked in it. */
-  turnMs(now: number): number {
-    return now - this.#beganAt;
+  /** When the turn under way began, by `performance.now()`, once `at` was asked in it. */
+  get beganAt(): number {
+    return this.#beganAt;
   }
 
   #begin(now: number): void {

@@ -40,7 +40,7 @@ export function connectionCutter({ logger, metrics }: CutWatch): CutConnection {
     }
     untold.set(reason, tells ? { cut: 0, toldAt: now } : { cut: cut + 1, toldAt });
     // By the error a stream that is piped to it knows that the client is at fault.
-    socket.destroy(new ConnectionCutError(`The connection was cut (${reason})`));
+    socket.destroy(new ConnectionCutError(reason));
     // Otherwise Node would go on with what it has read, which may be thousands of requests or chunks.
     socket.parser?.remove();
   };

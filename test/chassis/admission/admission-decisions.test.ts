@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { oneAtATime } from './gated-server.ts';
+import { oneAtATime, type Situation } from './gated-server.ts';
 
 describe('the decision of AdmissionGate', () => {
   it('refuses nobody while no queue stands, however long the wait is for a moment', async () => {
@@ -44,6 +44,18 @@ describe('the decision of AdmissionGate', () => {
       ['a', 12],
       ['a', 6],
     ]);
+  });
+
+  it('refuses beyond the target what waits because connections of its own client do, and nobody else, whether or not a queue stands', async () => {
+    const situation: Situation = { unreadMs: 500 };
+    await using server = await oneAtATime(situation);
+    expect(await server.status()).toBe(200);
+    situation.unreadMs = 501;
+    expect([await server.status(), server.shed]).toEqual([503, ['wait']]);
+    Object.assign(situation, { overloaded: true, unreadMs: 300, waitMs: 201 });
+    expect([await server.status(), server.shed]).toEqual([503, ['wait', 'wait']]);
+    situation.unreadMs = 299;
+    expect(await server.status()).toBe(200);
   });
 
   it('lets light clients in past a queue of heavy ones that waits for them, however long', async () => {

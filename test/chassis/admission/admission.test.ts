@@ -117,7 +117,7 @@ describe('AdmissionGate', () => {
   });
 
   it('has others spared of a client whose request comes late in a long turn of the event loop, refused or not', async () => {
-    const situation = { turnMs: 20, overloaded: false, waitMs: 600 };
+    const situation = { turnMs: 19, overloaded: false, waitMs: 600 };
     await using server = await oneAtATime(situation);
     await server.status();
     expect(server.spared).toHaveLength(0);

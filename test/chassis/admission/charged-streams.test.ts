@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openAdmission } from '../../../src/chassis/admission/admission.ts';
+import { openAdmission } from '../../../src/chassis/admission/open-admission.ts';
 import type { RequestContext } from '../../../src/chassis/context/request-context.ts';
 import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
 

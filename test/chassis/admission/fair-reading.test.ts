@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FairReading, mostTurnMs } from '../../../src/chassis/admission/fair-reading.ts';
 import { LoopWait } from '../../../src/chassis/admission/standing-wait.ts';
 import { listening } from '../http/listening.ts';
@@ -18,17 +18,16 @@ const mostTurnAloneMs = 50;
 /** A server that works for some milliseconds on each request, and how many it had in each turn of the event loop. */
 async function serve() {
   const loop = new LoopWait();
-  const reading = new FairReading(loop);
+  const reading = new FairReading();
   const turns: Record<string, number>[] = [];
-  const waits: number[] = [];
+  const waits: { address: string; unreadMs: number }[] = [];
   let turn: Record<string, number> | undefined;
   const server = createServer((req, res) => {
     const began = performance.now();
     loop.at(began);
-    const turnMs = loop.turnMs(began);
-    if (turnMs > mostTurnMs) reading.spare(req.socket, turnMs);
-    waits.push(loop.unreadMs);
+    if (began - loop.beganAt > mostTurnMs) reading.spare(req.socket, loop.beganAt, began);
     const address = String(req.socket.remoteAddress);
+    waits.push({ address, unreadMs: reading.unreadMs(req.socket) });
     if (turn === undefined) {
       turn = {};
       turns.push(turn);
@@ -59,7 +58,7 @@ async function serve() {
     turns.length = 0;
     return sockets;
   };
-  return { accepted, loop, open, port, reading, turns, waits };
+  return { accepted, open, port, reading, turns, waits };
 }
 
 async function answered(socket: Socket): Promise<void> {
@@ -68,11 +67,13 @@ async function answered(socket: Socket): Promise<void> {
 }
 
 const all = (sockets: readonly Socket[]) => Promise.all(sockets.map(answered));
+const longestWait = (waits: readonly { address: string; unreadMs: number }[], of: string) =>
+  Math.max(...waits.filter(({ address }) => address === of).map(({ unreadMs }) => unreadMs));
 const longest = (turns: readonly Record<string, number>[]) => Math.max(...turns.map((turn) => turn[crowd] ?? 0));
 
 describe('FairReading', () => {
-  it('has one more request of a client read in a turn that is long, and all of them in the turns that follow', async () => {
-    const { loop, open, turns, waits } = await serve();
+  it('stops to read the connections of a client with many in a turn that is long, and reads all of them in those that follow', async () => {
+    const { open, reading, turns, waits } = await serve();
     await open(other, 1);
     const sockets = await open(crowd, 120);
     await all(sockets);
@@ -82,8 +83,8 @@ describe('FairReading', () => {
     expect(longest(turns)).toBeLessThanOrEqual(readAtOnce + mostTurnMs / workMs + 2);
     expect(turns.reduce((sum, turn) => sum + (turn[crowd] ?? 0), 0)).toBe(120);
     // As long as the others took before a connection was read again.
-    expect(Math.max(...waits)).toBeGreaterThan(workMs * readAtOnce);
-    await expect.poll(() => loop.unreadMs).toBe(0);
+    expect(longestWait(waits, crowd)).toBeGreaterThan(workMs * readAtOnce);
+    await expect.poll(() => reading.holdsBack).toBe(false);
   });
 
   it('reads who has few connections at once, while many of another wait for their turn', async () => {
@@ -98,6 +99,45 @@ describe('FairReading', () => {
     expect(at).toBeLessThan(turns.length / 2 + 1);
     await crowded;
     expect(at).toBeLessThan(turns.length - 1);
+  });
+
+  it('says of a connection how long those of its own client wait, and not those of another', async () => {
+    const { open, waits } = await serve();
+    const [alone] = await open(other, 1);
+    const sockets = await open(crowd, 120);
+    waits.length = 0;
+    const crowded = all(sockets);
+    await once(sockets[0] as Socket, 'data');
+    for (let count = 0; count < 3; count += 1) await answered(alone as Socket);
+    await crowded;
+    expect(longestWait(waits, crowd)).toBeGreaterThan(workMs * readAtOnce);
+    expect(longestWait(waits, other)).toBe(0);
+  });
+
+  it('has connections of a client with many wait once a turn is long, whoever makes the request in it', async () => {
+    const { accepted, open, reading } = await serve();
+    await open(other, 2);
+    await open(crowd, 40);
+    const stopped: unknown[] = [];
+    for (const socket of accepted as (Socket & { _handle: { readStop(): void } })[])
+      vi.spyOn(socket._handle, 'readStop').mockImplementation(() => void stopped.push(socket.remoteAddress));
+    const [mine] = accepted as [Socket];
+    reading.spare(mine, 1, 2 + mostTurnMs);
+    expect(stopped).toEqual(Array.from({ length: 40 }, () => crowd));
+    // Of the others once a second request of theirs has come in the same turn.
+    reading.spare(mine, 2, 3 + mostTurnMs);
+    expect(stopped).toHaveLength(40);
+    reading.spare(mine, 2, 4 + mostTurnMs);
+    expect(stopped.slice(40)).toEqual([other, other]);
+  });
+
+  it('reads fewer connections in each turn that follows while their requests make it long', async () => {
+    const { open, turns } = await serve();
+    await open(other, 1);
+    const sockets = await open(crowd, 160);
+    await all(sockets);
+    const later = turns.slice(Math.ceil(turns.length / 2));
+    expect(longest(later)).toBeLessThanOrEqual(readAtOnce / 2);
   });
 
   it('lets many requests of one client come together while nobody else is there, up to a longer time', async () => {
@@ -125,7 +165,7 @@ describe('FairReading', () => {
   });
 
   it('forgets connections that close while they wait, and goes on with the others', async () => {
-    const { loop, open, turns } = await serve();
+    const { open, reading, turns } = await serve();
     const [alone] = await open(other, 1);
     const sockets = await open(crowd, 120);
     const some = sockets.filter((_socket, index) => index % 2 === 0);
@@ -134,7 +174,7 @@ describe('FairReading', () => {
     for (const socket of gone) socket.destroy();
     await all(some);
     await answered(alone as Socket);
-    await expect.poll(() => loop.unreadMs).toBe(0);
+    await expect.poll(() => reading.holdsBack).toBe(false);
     expect(turns.reduce((sum, turn) => sum + (turn[crowd] ?? 0), 0)).toBeGreaterThanOrEqual(some.length);
   });
 
@@ -145,7 +185,7 @@ describe('FairReading', () => {
     const [first, second] = accepted.slice(1) as [Socket, Socket];
     const [paused] = sockets as [Socket, Socket];
     first.pause();
-    reading.spare(second, mostTurnMs + 1);
+    for (const _request of ['first', 'second']) reading.spare(second, 0, mostTurnMs + 1);
     let hasAnswer = false;
     const answer = answered(paused).then(() => (hasAnswer = true));
     await answered(sockets[1] as Socket);
@@ -156,13 +196,13 @@ describe('FairReading', () => {
   });
 
   it('reads all at once before a server drains, which closes connections with a request that was not read', async () => {
-    const { loop, open, reading, turns } = await serve();
+    const { open, reading, turns } = await serve();
     await open(other, 1);
     const sockets = await open(crowd, 120);
     const answers = all(sockets);
-    await expect.poll(() => loop.unreadMs, { interval: 1 }).toBeGreaterThan(0);
+    await expect.poll(() => reading.holdsBack, { interval: 1 }).toBe(true);
     reading.readAll();
-    expect(loop.unreadMs).toBe(0);
+    expect(reading.holdsBack).toBe(false);
     const seen = turns.length;
     await answers;
     expect(turns.length - seen).toBeLessThanOrEqual(2);

@@ -16,6 +16,8 @@ export interface Situation {
   newcomerMs?: number;
   standingMs?: number;
   overloaded?: boolean;
+  /** How long connections of the client wait to be read, in milliseconds; by default all are read. */
+  unreadMs?: number;
   /** How long the turn of the event loop has taken, in milliseconds. */
   turnMs?: number;
   maximum?: number;
@@ -66,8 +68,18 @@ export async function oneAtATime(situation: Situation = {}) {
       },
       overtake: (begin) => begin(),
     },
-    loop: { turnMs: () => situation.turnMs ?? 0 },
-    reading: { spare: (socket) => void spared.push(socket) },
+    loop: {
+      get beganAt() {
+        return performance.now() - (situation.turnMs ?? 0);
+      },
+    },
+    reading: {
+      spare: (socket) => void spared.push(socket),
+      get holdsBack() {
+        return situation.unreadMs !== undefined;
+      },
+      unreadMs: () => situation.unreadMs ?? 0,
+    },
     maximum: situation.maximum ?? 1,
     clientOf: ({ headers }) => String(headers['x-client']),
     logger,

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestContext } from '../../context/request-context.ts';
 import { RequestAbandonedException } from '../../errors/exceptions.ts';
+import { LightError } from '../../errors/light-error.ts';
+import type { CutReason } from '../../telemetry/metrics/connection-metrics.ts';
 
 /**
  * How work ends after its client went away: a stream that the connection closed, one that was given the request's signal, a
@@ -15,8 +17,14 @@ const abortCodes = new Set([
 ]);
 
 /** With what the service ends a connection whose client is at fault, or was last in the way of others. */
-export class ConnectionCutError extends Error {
+export class ConnectionCutError extends LightError {
   override readonly name = 'ConnectionCutError';
+  readonly reason: CutReason;
+
+  constructor(reason: CutReason) {
+    super(`The connection was cut (${reason})`, { stack: false });
+    this.reason = reason;
+  }
 }
 
 /**

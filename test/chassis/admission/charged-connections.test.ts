@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { chargeConnections } from '../../../src/chassis/admission/charged-connections.ts';
+import { boundedRequest } from '../../../src/chassis/http/bodies/request-body.ts';
+import { connectionCutter } from '../../../src/chassis/lifecycle/cut-connections.ts';
+import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
+import { memoryLog } from '../http/bare-app.ts';
+import { listening } from '../http/listening.ts';
+
+/** What a client is charged for a connection on which it sends some bytes, until that is closed. */
+async function chargedFor(bytes: string, proxy?: string): Promise<number> {
+  const { logger } = memoryLog();
+  const cut = connectionCutter({ logger, metrics: new ConnectionMetrics() });
+  const server = createServer({ IncomingMessage: boundedRequest(cut) }, (req, res) => {
+    req.resume().on('end', () => res.setHeader('Connection', 'close').end());
+  });
+  let cost = 0;
+  const shares = {
+    charge: (client: string, more: number) => {
+      if (client === '127.0.0.2') cost += more;
+    },
+  };
+  chargeConnections(server, shares, (address) => address === proxy);
+  server.on('clientError', (_error, socket) => void socket.destroy());
+  const { port } = await listening(server);
+  const closed = Promise.withResolvers<void>();
+  server.on('connection', (socket) => socket.once('close', closed.resolve));
+  const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' }).resume();
+  socket.on('error', () => undefined);
+  onTestFinished(() => {
+    socket.destroy();
+    server.close();
+  });
+  await once(socket, 'connect');
+  socket.end(bytes);
+  await closed.promise;
+  return cost;
+}
+
+const post = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+it.each([
+  ['that brings a request', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 12],
+  ['that brings what is no request', '\x16\x03\x01', 24],
+  ['that is cut because of the small chunks on it', post + '1\r\na\r\n'.repeat(2000), 72],
+])('charges a client for a connection %s', async (_what, bytes, cost) => {
+  expect(await chargedFor(bytes)).toBe(cost);
+});
+
+it('charges nobody for the connections of a proxy, which are of many clients', async () => {
+  expect(await chargedFor('\x16\x03\x01', '127.0.0.2')).toBe(0);
+});
