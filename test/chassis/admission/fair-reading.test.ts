@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { FairReading, mostTurnMs } from '../../../src/chassis/admission/fair-reading.ts';
 import { LoopWait } from '../../../src/chassis/admission/standing-wait.ts';
 import { listening } from '../http/listening.ts';
@@ -120,7 +120,7 @@ describe('FairReading', () => {
     await open(crowd, 40);
     const stopped: unknown[] = [];
     for (const socket of accepted as (Socket & { _handle: { readStop(): void } })[])
-      vi.spyOn(socket._handle, 'readStop').mockImplementation(() => void stopped.push(socket.remoteAddress));
+      socket._handle.readStop = () => void stopped.push(socket.remoteAddress);
     const [mine] = accepted as [Socket];
     reading.spare(mine, 1, 2 + mostTurnMs);
     expect(stopped).toEqual(Array.from({ length: 40 }, () => crowd));
