@@ -7,12 +7,19 @@ export type Selection = Record<string, unknown>;
 /** The order of a list in the ORM's form; it always ends with the primary key. */
 export type Order = Record<string, unknown>[];
 
+/** Leaves the event loop to others for a turn, between two pieces of long work. */
+export type Pause = () => Promise<void>;
+
 /** Puts computed fields into records that were read. */
-interface RecordCompletion {
+export interface RecordCompletion {
   /** Whether a record's own columns say all that is added, so that its version tells of a change. */
   readonly own: boolean;
-  /** The records as they leave, in their order; those given are left as they are. */
-  of(records: readonly object[]): Promise<Record<string, unknown>[]>;
+  /**
+   * The records as they leave, in their order; those given are left as they are.
+   *
+   * @param pause is waited for after each few hundred of them, related ones too; nothing is by default
+   */
+  of(records: readonly object[], pause?: Pause): Promise<Record<string, unknown>[]>;
 }
 
 /** What a request for one record may say. */

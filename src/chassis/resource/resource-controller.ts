@@ -7,13 +7,14 @@ import { sendData, sendNoContent, sendNotModified, sendPage } from '../http/answ
 import { parseBody } from '../http/bodies/parse-body.ts';
 import { queryParameters } from '../http/pipeline/query-parameters.ts';
 import { type CursorCodec, cursorsOf } from '../query/paging/cursor.ts';
-import { StoredJson } from '../query/paging/paging.ts';
+import { unreadData } from '../query/paging/paging.ts';
 import { readId } from '../query/parse/read-id.ts';
 import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import type { ServicePolicies } from '../query/policy/service-policies.ts';
 import type { Selection } from '../query/query-types.ts';
 import { createAll, createEach, readBulk } from './bulk-create.ts';
 import { charged } from './charged-answer.ts';
+import { completedJson } from './completed-json.ts';
 import { type Action, type ActionOf, type ResourceSchemas, showsAllTheSame } from './resource-schemas.ts';
 import type { ResourceService } from './resource-service.ts';
 import { type AllRecordsOptions, sendAll } from './send-all.ts';
@@ -56,7 +57,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
       const { completion } = query;
       const found = await this.service.listStored(query);
       if (!completion) return sendData(response, 200, found);
-      sendData(response, 200, await completion.of(found instanceof StoredJson ? found.records : found));
+      sendData(response, 200, await completedJson(completion, found));
     });
   }
 
@@ -67,7 +68,8 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
     await charged(policy, query, response, async () => {
       const page = await this.service.paginate(query);
       const { completion } = query;
-      sendPage(request, response, completion ? { ...page, data: await completion.of(page.data) } : page);
+      if (!completion) return sendPage(request, response, page);
+      sendPage(request, response, page, await completedJson(completion, unreadData(page) ?? page.data));
     });
   }
 

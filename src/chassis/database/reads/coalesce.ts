@@ -2,6 +2,7 @@ import { AnyNull, Decimal } from '@prisma/client/runtime/client';
 import { SharedRun } from '../../context/shared-run.ts';
 import { BaseException } from '../../errors/exceptions.ts';
 import { StoredJson } from '../../query/paging/paging.ts';
+import type { Pause } from '../../query/query-types.ts';
 import type { RecordKinds } from '../statements/write-statement.ts';
 
 /** One key's work: at most one run is under way, and at most one is to start after it. */
@@ -196,6 +197,9 @@ const made = {
   decimal: (text: string) => new Decimal(text),
 };
 
+/** JSON that is parsed in a few milliseconds, in characters. */
+const charsAtOnce = 262_144;
+
 /** Records as JSON, and as the ORM gives them for code that reads their fields. */
 export class StoredRecords<T extends object = object> extends StoredJson {
   readonly #kinds: RecordKinds;
@@ -217,9 +221,27 @@ export class StoredRecords<T extends object = object> extends StoredJson {
     return this.#records;
   }
 
+  async load(pause: Pause): Promise<void> {
+    if (this.#records || this.chars < charsAtOnce) return;
+    const records: T[] = [];
+    let chars = 0;
+    for (const text of this.texts) {
+      records.push(freezeRecords(this.#parse(text)));
+      chars += text.length;
+      if (chars < charsAtOnce) continue;
+      chars = 0;
+      await pause();
+    }
+    this.#records ??= freezeRecords(records);
+  }
+
   /** A new object for each caller. */
   fresh(): T[] {
-    return this.texts.map((text) => revive(JSON.parse(text), this.#kinds) as T);
+    return this.texts.map((text) => this.#parse(text));
+  }
+
+  #parse(text: string): T {
+    return revive(JSON.parse(text), this.#kinds) as T;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Request, Response } from 'express';
 import { paginationLinks, StoredJson, unreadData } from '../../query/paging/paging.ts';
-import type { PageResult } from '../../query/query-types.ts';
+import type { PageResult, Pause } from '../../query/query-types.ts';
 
 /** Answers `{"success":true,"data":…}`. */
 export function sendData(res: Response, status: number, data: unknown): void {
@@ -14,16 +14,40 @@ export function sendData(res: Response, status: number, data: unknown): void {
 /**
  * Answers a page: `data`, `page`, `pageSize` and `total` beside `success` (spec.md: Paginated result), `nextCursor` on
  * cursor paging, and a `Link` header (RFC 8288) to the pages around it.
+ *
+ * @param stored the JSON of its records, where it was made; by default that of the database, if nobody looked at them
  */
-export function sendPage(req: Request, res: Response, page: PageResult): void {
+export function sendPage(
+  req: Request,
+  res: Response,
+  page: PageResult,
+  stored: StoredJson | undefined = unreadData(page),
+): void {
   const { page: number, pageSize, total, nextCursor } = page;
   const rest = { page: number, pageSize, total, ...(nextCursor !== undefined && { nextCursor }) };
-  const stored = unreadData(page);
   const data = stored ?? page.data;
   const links = paginationLinks(req.originalUrl, { ...rest, data });
   if (links !== '') res.setHeader('Link', links);
   if (stored) sendJson(res, 200, storedBody(stored, `,${JSON.stringify(rest).slice(1)}`));
   else sendJsonResponse(res, 200, { success: true, data, ...rest });
+}
+
+/** Characters of JSON that are made in a few milliseconds. */
+const charsAtOnce = 262_144;
+
+/** The JSON of records, made some at a time. @param pause is waited for after some of them, where they are long */
+export async function jsonOf(records: readonly object[], pause: Pause): Promise<StoredJson> {
+  const texts: string[] = [];
+  let chars = 0;
+  for (const record of records) {
+    const text = toJson(record);
+    texts.push(text);
+    chars += text.length;
+    if (chars < charsAtOnce) continue;
+    chars = 0;
+    await pause();
+  }
+  return new StoredJson(texts, true);
 }
 
 /** Answers 304 without a body: what the client has is still so. */

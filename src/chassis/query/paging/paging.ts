@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { badParameter } from '../parse/parameter.ts';
 import { maxSkip } from '../policy/query-limits.ts';
-import type { PageResult } from '../query-types.ts';
+import type { PageResult, Pause } from '../query-types.ts';
 
 /** Parameters of a request's query by name; a parameter that is repeated has no place here. */
 export type QueryInput = Readonly<Record<string, unknown>>;
@@ -176,6 +176,8 @@ export class StoredJson {
 /** Stored records of a list, which can also be looked at. */
 export interface StoredList<T = object> extends StoredJson {
   readonly records: readonly T[];
+  /** Makes `records`, which takes a while where they hold thousands of others. */
+  load(pause: Pause): Promise<void>;
 }
 
 /** Not enumerable, so that a copy of a page has none. */
@@ -211,7 +213,7 @@ export function storedPage<T>(list: StoredList<T>, rest: Omit<PageResult<T>, 'da
 }
 
 /** The JSON of a page's records, as long as nobody looked at them. */
-export function unreadData(page: object): StoredJson | undefined {
+export function unreadData(page: object): StoredList<object> | undefined {
   const unread = (page as UnreadPage)[unreadKey];
   return unread?.page === page ? unread.list : undefined;
 }

@@ -1,7 +1,10 @@
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
-import type { Selection } from '../query-types.ts';
+import type { Pause, Selection } from '../query-types.ts';
 import type { ComputedField } from './computed-field.ts';
 import type { PolicyRules } from './policy-rules.ts';
+
+/** Records that are completed in a few milliseconds. */
+const completedAtOnce = 500;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -58,18 +61,21 @@ export class Completion {
     return this.#relations.size === 0 && [...this.#computed.values()].every(({ own }) => own);
   }
 
-  /** The records as they leave, in their order; those given are left as they are. */
-  async of(records: readonly object[]): Promise<Record<string, unknown>[]> {
+  /** As `RecordCompletion` says. */
+  async of(records: readonly object[], pause?: Pause): Promise<Record<string, unknown>[]> {
     if (records.length === 0) return [];
     const columns = await Promise.all([
-      ...[...this.#relations].map(async ([name, part]) => [name, await part.#related(records, name)] as const),
+      ...[...this.#relations].map(async ([name, part]) => [name, await part.#related(records, name, pause)] as const),
       ...[...this.#computed].map(async ([name, field]) => [name, await this.#values(records, name, field)] as const),
     ]);
-    return records.map((record, index) => {
+    const completed: Record<string, unknown>[] = [];
+    for (const [index, record] of records.entries()) {
+      if (pause && index % completedAtOnce === completedAtOnce - 1) await pause();
       const whole = Object.fromEntries(Object.entries(record).filter(([name]) => !this.#hidden.has(name)));
       for (const [name, values] of columns) whole[name] = values[index];
-      return whole;
-    });
+      completed.push(whole);
+    }
+    return completed;
   }
 
   async #values(records: readonly object[], name: string, field: ComputedField): Promise<readonly unknown[]> {
@@ -82,10 +88,10 @@ export class Completion {
   }
 
   /** What a relation of each record is completed to: all related records together, so that a query serves the whole page. */
-  async #related(records: readonly object[], name: string): Promise<unknown[]> {
+  async #related(records: readonly object[], name: string, pause?: Pause): Promise<unknown[]> {
     const found = records.map((record) => (record as Fields)[name]);
     const all = found.flatMap((related) => related ?? []) as object[];
-    const complete = (await this.of(all)).values();
+    const complete = (await this.of(all, pause)).values();
     const next = () => complete.next().value;
     return found.map((related) => (Array.isArray(related) ? related.map(next) : related ? next() : related));
   }

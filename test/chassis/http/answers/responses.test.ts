@@ -48,7 +48,7 @@ describe('responses', () => {
         records.map((record) => JSON.stringify(record)),
         true,
       ),
-      { records },
+      { records, load: async () => undefined },
     );
     const bodies: unknown[] = [];
     const app = bareApp([

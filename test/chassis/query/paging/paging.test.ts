@@ -77,7 +77,8 @@ describe('the Link header', () => {
 });
 
 describe('a page of stored records', () => {
-  const stored = () => Object.assign(new StoredJson(['{"id":1}'], true), { records: [{ id: 1 }] });
+  const stored = () =>
+    Object.assign(new StoredJson(['{"id":1}'], true), { records: [{ id: 1 }], load: async () => undefined });
   const pageOf = () => storedPage(stored(), { page: 1, pageSize: 10, total: 1 });
 
   it('is its JSON until somebody looks at the records', () => {
