@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { chargeRequest, currentPrincipal } from '../context/request-context.ts';
 import { PreconditionFailedException } from '../errors/exceptions.ts';
 import { entityTag, namesTag, readEntityTags } from '../http/answers/entity-tags.ts';
-import { sendData, sendNoContent, sendNotModified, sendPage } from '../http/answers/responses.ts';
+import { sendData, sendNoContent, sendNotModified, sendPage, sendPageOf } from '../http/answers/responses.ts';
 import { parseBody } from '../http/bodies/parse-body.ts';
 import { queryParameters } from '../http/pipeline/query-parameters.ts';
 import { type CursorCodec, cursorsOf } from '../query/paging/cursor.ts';
@@ -69,7 +69,7 @@ export abstract class ResourceController<S extends ResourceService = ResourceSer
       const page = await this.service.paginate(query);
       const { completion } = query;
       if (!completion) return sendPage(request, response, page);
-      sendPage(request, response, page, await completedJson(completion, unreadData(page) ?? page.data));
+      sendPageOf(await completedJson(completion, unreadData(page) ?? page.data), request, response, page);
     });
   }
 

@@ -14,15 +14,13 @@ export function sendData(res: Response, status: number, data: unknown): void {
 /**
  * Answers a page: `data`, `page`, `pageSize` and `total` beside `success` (spec.md: Paginated result), `nextCursor` on
  * cursor paging, and a `Link` header (RFC 8288) to the pages around it.
- *
- * @param stored the JSON of its records, where it was made; by default that of the database, if nobody looked at them
  */
-export function sendPage(
-  req: Request,
-  res: Response,
-  page: PageResult,
-  stored: StoredJson | undefined = unreadData(page),
-): void {
+export function sendPage(req: Request, res: Response, page: PageResult): void {
+  sendPageOf(unreadData(page), req, res, page);
+}
+
+/** The same with the JSON of its records, where that was made. */
+export function sendPageOf(stored: StoredJson | undefined, req: Request, res: Response, page: PageResult): void {
   const { page: number, pageSize, total, nextCursor } = page;
   const rest = { page: number, pageSize, total, ...(nextCursor !== undefined && { nextCursor }) };
   const data = stored ?? page.data;
