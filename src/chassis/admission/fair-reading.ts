@@ -12,9 +12,12 @@ const fewConnections = 32;
 const mostAtOnce = 32;
 /** Of each, two megabytes of a body may be read in one turn. */
 const leastAtOnce = 2;
+/** Connections of a client that are read in its turn beside the first, at most: as many as brought nothing before them. */
+const mostIdle = 31;
 
 const readerKey = Symbol('client whose connection is read in turns');
 const stoppedKey = Symbol('since when it is not read');
+const bytesKey = Symbol('bytes that had come when it was read again');
 
 /** The connections of one client. */
 interface Reader {
@@ -28,12 +31,15 @@ interface Reader {
   unreadMs: number;
   /** When the turn began that was long already when a request of this client came, by `performance.now()`. */
   lateIn: number;
+  /** Connections that brought nothing when they were read again, since the last that did. */
+  idle: number;
 }
 
 /** What Node keeps of a connection; fair-reading.test.ts holds it to that. */
 type ReadSocket = Socket & {
   [readerKey]?: Reader;
   [stoppedKey]?: number;
+  [bytesKey]?: number;
   _handle?: { reading: boolean; readStart(): void; readStop(): void } | null;
 };
 
@@ -131,32 +137,47 @@ export class FairReading {
     const isLong = this.#readAgain.length > 0 && now - this.#readAt > mostTurnMs;
     this.#atOnce = isLong ? Math.max(leastAtOnce, this.#atOnce >> 1) : Math.min(mostAtOnce, this.#atOnce * 2);
     this.#readAt = now;
-    for (const socket of this.#readAgain) if (!socket.destroyed) socket[readerKey]?.reading.add(socket);
+    for (const socket of this.#readAgain) this.#goOn(socket);
     this.#readAgain = this.#take(this.#atOnce);
-    this.#reads = this.#readAgain.length > 0;
+    // Of those whose turn came all may have been closed.
+    this.#reads = this.#readAgain.length > 0 || this.holdsBack;
     if (this.#reads) setImmediate(this.#readSome);
   };
+
+  #goOn(socket: ReadSocket): void {
+    const reader = socket[readerKey] as Reader;
+    const bringsNothing = !socket.destroyed && socket.bytesRead === socket[bytesKey];
+    reader.idle = bringsNothing ? reader.idle + 1 : 0;
+    if (!socket.destroyed) reader.reading.add(socket);
+  }
 
   /** The next connections to be read, of each client in its turn. */
   #take(most: number): ReadSocket[] {
     const taken: ReadSocket[] = [];
-    while (taken.length < most) {
+    for (let turns = 0; turns < most; turns += 1) {
       const reader = this.#turns.shift();
       if (reader === undefined) break;
-      const socket = reader.stopped.shift() as ReadSocket;
-      reader.unreadMs = reader.stopped.length > 0 ? performance.now() - (socket[stoppedKey] as number) : 0;
+      // Otherwise the one request of a client with fifty connections would wait for fifty turns, of which each costs nothing.
+      for (let left = Math.min(reader.idle, mostIdle); left >= 0 && reader.stopped.length > 0; left -= 1)
+        this.#readNext(reader, taken);
       if (reader.stopped.length > 0) this.#turns.push(reader);
-      if (socket.destroyed) continue;
-      startReading(socket);
-      taken.push(socket);
     }
     this.holdsBack = this.#turns.length > 0;
     return taken;
   }
+
+  #readNext(reader: Reader, taken: ReadSocket[]): void {
+    const socket = reader.stopped.shift() as ReadSocket;
+    reader.unreadMs = reader.stopped.length > 0 ? performance.now() - (socket[stoppedKey] as number) : 0;
+    if (socket.destroyed) return;
+    socket[bytesKey] = socket.bytesRead;
+    startReading(socket);
+    taken.push(socket);
+  }
 }
 
 function newReader(key: string): Reader {
-  return { key, open: 0, reading: new Set(), stopped: [], unreadMs: 0, lateIn: Number.NaN };
+  return { key, open: 0, reading: new Set(), stopped: [], unreadMs: 0, lateIn: Number.NaN, idle: 0 };
 }
 
 /** Node's own pauses are left alone: what it does not read it does not begin to read. */

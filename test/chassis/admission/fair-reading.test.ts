@@ -87,6 +87,19 @@ describe('FairReading', () => {
     await expect.poll(() => reading.holdsBack).toBe(false);
   });
 
+  it('reads many connections of a client at once, once those read before them brought nothing', async () => {
+    const { accepted, open, reading } = await serve();
+    await open(crowd, 240);
+    await open(other, 1);
+    await expect.poll(() => reading.holdsBack).toBe(false);
+    const now = performance.now();
+    reading.spare(accepted[0] as Socket, now - 2 * mostTurnMs, now);
+    expect(reading.holdsBack).toBe(true);
+    let turns = 0;
+    for (; reading.holdsBack; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(turns).toBeLessThan(5);
+  });
+
   it('reads who has few connections at once, while many of another wait for their turn', async () => {
     const { open, turns } = await serve();
     const [alone] = await open(other, 1);
@@ -129,6 +142,21 @@ describe('FairReading', () => {
     expect(stopped).toHaveLength(40);
     reading.spare(mine, 2, 4 + mostTurnMs);
     expect(stopped.slice(40)).toEqual([other, other]);
+  });
+
+  it('goes on where dozens that wait one after the other were closed', async () => {
+    const { accepted, open, reading } = await serve();
+    await open(other, 1);
+    const sockets = await open(crowd, 200);
+    const ended = sockets.map((socket) => {
+      const { promise, resolve } = Promise.withResolvers<unknown>();
+      socket.on('error', resolve).once('data', resolve).once('close', resolve).write(get);
+      return promise;
+    });
+    await expect.poll(() => reading.holdsBack, { interval: 1 }).toBe(true);
+    for (const socket of accepted.slice(40, 160)) socket.destroy();
+    await Promise.all(ended);
+    await expect.poll(() => reading.holdsBack).toBe(false);
   });
 
   it('reads fewer connections in each turn that follows while their requests make it long', async () => {
