@@ -12,7 +12,7 @@ const fewConnections = 32;
 const mostAtOnce = 32;
 /** Of each, two megabytes of a body may be read in one turn. */
 const leastAtOnce = 2;
-/** Connections of a client that are read in its turn beside the first, at most: as many as brought nothing before them. */
+/** Connections that are read after a turn beside those, at most: of a client as many as brought nothing before them. */
 const mostIdle = 31;
 
 const readerKey = Symbol('client whose connection is read in turns');
@@ -154,12 +154,13 @@ export class FairReading {
   /** The next connections to be read, of each client in its turn. */
   #take(most: number): ReadSocket[] {
     const taken: ReadSocket[] = [];
-    for (let turns = 0; turns < most; turns += 1) {
+    const mostTaken = most + mostIdle;
+    for (let turns = 0; turns < most && taken.length < mostTaken; turns += 1) {
       const reader = this.#turns.shift();
       if (reader === undefined) break;
       // Otherwise the one request of a client with fifty connections would wait for fifty turns, of which each costs nothing.
-      for (let left = Math.min(reader.idle, mostIdle); left >= 0 && reader.stopped.length > 0; left -= 1)
-        this.#readNext(reader, taken);
+      const some = Math.min(reader.idle + 1, reader.stopped.length, mostTaken - taken.length);
+      for (let count = 0; count < some; count += 1) this.#readNext(reader, taken);
       if (reader.stopped.length > 0) this.#turns.push(reader);
     }
     this.holdsBack = this.#turns.length > 0;

@@ -11,8 +11,9 @@ const crowd = '127.0.0.2';
 const other = '127.0.0.3';
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const workMs = 4;
-/** Both as the class has them. */
+/** All as the class has them. */
 const readAtOnce = 32;
+const mostIdle = 31;
 const mostTurnAloneMs = 50;
 
 /** A server that works for some milliseconds on each request, and how many it had in each turn of the event loop. */
@@ -80,7 +81,7 @@ describe('FairReading', () => {
     const [first] = turns.filter((turn) => (turn[crowd] ?? 0) > 1);
     expect(first?.[crowd]).toBeLessThanOrEqual(mostTurnMs / workMs + 2);
     // Those whose turn has come, and what the long turn lets in beside them.
-    expect(longest(turns)).toBeLessThanOrEqual(readAtOnce + mostTurnMs / workMs + 2);
+    expect(longest(turns)).toBeLessThanOrEqual(readAtOnce + mostIdle + mostTurnMs / workMs + 2);
     expect(turns.reduce((sum, turn) => sum + (turn[crowd] ?? 0), 0)).toBe(120);
     // As long as the others took before a connection was read again.
     expect(longestWait(waits, crowd)).toBeGreaterThan(workMs * readAtOnce);
@@ -97,7 +98,7 @@ describe('FairReading', () => {
     expect(reading.holdsBack).toBe(true);
     let turns = 0;
     for (; reading.holdsBack; turns += 1) await new Promise((resolve) => setImmediate(resolve));
-    expect(turns).toBeLessThan(5);
+    expect(turns).toBeLessThan(7);
   });
 
   it('reads who has few connections at once, while many of another wait for their turn', async () => {
