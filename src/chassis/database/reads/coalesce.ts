@@ -1,6 +1,7 @@
 import { AnyNull, Decimal } from '@prisma/client/runtime/client';
 import { SharedRun } from '../../context/shared-run.ts';
 import { BaseException } from '../../errors/exceptions.ts';
+import { inPieces } from '../../query/in-pieces.ts';
 import { StoredJson } from '../../query/paging/paging.ts';
 import type { Pause } from '../../query/query-types.ts';
 import type { RecordKinds } from '../statements/write-statement.ts';
@@ -197,9 +198,6 @@ const made = {
   decimal: (text: string) => new Decimal(text),
 };
 
-/** JSON that is parsed in a few milliseconds, in characters. */
-const charsAtOnce = 262_144;
-
 /** Records as JSON, and as the ORM gives them for code that reads their fields. */
 export class StoredRecords<T extends object = object> extends StoredJson {
   readonly #kinds: RecordKinds;
@@ -222,16 +220,9 @@ export class StoredRecords<T extends object = object> extends StoredJson {
   }
 
   async load(pause: Pause): Promise<void> {
-    if (this.#records || this.chars < charsAtOnce) return;
-    const records: T[] = [];
-    let chars = 0;
-    for (const text of this.texts) {
-      records.push(freezeRecords(this.#parse(text)));
-      chars += text.length;
-      if (chars < charsAtOnce) continue;
-      chars = 0;
-      await pause();
-    }
+    if (this.#records) return;
+    const parse = (text: string) => freezeRecords(this.#parse(text));
+    const records = await inPieces(this.texts, parse, ({ length }) => length, pause);
     this.#records ??= freezeRecords(records);
   }
 

@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Request, Response } from 'express';
+import { inPieces } from '../../query/in-pieces.ts';
 import { paginationLinks, StoredJson, unreadData } from '../../query/paging/paging.ts';
 import type { PageResult, Pause } from '../../query/query-types.ts';
 
@@ -30,22 +31,9 @@ export function sendPageOf(stored: StoredJson | undefined, req: Request, res: Re
   else sendJsonResponse(res, 200, { success: true, data, ...rest });
 }
 
-/** Characters of JSON that are made in a few milliseconds. */
-const charsAtOnce = 262_144;
-
 /** The JSON of records, made some at a time. @param pause is waited for after some of them, where they are long */
 export async function jsonOf(records: readonly object[], pause: Pause): Promise<StoredJson> {
-  const texts: string[] = [];
-  let chars = 0;
-  for (const record of records) {
-    const text = toJson(record);
-    texts.push(text);
-    chars += text.length;
-    if (chars < charsAtOnce) continue;
-    chars = 0;
-    await pause();
-  }
-  return new StoredJson(texts, true);
+  return new StoredJson(await inPieces(records, toJson, (_record, text) => text.length, pause), true);
 }
 
 /** Answers 304 without a body: what the client has is still so. */

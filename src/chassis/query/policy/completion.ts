@@ -1,10 +1,11 @@
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
+import { inPieces } from '../in-pieces.ts';
 import type { Pause, Selection } from '../query-types.ts';
 import type { ComputedField } from './computed-field.ts';
 import type { PolicyRules } from './policy-rules.ts';
 
-/** Records that are completed in a few milliseconds. */
-const completedAtOnce = 500;
+/** To complete a record takes as long as to make so much JSON. */
+const charsOfRecord = 524;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -68,14 +69,12 @@ export class Completion {
       ...[...this.#relations].map(async ([name, part]) => [name, await part.#related(records, name, pause)] as const),
       ...[...this.#computed].map(async ([name, field]) => [name, await this.#values(records, name, field)] as const),
     ]);
-    const completed: Record<string, unknown>[] = [];
-    for (const [index, record] of records.entries()) {
-      if (pause && index % completedAtOnce === completedAtOnce - 1) await pause();
+    const complete = (record: object, index: number) => {
       const whole = Object.fromEntries(Object.entries(record).filter(([name]) => !this.#hidden.has(name)));
       for (const [name, values] of columns) whole[name] = values[index];
-      completed.push(whole);
-    }
-    return completed;
+      return whole;
+    };
+    return pause ? inPieces(records, complete, () => charsOfRecord, pause) : records.map(complete);
   }
 
   async #values(records: readonly object[], name: string, field: ComputedField): Promise<readonly unknown[]> {
