@@ -31,7 +31,7 @@ interface GateOptions extends ReadyRefusalOptions {
   shares: Pick<ClientShares, 'charge' | 'of'>;
   /** When the turn of the event loop began, and what keeps it short. */
   loop: Pick<LoopWait, 'beganAt'>;
-  reading: Pick<FairReading, 'holdsBack' | 'spare' | 'unreadMs'>;
+  reading: Pick<FairReading, 'follow' | 'hasProxies' | 'holdsBack' | 'spare' | 'unreadMs'>;
   /** Requests at work at once, at most; bounds the memory that they take. */
   maximum: number;
   /** What a request's client is counted under. */
@@ -93,10 +93,12 @@ export class AdmissionGate {
     const { backlog, clientOf, loop, reading, shares, waits } = this.#options;
     const now = performance.now();
     waits.look(now);
-    if (now - loop.beganAt > mostTurnMs) reading.spare(req.socket, loop.beganAt, now);
     const client = clientOf(req);
+    const unreadMs = reading.holdsBack ? reading.unreadMs(req.socket) : 0;
+    if (reading.hasProxies) reading.follow(req.socket, client);
+    if (now - loop.beganAt > mostTurnMs) reading.spare(req.socket, loop.beganAt, now);
     const isExempt = isProbe(req) && this.#probes.consume(client, 1).used <= mostProbes;
-    const reason = isExempt ? undefined : this.#reasonToRefuse(req, client, now);
+    const reason = isExempt ? undefined : this.#reasonToRefuse(req, client, unreadMs, now);
     if (hasBody(req)) this.#received.count(req.socket, client, now);
     shares.charge(client, reason === undefined ? receivingCost : refusalCost, now);
     if (reason !== undefined) return this.#refuse(res, reason, now);
@@ -117,8 +119,9 @@ export class AdmissionGate {
     else this.#refuse(res, reason, performance.now());
   }
 
-  #reasonToRefuse(req: IncomingMessage, client: string, now: number): ShedReason | undefined {
-    const { maximum, reading, shares, waits } = this.#options;
+  /** @param unreadMs what it has waited for already, and others have not: the connections beside its own take turns to be read */
+  #reasonToRefuse(req: IncomingMessage, client: string, unreadMs: number, now: number): ShedReason | undefined {
+    const { maximum, shares, waits } = this.#options;
     const deadline = readDeadline(req.headers['x-request-deadline']);
     if (deadline !== undefined) {
       const leftMs = deadline - Date.now();
@@ -126,8 +129,6 @@ export class AdmissionGate {
       if (leftMs <= waits.standingMs) return 'deadline';
     }
     if (this.#atWork >= maximum) return 'concurrency';
-    // What it has waited for already, which nobody else does: its own connections take turns to be read.
-    const unreadMs = reading.holdsBack ? reading.unreadMs(req.socket) : 0;
     const ownMs = waits.currentMs + unreadMs;
     const isLate = waits.overloaded || unreadMs > waits.targetMs;
     if (!isLate || ownMs <= waits.targetMs * refusedFrom.heavy) return undefined;

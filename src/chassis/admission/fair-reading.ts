@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { clientKey } from '../context/request-context.ts';
+import type { TrustProxy } from '../http/pipeline/request-context-of.ts';
 
 /** A turn of the event loop that has taken so long is long, in milliseconds. */
 export const mostTurnMs = 20;
@@ -10,12 +11,18 @@ const mostTurnAloneMs = 50;
 const fewConnections = 32;
 /** Connections that are read again after a turn, of all clients together: most requests of so many make no turn long. */
 const mostAtOnce = 32;
-/** Of each, two megabytes of a body may be read in one turn. */
+/** The same after long turns, at least: what they bring of requests without bodies takes a few milliseconds. */
+const fewAtOnce = 8;
+/** And after long turns in which they brought more bytes than these: of each, two megabytes of a body may be read in one turn. */
 const leastAtOnce = 2;
+const manyBytes = 1_048_576;
 /** Connections that are read after a turn beside those, at most: of a client as many as brought nothing before them. */
 const mostIdle = 31;
 
+/** What connections of proxies that have brought no request yet are known under. */
+const anybody = 'anybody';
 const readerKey = Symbol('client whose connection is read in turns');
+const proxyKey = Symbol('whether the connection is of a proxy');
 const stoppedKey = Symbol('since when it is not read');
 const bytesKey = Symbol('bytes that had come when it was read again');
 
@@ -33,11 +40,14 @@ interface Reader {
   lateIn: number;
   /** Connections that brought nothing when they were read again, since the last that did. */
   idle: number;
+  /** Whether these are connections of a proxy that have brought no request yet, and so may be of anybody. */
+  isAnybodys: boolean;
 }
 
 /** What Node keeps of a connection; fair-reading.test.ts holds it to that. */
 type ReadSocket = Socket & {
   [readerKey]?: Reader;
+  [proxyKey]?: boolean;
   [stoppedKey]?: number;
   [bytesKey]?: number;
   _handle?: { reading: boolean; readStart(): void; readStop(): void } | null;
@@ -54,6 +64,8 @@ type ReadSocket = Socket & {
 export class FairReading {
   /** Whether there are connections that are not read. A field, because each request asks for it. */
   holdsBack = false;
+  /** Whether there have been connections of proxies. A field for the same reason. */
+  hasProxies = false;
   readonly #readers = new Map<string, Reader>();
   /** Those of them with more than few connections. */
   readonly #crowds = new Set<Reader>();
@@ -64,11 +76,24 @@ export class FairReading {
   #readAt = 0;
   #atOnce = mostAtOnce;
   #reads = false;
+  #lastFirst = false;
   #spares = true;
 
-  /** Knows the connections of a server from now on. */
-  watch(server: Server): void {
-    server.on('connection', (socket: Socket) => this.#open(socket));
+  /** Knows the connections of a server from now on, and which of them are of proxies that tell whose requests they bring. */
+  watch(server: Server, isTrusted: TrustProxy): void {
+    server.on('connection', (socket: Socket) => this.#open(socket, isTrusted));
+  }
+
+  /**
+   * To be called with each request. A connection of a proxy counts with those of the client whose request came on it last,
+   * because most of what follows on it is from who sends the most; before its first request, with all that have brought none.
+   */
+  follow(socket: ReadSocket, client: string): void {
+    const from = socket[readerKey];
+    if (!socket[proxyKey] || from === undefined || from.key === client || socket.destroyed) return;
+    const to = this.#join(socket, client);
+    if (from.reading.has(socket)) to.reading.add(socket);
+    this.#leave(socket, from);
   }
 
   /** How long what the client of a connection sends waits to be read, in milliseconds: others have turns of their own. */
@@ -95,21 +120,28 @@ export class FairReading {
     this.#readAgain.push(...this.#take(Number.POSITIVE_INFINITY));
   }
 
-  #open(socket: ReadSocket): void {
+  #open(socket: ReadSocket, isTrusted: TrustProxy): void {
     if (socket.destroyed) return;
-    const key = clientKey(socket.remoteAddress);
-    const reader = this.#readers.get(key) ?? newReader(key);
-    this.#readers.set(key, reader);
-    reader.open += 1;
-    if (reader.open > fewConnections) this.#crowds.add(reader);
-    socket[readerKey] = reader;
-    socket.once('close', () => this.#close(socket, reader));
+    const { remoteAddress } = socket;
+    const isProxys = remoteAddress !== undefined && isTrusted(remoteAddress, 0);
+    if (isProxys) socket[proxyKey] = this.hasProxies = true;
+    const reader = this.#join(socket, isProxys ? anybody : clientKey(remoteAddress));
+    socket.once('close', () => this.#leave(socket, socket[readerKey] as Reader));
     // Otherwise one that connects anew for each request would never wait.
     if (reader.stopped.length > 0) this.#stop(socket, reader);
     else reader.reading.add(socket);
   }
 
-  #close(socket: Socket, reader: Reader): void {
+  #join(socket: ReadSocket, key: string): Reader {
+    const reader = this.#readers.get(key) ?? newReader(key);
+    this.#readers.set(key, reader);
+    reader.open += 1;
+    if (reader.open > fewConnections) this.#crowds.add(reader);
+    socket[readerKey] = reader;
+    return reader;
+  }
+
+  #leave(socket: ReadSocket, reader: Reader): void {
     reader.open -= 1;
     if (reader.open <= fewConnections) this.#crowds.delete(reader);
     if (reader.open === 0) this.#readers.delete(reader.key);
@@ -135,20 +167,24 @@ export class FairReading {
   readonly #readSome = () => {
     const now = performance.now();
     const isLong = this.#readAgain.length > 0 && now - this.#readAt > mostTurnMs;
-    this.#atOnce = isLong ? Math.max(leastAtOnce, this.#atOnce >> 1) : Math.min(mostAtOnce, this.#atOnce * 2);
+    let bytes = 0;
+    for (const socket of this.#readAgain) bytes += this.#goOn(socket);
+    const least = bytes > manyBytes ? leastAtOnce : fewAtOnce;
+    this.#atOnce = isLong ? Math.max(least, this.#atOnce >> 1) : Math.min(mostAtOnce, this.#atOnce * 2);
     this.#readAt = now;
-    for (const socket of this.#readAgain) this.#goOn(socket);
     this.#readAgain = this.#take(this.#atOnce);
     // Of those whose turn came all may have been closed.
     this.#reads = this.#readAgain.length > 0 || this.holdsBack;
     if (this.#reads) setImmediate(this.#readSome);
   };
 
-  #goOn(socket: ReadSocket): void {
+  /** @returns how many bytes came */
+  #goOn(socket: ReadSocket): number {
     const reader = socket[readerKey] as Reader;
-    const bringsNothing = !socket.destroyed && socket.bytesRead === socket[bytesKey];
-    reader.idle = bringsNothing ? reader.idle + 1 : 0;
+    const bytes = socket.bytesRead - (socket[bytesKey] as number);
+    reader.idle = bytes === 0 && !socket.destroyed ? reader.idle + 1 : 0;
     if (!socket.destroyed) reader.reading.add(socket);
+    return bytes;
   }
 
   /** The next connections to be read, of each client in its turn. */
@@ -159,7 +195,8 @@ export class FairReading {
       const reader = this.#turns.shift();
       if (reader === undefined) break;
       // Otherwise the one request of a client with fifty connections would wait for fifty turns, of which each costs nothing.
-      const some = Math.min(reader.idle + 1, reader.stopped.length, mostTaken - taken.length);
+      const more = reader.isAnybodys ? Math.min(this.#turns.length, most) : 0;
+      const some = Math.min(Math.max(reader.idle + 1, more), reader.stopped.length, mostTaken - taken.length);
       for (let count = 0; count < some; count += 1) this.#readNext(reader, taken);
       if (reader.stopped.length > 0) this.#turns.push(reader);
     }
@@ -168,7 +205,9 @@ export class FairReading {
   }
 
   #readNext(reader: Reader, taken: ReadSocket[]): void {
-    const socket = reader.stopped.shift() as ReadSocket;
+    // Where thousands have come at once, one that comes after them waits for few of them so, and none of them for ever.
+    if (reader.isAnybodys) this.#lastFirst = !this.#lastFirst;
+    const socket = (reader.isAnybodys && this.#lastFirst ? reader.stopped.pop() : reader.stopped.shift()) as ReadSocket;
     reader.unreadMs = reader.stopped.length > 0 ? performance.now() - (socket[stoppedKey] as number) : 0;
     if (socket.destroyed) return;
     socket[bytesKey] = socket.bytesRead;
@@ -178,7 +217,8 @@ export class FairReading {
 }
 
 function newReader(key: string): Reader {
-  return { key, open: 0, reading: new Set(), stopped: [], unreadMs: 0, lateIn: Number.NaN, idle: 0 };
+  const isAnybodys = key === anybody;
+  return { key, open: 0, reading: new Set(), stopped: [], unreadMs: 0, lateIn: Number.NaN, idle: 0, isAnybodys };
 }
 
 /** Node's own pauses are left alone: what it does not read it does not begin to read. */

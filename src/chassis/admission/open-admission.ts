@@ -81,7 +81,7 @@ export function openAdmission(
     gate: admit,
     observer: chargeClients(shares, database, targetMs, metrics),
     watch: (server) => {
-      reading.watch(server);
+      reading.watch(server, isTrusted);
       chargeConnections(server, shares, isTrusted);
     },
     readAll: () => reading.readAll(),

@@ -1,75 +1,14 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FairReading, mostTurnMs } from '../../../src/chassis/admission/fair-reading.ts';
-import { LoopWait } from '../../../src/chassis/admission/standing-wait.ts';
-import { listening } from '../http/listening.ts';
+import { mostTurnMs } from '../../../src/chassis/admission/fair-reading.ts';
+import { all, answered, crowd, get, longestWait, other, serve, workMs } from './reading-server.ts';
 
-const crowd = '127.0.0.2';
-const other = '127.0.0.3';
-const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
-const workMs = 4;
 /** All as the class has them. */
 const readAtOnce = 32;
 const mostIdle = 31;
 const mostTurnAloneMs = 50;
-
-/** A server that works for some milliseconds on each request, and how many it had in each turn of the event loop. */
-async function serve() {
-  const loop = new LoopWait();
-  const reading = new FairReading();
-  const turns: Record<string, number>[] = [];
-  const waits: { address: string; unreadMs: number }[] = [];
-  let turn: Record<string, number> | undefined;
-  const server = createServer((req, res) => {
-    const began = performance.now();
-    loop.at(began);
-    if (began - loop.beganAt > mostTurnMs) reading.spare(req.socket, loop.beganAt, began);
-    const address = String(req.socket.remoteAddress);
-    waits.push({ address, unreadMs: reading.unreadMs(req.socket) });
-    if (turn === undefined) {
-      turn = {};
-      turns.push(turn);
-      setImmediate(() => {
-        turn = undefined;
-      });
-    }
-    turn[address] = (turn[address] ?? 0) + 1;
-    while (performance.now() - began < workMs);
-    res.end('fine');
-  });
-  reading.watch(server);
-  const accepted: Socket[] = [];
-  server.on('connection', (socket: Socket) => accepted.push(socket));
-  const { port } = await listening(server);
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const open = async (localAddress: string, count: number) => {
-    const sockets = Array.from({ length: count }, () => connect({ port, host: '127.0.0.1', localAddress }));
-    onTestFinished(() => {
-      for (const socket of sockets) socket.destroy();
-    });
-    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    // Each has been accepted once it is answered.
-    for (const socket of sockets) await answered(socket);
-    turns.length = 0;
-    return sockets;
-  };
-  return { accepted, open, port, reading, turns, waits };
-}
-
-async function answered(socket: Socket): Promise<void> {
-  socket.write(get);
-  await once(socket, 'data');
-}
-
-const all = (sockets: readonly Socket[]) => Promise.all(sockets.map(answered));
-const longestWait = (waits: readonly { address: string; unreadMs: number }[], of: string) =>
-  Math.max(...waits.filter(({ address }) => address === of).map(({ unreadMs }) => unreadMs));
 const longest = (turns: readonly Record<string, number>[]) => Math.max(...turns.map((turn) => turn[crowd] ?? 0));
 
 describe('FairReading', () => {

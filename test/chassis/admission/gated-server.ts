@@ -74,6 +74,8 @@ export async function oneAtATime(situation: Situation = {}) {
       },
     },
     reading: {
+      hasProxies: false,
+      follow: () => undefined,
       spare: (socket) => void spared.push(socket),
       get holdsBack() {
         return situation.unreadMs !== undefined;

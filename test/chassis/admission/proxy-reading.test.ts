@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { mostTurnMs } from '../../../src/chassis/admission/fair-reading.ts';
+import { all, answered, crowd, getFor, longestWait, other, proxy, serve, workMs } from './reading-server.ts';
+
+const readAtOnce = 32;
+
+describe('FairReading of connections of a proxy', () => {
+  it('has each wait with those of the client whose request came on it last', async () => {
+    const { open, reading, turns, waits } = await serve();
+    const [alone, ...rest] = (await open(proxy, 121)) as [Socket, ...Socket[]];
+    await answered(alone, getFor(other));
+    await all(rest, getFor(crowd));
+    await expect.poll(() => reading.holdsBack).toBe(false);
+    turns.length = 0;
+    waits.length = 0;
+    const crowded = all(rest, getFor(crowd));
+    await once(rest[0] as Socket, 'data');
+    for (let count = 0; count < 3; count += 1) await answered(alone, getFor(other));
+    await crowded;
+    const others = turns.flatMap((turn, index) => (turn[other] === undefined ? [] : index));
+    expect(others).toHaveLength(3);
+    expect(turns.reduce((sum, turn) => sum + (turn[crowd] ?? 0), 0)).toBe(120);
+    expect(others[0]).toBeLessThan(turns.length / 2);
+    expect(longestWait(waits, other)).toBe(0);
+    expect(longestWait(waits, crowd)).toBeGreaterThan(workMs * readAtOnce);
+  });
+
+  it('answers each request where those of many clients come on the same connections', async () => {
+    const { open, reading } = await serve();
+    const sockets = await open(proxy, 80);
+    for (let round = 0; round < 4; round += 1) {
+      await Promise.all(sockets.map((socket, index) => answered(socket, getFor(`10.0.0.${(index * round) % 7}`))));
+    }
+    await expect.poll(() => reading.holdsBack).toBe(false);
+  });
+
+  it('reads those that have brought no request beside those of each client, the last and the first of them in turns', async () => {
+    const { accepted, open, reading } = await serve();
+    const sockets = await open(proxy, 100, getFor(crowd));
+    const fresh = await open(proxy, 60, null);
+    await expect.poll(() => reading.holdsBack).toBe(false);
+    const read: number[] = [];
+    for (const [index, socket] of (accepted as (Socket & { _handle: { readStart(): void } })[]).entries())
+      socket._handle.readStart = () => void read.push(index);
+    expect(accepted).toHaveLength(sockets.length + fresh.length);
+    const now = performance.now();
+    reading.spare(accepted[0] as Socket, now - 2 * mostTurnMs, now);
+    await expect.poll(() => reading.holdsBack).toBe(false);
+    expect(read.filter((index) => index >= 100).slice(0, 4)).toEqual([159, 100, 158, 101]);
+    expect(read).toHaveLength(160);
+  });
+});
