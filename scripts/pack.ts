@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync } from 'node:zlib';
 import typescript from 'typescript';
 import { linkPackage } from './link-package.ts';
 import { sampleFiles } from './sample-files.ts';
@@ -29,7 +29,7 @@ function buildPackage(): void {
   chmodSync(join(lib, 'chassis/cli/main.js'), 0o755);
   for (const file of globSync(loadTests, { cwd: root })) writeLoadTest(file);
   // What `slipway new --sample` writes; data, so that nothing of it can be imported.
-  writeFileSync(join(lib, 'sample.json.gz'), gzipSync(JSON.stringify(sampleFiles()), { level: 9 }));
+  writeFileSync(join(lib, 'sample.json.br'), brotliCompressSync(JSON.stringify(sampleFiles())));
   writeFileSync(join(lib, 'tsconfig.json'), JSON.stringify({ compilerOptions: serviceOptions() }, undefined, 2));
 }
 

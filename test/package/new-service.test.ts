@@ -19,9 +19,9 @@ beforeAll(async () => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('the package', () => {
-  it('holds the chassis with its types, its program, the load tests and the chart, and nothing else', () => {
+  it('holds the chassis with its types, its program, its pages, the load tests and the chart, and nothing else', () => {
     const own =
-      /^(lib\/chassis\/.*\.(js|d\.ts)|lib\/load-tests\/.*\.js|load-tests\/README\.md|lib\/tsconfig\.json|lib\/sample\.json\.gz|helm\/slipway\/.*|Dockerfile|\.dockerignore|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+      /^(lib\/chassis\/.*\.(js|d\.ts)|lib\/load-tests\/.*\.js|load-tests\/README\.md|lib\/tsconfig\.json|lib\/sample\.json\.br|helm\/slipway\/.*|docs\/(README\.md|(how-to|reference|explanation|tutorial|pictures)\/.*)|Dockerfile|\.dockerignore|package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/;
     expect(packed.files.filter((file) => !own.test(file))).toEqual([]);
     expect(packed.files).toEqual(
       expect.arrayContaining([
@@ -34,6 +34,13 @@ describe('the package', () => {
         'Dockerfile',
       ]),
     );
+  });
+
+  it('brings the pages that its README names, but for the decisions', () => {
+    const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+    const pages = [...readme.matchAll(/\]\((docs\/[^)#]+\.\w+)/g)].map(([, page]) => page);
+    expect(pages.length).toBeGreaterThan(10);
+    expect(packed.files).toEqual(expect.arrayContaining(pages));
   });
 
   it('is below 1 MB, and below 3 MB unpacked', () => {

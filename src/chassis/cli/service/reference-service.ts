@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync } from 'node:zlib';
 import { packageDirectory } from './package-file.ts';
 
 /**
@@ -10,8 +10,8 @@ import { packageDirectory } from './package-file.ts';
  * @throws Error where the package was not built by `npm pack`
  */
 export function referenceService(): Record<string, string> {
-  const file = join(packageDirectory, 'lib/sample.json.gz');
+  const file = join(packageDirectory, 'lib/sample.json.br');
   if (!existsSync(file))
     throw new Error(`Expected the reference service in ${file}, found nothing; install slipway again.`);
-  return JSON.parse(gunzipSync(readFileSync(file)).toString());
+  return JSON.parse(brotliDecompressSync(readFileSync(file)).toString());
 }
