@@ -20,7 +20,7 @@ export interface Packed {
 export function pack(directory: string, version?: string): Promise<Packed> {
   return packCopy(directory, (copy) => {
     for (const file of repositoryFiles(
-      /^(src|scripts|prisma|load-tests|test\/modules|test\/support|helm\/slipway)\/|^[^/]+$/,
+      /^(src|scripts|prisma|load-tests|docs|test\/modules|test\/support|helm\/slipway)\/|^[^/]+$/,
     )) {
       cpSync(join(root, file), join(copy, file));
     }
