@@ -48,7 +48,7 @@ interface Reader {
 type ReadSocket = Socket & {
   [readerKey]?: Reader;
   [proxyKey]?: boolean;
-  [stoppedKey]?: number;
+  [stoppedKey]?: number | undefined;
   [bytesKey]?: number;
   _handle?: { reading: boolean; readStart(): void; readStop(): void } | null;
 };
@@ -87,6 +87,7 @@ export class FairReading {
   /**
    * To be called with each request. A connection of a proxy counts with those of the client whose request came on it last,
    * because most of what follows on it is from who sends the most; before its first request, with all that have brought none.
+   * What follows its first request waits at once, where others of its client do.
    */
   follow(socket: ReadSocket, client: string): void {
     const from = socket[readerKey];
@@ -94,6 +95,8 @@ export class FairReading {
     const to = this.#join(socket, client);
     if (from.reading.has(socket)) to.reading.add(socket);
     this.#leave(socket, from);
+    // The rest of a body takes as long to read as dozens of first requests, for which everybody else waits here.
+    if (from.isAnybodys && to.stopped.length > 0 && socket[stoppedKey] === undefined) this.#stop(socket, to);
   }
 
   /** How long what the client of a connection sends waits to be read, in milliseconds: others have turns of their own. */
@@ -150,11 +153,11 @@ export class FairReading {
 
   #stopAll(reader: Reader): void {
     for (const socket of reader.reading) this.#stop(socket, reader);
-    reader.reading.clear();
   }
 
   #stop(socket: ReadSocket, reader: Reader): void {
     stopReading(socket);
+    reader.reading.delete(socket);
     socket[stoppedKey] = performance.now();
     if (reader.stopped.length === 0) this.#turns.push(reader);
     reader.stopped.push(socket);
@@ -183,7 +186,8 @@ export class FairReading {
     const reader = socket[readerKey] as Reader;
     const bytes = socket.bytesRead - (socket[bytesKey] as number);
     reader.idle = bytes === 0 && !socket.destroyed ? reader.idle + 1 : 0;
-    if (!socket.destroyed) reader.reading.add(socket);
+    // It may have been stopped again in the turn in which it was read.
+    if (!socket.destroyed && socket[stoppedKey] === undefined) reader.reading.add(socket);
     return bytes;
   }
 
@@ -209,6 +213,7 @@ export class FairReading {
     if (reader.isAnybodys) this.#lastFirst = !this.#lastFirst;
     const socket = (reader.isAnybodys && this.#lastFirst ? reader.stopped.pop() : reader.stopped.shift()) as ReadSocket;
     reader.unreadMs = reader.stopped.length > 0 ? performance.now() - (socket[stoppedKey] as number) : 0;
+    socket[stoppedKey] = undefined;
     if (socket.destroyed) return;
     socket[bytesKey] = socket.bytesRead;
     startReading(socket);

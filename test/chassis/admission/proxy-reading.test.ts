@@ -51,4 +51,31 @@ describe('FairReading of connections of a proxy', () => {
     expect(read.filter((index) => index >= 100).slice(0, 4)).toEqual([159, 100, 158, 101]);
     expect(read).toHaveLength(160);
   });
+
+  it('reads what follows a first request with the rest of its client, so that bodies keep nobody from a first request', async () => {
+    const { accepted, open, reading } = await serve();
+    await open(proxy, 40, getFor(crowd));
+    await open(proxy, 2, null);
+    await expect.poll(() => reading.holdsBack).toBe(false);
+    const calls: string[] = [];
+    for (const [index, socket] of (accepted as (Socket & { _handle: Record<string, () => void> })[]).entries()) {
+      socket._handle.readStop = () => void calls.push(`stop ${index}`);
+      socket._handle.readStart = () => void calls.push(`start ${index}`);
+    }
+    const now = performance.now();
+    reading.spare(accepted[0] as Socket, now - 2 * mostTurnMs, now);
+    calls.length = 0;
+    reading.follow(accepted[40] as Socket, other);
+    expect(calls).toEqual([]);
+    reading.follow(accepted[41] as Socket, crowd);
+    expect(calls).toEqual(['stop 41']);
+    await expect.poll(() => reading.holdsBack).toBe(false);
+    expect(calls.at(-1)).toBe('start 41');
+    // And each is stopped once in a long turn, whatever came of it before.
+    calls.length = 0;
+    reading.spare(accepted[0] as Socket, now, now + 2 * mostTurnMs);
+    await expect.poll(() => reading.holdsBack).toBe(false);
+    expect(calls.filter((call) => call === 'stop 41')).toHaveLength(1);
+    expect(calls.filter((call) => call === 'start 41')).toHaveLength(1);
+  });
 });
