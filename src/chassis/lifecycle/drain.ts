@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '../config/environment.ts';
 import { onClose } from '../http/pipeline/request-pipeline.ts';
 
@@ -76,6 +76,9 @@ export class Drain {
     const deadline = setTimeout(() => this.#cutAll(), deadlineMs);
     try {
       if (acceptMs > 0) await accepted;
+      // What has come is read in the turn that follows; until then its connections pass for idle.
+      await turn();
+      await turn();
       await this.#close();
       if (this.#cut > 0) await wait(undoMs);
     } finally {

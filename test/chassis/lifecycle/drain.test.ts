@@ -32,6 +32,22 @@ it('holds no request that was answered before its body came, once its connection
   expect(drain.report()).toEqual({ finished: 0, cut: 0 });
 });
 
+it('answers a request that had come before it closes idle connections, and was not read yet', async () => {
+  const server = createServer((_req, res) => res.end('fine'));
+  const drain = new Drain(server);
+  const { port } = await listening(server);
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+  socket.write(request);
+  await once(socket, 'data');
+  socket.write(request);
+  const ended = drain.run({ SHUTDOWN_ACCEPT_MS: 0, SHUTDOWN_DEADLINE_MS: 5000 });
+  const [answer] = await once(socket, 'data');
+  expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\nConnection: close/);
+  await ended;
+  expect(drain.report()).toEqual({ finished: 1, cut: 0 });
+});
+
 const responses = Array.from({ length: 4 }, () => new ServerResponse(new IncomingMessage(new Socket())));
 
 describe('OpenSet', () => {
