@@ -12,7 +12,8 @@ async function serve() {
   const charged: [client: string, cost: number][] = [];
   const received = new ReceivedBytes({ charge: (client, cost) => void charged.push([client, cost]) });
   const server = createServer((req, res) => {
-    received.count(req.socket, String(req.headers['x-client']), performance.now());
+    const hasBody = req.headers['content-length'] !== '0';
+    received.count(req.socket, String(req.headers['x-client']), hasBody, performance.now());
     req.resume().on('end', () => res.end('fine'));
   });
   const { port } = await listening(server);
@@ -21,8 +22,10 @@ async function serve() {
     socket.destroy();
     server.close();
   });
-  const send = async (client: string, length: number) => {
-    socket.write(`POST / HTTP/1.1\r\nHost: a\r\nX-Client: ${client}\r\nContent-Length: ${length}\r\n\r\n`);
+  const send = async (client: string, length: number, field = '') => {
+    socket.write(
+      `POST / HTTP/1.1\r\nHost: a\r\nX-Client: ${client}\r\nX-Field: ${field}\r\nContent-Length: ${length}\r\n\r\n`,
+    );
     socket.write(Buffer.alloc(length));
     await once(socket, 'data');
   };
@@ -45,4 +48,14 @@ it('charges for the last body once its connection closes, whether or not all of 
   socket.write(`POST / HTTP/1.1\r\nHost: a\r\nX-Client: long\r\nContent-Length: ${2 * megabyte}\r\n\r\n`);
   socket.end(Buffer.alloc(megabyte));
   await expect.poll(() => costOf('long')).toBeGreaterThan(40);
+});
+
+it('charges nobody for what others send on the same connection of a proxy', async () => {
+  const { costOf, send } = await serve();
+  await send('short', 10);
+  for (let count = 0; count < 20; count += 1) {
+    await send('other', 0, 'a'.repeat(15_000));
+  }
+  await send('short', 10);
+  expect(costOf('short')).toBe(0);
 });
