@@ -106,10 +106,7 @@ export async function startUp(service: Service): Promise<Started> {
     { host: settings.HOST, port: config.server.port },
     { host: 'HOST', port: 'PORT', isPublic: true, isShared: settings.PORT_SHARED },
   );
-  const close = () => {
-    admission?.readAll();
-    return drain.run(settings);
-  };
+  const close = () => drain.run(settings, admission?.settle);
   closers.add('HTTP server', close, Drain.longestMs(settings));
   stopping.throwIfAborted();
   health.enter('serving');

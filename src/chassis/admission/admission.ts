@@ -99,7 +99,7 @@ export class AdmissionGate {
     if (now - loop.beganAt > mostTurnMs) reading.spare(req.socket, loop.beganAt, now);
     const isExempt = isProbe(req) && this.#probes.consume(client, 1).used <= mostProbes;
     const reason = isExempt ? undefined : this.#reasonToRefuse(req, client, unreadMs, now);
-    this.#received.count(req.socket, client, hasBody(req), now);
+    if (reading.hasProxies || hasBody(req)) this.#received.count(req.socket, client, now);
     shares.charge(client, reason === undefined ? receivingCost : refusalCost, now);
     if (reason !== undefined) return this.#refuse(res, reason, now);
     if (isExempt) return begin();

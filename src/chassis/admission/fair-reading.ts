@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { clientKey } from '../context/request-context.ts';
 import type { TrustProxy } from '../http/pipeline/request-context-of.ts';
 
@@ -19,8 +20,10 @@ const manyBytes = 1_048_576;
 /** Connections that are read after a turn beside those, at most: of a client as many as brought nothing before them. */
 const mostIdle = 31;
 
+const mostSettleMs = 2000;
 /** What connections of proxies that have brought no request yet are known under. */
 const anybody = 'anybody';
+
 const readerKey = Symbol('client whose connection is read in turns');
 const proxyKey = Symbol('whether the connection is of a proxy');
 const stoppedKey = Symbol('since when it is not read');
@@ -77,7 +80,6 @@ export class FairReading {
   #atOnce = mostAtOnce;
   #reads = false;
   #lastFirst = false;
-  #spares = true;
 
   /** Knows the connections of a server from now on, and which of them are of proxies that tell whose requests they bring. */
   watch(server: Server, isTrusted: TrustProxy): void {
@@ -111,16 +113,19 @@ export class FairReading {
    */
   spare(socket: ReadSocket, beganAt: number, now: number): void {
     const reader = socket[readerKey];
-    if (!this.#spares || (this.#readers.size === 1 && now - beganAt <= mostTurnAloneMs)) return;
+    if (this.#readers.size === 1 && now - beganAt <= mostTurnAloneMs) return;
     for (const crowd of this.#crowds) this.#stopAll(crowd);
     if (reader?.lateIn === beganAt) this.#stopAll(reader);
     else if (reader) reader.lateIn = beganAt;
   }
 
-  /** Reads every connection from now on: a server that drains closes those on which it has read no request. */
-  readAll(): void {
-    this.#spares = false;
-    this.#readAgain.push(...this.#take(Number.POSITIVE_INFINITY));
+  /**
+   * Resolves once all connections are read, or after two seconds: a server that drains closes those on which it has read no
+   * request. Whoever has few has been read by then; to read all at once would take more memory than there may be.
+   */
+  async settle(): Promise<void> {
+    const until = performance.now() + mostSettleMs;
+    while (this.holdsBack && performance.now() < until) await nextTurn();
   }
 
   #open(socket: ReadSocket, isTrusted: TrustProxy): void {

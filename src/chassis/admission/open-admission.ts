@@ -44,8 +44,8 @@ interface Admission {
   observer: RequestObserver;
   /** Knows the connections of a server from now on, whose requests the gate admits. */
   watch: (server: Server) => void;
-  /** To be called before that server drains. */
-  readAll: () => void;
+  /** To be called before that server closes: resolves once what has come to it was read, or cannot be soon. */
+  settle: () => Promise<void>;
 }
 
 /** The admission of a service; undefined while it is switched off. */
@@ -84,6 +84,6 @@ export function openAdmission(
       reading.watch(server, isTrusted);
       chargeConnections(server, shares, isTrusted);
     },
-    readAll: () => reading.readAll(),
+    settle: () => reading.settle(),
   };
 }

@@ -24,12 +24,11 @@ export class ReceivedBytes {
   }
 
   /**
-   * To be called with each request: what comes on its connection until the next one, or the end, is its client's. The first
-   * that count are those after one with a body, because most connections never bring any.
+   * To be called with each request that has a body, or may follow one of another client on a connection of a proxy: what comes
+   * on its connection until the next one, or the end, is its client's.
    */
-  count(socket: CountedSocket, client: string, hasBody: boolean, now: number): void {
+  count(socket: CountedSocket, client: string, now: number): void {
     if (socket[countedKey]) this.#charge(socket, now);
-    else if (!hasBody) return;
     else socket.once('close', () => this.#charge(socket, performance.now()));
     socket[countedKey] = { client, bytes: socket.bytesRead };
   }

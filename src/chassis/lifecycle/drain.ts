@@ -65,8 +65,15 @@ export class Drain {
     return { finished: this.#finished, cut: this.#cut };
   }
 
-  /** Empties and closes the server, which must be listening. */
-  async run({ SHUTDOWN_ACCEPT_MS: acceptMs, SHUTDOWN_DEADLINE_MS: deadlineMs }: DrainTimes): Promise<void> {
+  /**
+   * Empties and closes the server, which must be listening.
+   *
+   * @param settle resolves once every connection is read. Default: each always is
+   */
+  async run(
+    { SHUTDOWN_ACCEPT_MS: acceptMs, SHUTDOWN_DEADLINE_MS: deadlineMs }: DrainTimes,
+    settle?: () => Promise<void>,
+  ): Promise<void> {
     this.#draining = true;
     for (const response of this.inFlight) {
       if (!response.headersSent) response.setHeader('Connection', 'close');
@@ -76,6 +83,7 @@ export class Drain {
     const deadline = setTimeout(() => this.#cutAll(), deadlineMs);
     try {
       if (acceptMs > 0) await accepted;
+      await settle?.();
       // What has come is read in the turn that follows; until then its connections pass for idle.
       await turn();
       await turn();

@@ -12,8 +12,7 @@ async function serve() {
   const charged: [client: string, cost: number][] = [];
   const received = new ReceivedBytes({ charge: (client, cost) => void charged.push([client, cost]) });
   const server = createServer((req, res) => {
-    const hasBody = req.headers['content-length'] !== '0';
-    received.count(req.socket, String(req.headers['x-client']), hasBody, performance.now());
+    received.count(req.socket, String(req.headers['x-client']), performance.now());
     req.resume().on('end', () => res.end('fine'));
   });
   const { port } = await listening(server);
