@@ -5,7 +5,7 @@ import { cancelQuery, type RunningBackend, type RunningConnection, stopQuery } f
 import { type Borrower, currentBorrower } from './current-work.ts';
 import type { DatabaseTarget } from './database-url.ts';
 import { type ReadLimits, ReadRoom } from './read-room.ts';
-import { RequestQueue } from './request-queue.ts';
+import { RequestQueue, unitOfWorkPlace } from './request-queue.ts';
 import { StatementNames } from './statement-names.ts';
 
 /** Gets a connection, or why there is none. */
@@ -108,7 +108,7 @@ export class LendingPool extends Pool {
     });
   }
 
-  /** @param statement the read that the connection is for, if it is one */
+  /** @param statement the read that the connection is for, or `unitOfWorkPlace`; undefined for a write */
   protected async lend(statement?: string): Promise<PoolClient> {
     const { opened, leave } = await this.requests.enter(() => this.#serving(), statement);
     this.#leave.set(opened, leave);
@@ -218,7 +218,7 @@ export class CancellingPool extends LendingPool {
   }
 
   async #lend(borrower: Borrower): Promise<PoolClient> {
-    const client = await super.connect();
+    const client = await this.lend(unitOfWorkPlace);
     borrower.connection = { stop: (ended) => stopQuery(client as unknown as RunningConnection, ended) };
     return client;
   }

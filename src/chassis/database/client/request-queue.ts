@@ -11,6 +11,12 @@ import { FairQueue, type FairQueueOptions, isOrdinary, streamsKey } from './fair
 import { type Place, SlowStatements } from './measured-use.ts';
 import { Visitors } from './visitors.ts';
 
+/**
+ * What stands for the statement where a place is for a unit of work, which has it while the process does something else: those
+ * of many callers together would have all places, and who reads one record would wait for them.
+ */
+export const unitOfWorkPlace = 'unit of work';
+
 /** An ordinary request that came within this time is there. */
 const presentMs = 5000;
 /** What the latest costly work counts of the mean time. */
@@ -23,7 +29,7 @@ const weightOfLatest = 0.2;
  *
  * Costly requests have as many places as a client with slow work, all clients together: many that ask for one costly list each are
  * none with slow work. Within that part the places are lent fairly too. A request is costly by what it was charged with, and
- * where it runs a statement that was slow lately, whatever its price says.
+ * where it runs a statement that was slow lately or a unit of work, whatever its price says.
  */
 export class RequestQueue {
   /** Queries that may run at once. */
@@ -117,7 +123,7 @@ export class RequestQueue {
    * them, and takes the first that comes.
    *
    * @param open its failure gives the place back
-   * @param statement the read that the place is for, if it is one
+   * @param statement the read that the place is for, or `unitOfWorkPlace`; undefined for a write
    * @returns what was opened, and what gives the place back
    * @throws ServiceUnavailableException at once where other work of the same client has waited for half of `timeoutMs` for
    * work of this client: what comes after it would wait in vain
@@ -149,7 +155,8 @@ export class RequestQueue {
   }
 
   #isCostly(context: RequestContext | undefined, statement?: string): boolean {
-    return isCostly(context) || (context !== undefined && this.#slow.has(statement));
+    if (context === undefined) return false;
+    return statement === unitOfWorkPlace || isCostly(context) || this.#slow.has(statement);
   }
 
   /** Most requests find a place free, and need no turn. */

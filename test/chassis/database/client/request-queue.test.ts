@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
+import { RequestQueue, unitOfWorkPlace } from '../../../../src/chassis/database/client/request-queue.ts';
 
 it('RequestQueue counts the streams of an address as one client, so that many accounts get no turns before others', async () => {
   const queue = new RequestQueue({ places: 1, placesOfSlow: 1 });
@@ -210,6 +210,11 @@ describe('a statement that takes long, whatever its price', () => {
       expect(await atOnce('SELECT slow')).toBe(4);
     },
   );
+
+  it('is a unit of work from the first time on, because it has its place while nothing is asked', async () => {
+    const { atOnce } = queueOf({ places: 4, placesOfSlow: 1 });
+    expect(await atOnce(unitOfWorkPlace)).toBe(1);
+  });
 
   it('is none that takes long because many run beside it', async () => {
     const { read, atOnce } = queueOf({ places: 4, placesOfSlow: 1 });
