@@ -10,6 +10,7 @@ export { flag, signingSecrets, wholeNumber } from './config/settings/setting-typ
 export type { Principal } from './context/principal.ts';
 export {
   chargeRequest,
+  claimCaller,
   currentPrincipal,
   getRequestContext,
   type RequestContext,

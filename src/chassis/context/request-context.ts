@@ -55,6 +55,8 @@ export interface RequestContext {
   route?: string;
   /** Id of the authenticated caller, for logs and limits; `setPrincipal` sets it. */
   userId?: string;
+  /** Who calls by a credential that was verified and may have been revoked since; `claimCaller` sets it. */
+  claimedUserId?: string;
   /** The authenticated caller; guards set it with `setPrincipal`, and `currentPrincipal()` reads it. */
   principal?: Principal;
   /** Who a test says to call; guards take it in place of credentials. Only `slipway/testing` sets it. */
@@ -140,7 +142,8 @@ export const serviceKey = 'service';
  */
 export function callerKey(context: RequestContext | undefined): string {
   if (context === undefined) return serviceKey;
-  return context.userId === undefined ? clientKey(context.ipAddress) : `user ${context.userId}`;
+  const userId = context.userId ?? context.claimedUserId;
+  return userId === undefined ? clientKey(context.ipAddress) : `user ${userId}`;
 }
 
 /** The IPv4 address that the last two groups are. */
@@ -256,6 +259,16 @@ export function setPrincipal(principal: Principal): void {
   if (!context) throw new Error('Expected a request context, found none; guards run behind the request pipeline.');
   context.principal = principal;
   context.userId = principal.userId;
+}
+
+/**
+ * Says whose credential the request under way has, once its signature was verified and before the database is asked whether
+ * it still holds: what is asked for that counts with the work of this user. Counted with the client's address it would be a
+ * second share of the database, which costs whoever waits beside it. Does nothing outside of a request.
+ */
+export function claimCaller(userId: string): void {
+  const context = getRequestContext();
+  if (context) context.claimedUserId = userId;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import {
   bearerSchemes,
   bearerToken,
+  claimCaller,
   claimedIssuer,
   type IdentityDemand,
   type IdentityProvider,
@@ -44,6 +45,7 @@ export class AccountProvider implements IdentityProvider {
   }
 
   async #current(claimed: Caller): Promise<Caller> {
+    claimCaller(claimed.userId);
     const session = await this.#sessions.findAlive(claimed);
     if (!session) {
       const headers = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
