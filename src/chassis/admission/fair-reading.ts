@@ -27,6 +27,7 @@ const anybody = 'anybody';
 const readerKey = Symbol('client whose connection is read in turns');
 const proxyKey = Symbol('whether the connection is of a proxy');
 const stoppedKey = Symbol('since when it is not read');
+const waitedKey = Symbol('how long it was not read before it was read again');
 const bytesKey = Symbol('bytes that had come when it was read again');
 
 /** The connections of one client. */
@@ -52,6 +53,7 @@ type ReadSocket = Socket & {
   [readerKey]?: Reader;
   [proxyKey]?: boolean;
   [stoppedKey]?: number | undefined;
+  [waitedKey]?: number;
   [bytesKey]?: number;
   _handle?: { reading: boolean; readStart(): void; readStop(): void } | null;
 };
@@ -101,9 +103,13 @@ export class FairReading {
     if (from.isAnybodys && to.stopped.length > 0 && socket[stoppedKey] === undefined) this.#stop(socket, to);
   }
 
-  /** How long what the client of a connection sends waits to be read, in milliseconds: others have turns of their own. */
+  /**
+   * How long what the client of a connection sends waits to be read, in milliseconds: others have turns of their own. Of one that
+   * may be of anybody, how long it has waited itself.
+   */
   unreadMs(socket: ReadSocket): number {
-    return socket[readerKey]?.unreadMs ?? 0;
+    const reader = socket[readerKey];
+    return (reader?.isAnybodys ? socket[waitedKey] : reader?.unreadMs) ?? 0;
   }
 
   /**
@@ -217,7 +223,8 @@ export class FairReading {
     // Where thousands have come at once, one that comes after them waits for few of them so, and none of them for ever.
     if (reader.isAnybodys) this.#lastFirst = !this.#lastFirst;
     const socket = (reader.isAnybodys && this.#lastFirst ? reader.stopped.pop() : reader.stopped.shift()) as ReadSocket;
-    reader.unreadMs = reader.stopped.length > 0 ? performance.now() - (socket[stoppedKey] as number) : 0;
+    socket[waitedKey] = performance.now() - (socket[stoppedKey] as number);
+    reader.unreadMs = reader.stopped.length > 0 ? socket[waitedKey] : 0;
     socket[stoppedKey] = undefined;
     if (socket.destroyed) return;
     socket[bytesKey] = socket.bytesRead;
