@@ -11,10 +11,14 @@ const mostTurnAloneMs = 50;
 /** A client with more connections may make a turn long without a request, by a header field on each. */
 const fewConnections = 32;
 /** Connections that are read again after a turn, of all clients together: most requests of so many make no turn long. */
-const mostAtOnce = 32;
-/** The same after long turns, at least: what they bring of requests without bodies takes a few milliseconds. */
+const mostAtOnce = 64;
+/** The same while all are of one client. */
+const mostAloneAtOnce = 256;
+/** A turn is too long, and fewer are read after it, beyond this multiple of the time from which it is long. */
+const tooLong = 2;
+/** After turns that are too long at least so many are: what they bring of requests without bodies takes a few milliseconds. */
 const fewAtOnce = 8;
-/** And after long turns in which they brought more bytes than these: of each, two megabytes of a body may be read in one turn. */
+/** And after those in which they brought more bytes than these: of each, two megabytes of a body may be read in one turn. */
 const leastAtOnce = 2;
 const manyBytes = 1_048_576;
 /** Connections that are read after a turn beside those, at most: of a client as many as brought nothing before them. */
@@ -38,8 +42,6 @@ interface Reader {
   readonly reading: Set<ReadSocket>;
   /** Those that are not read, the first to be read again first; some of them may have been closed. */
   readonly stopped: ReadSocket[];
-  /** How long the one that was read again last had waited for it, in milliseconds; 0 while all are read. */
-  unreadMs: number;
   /** When the turn began that was long already when a request of this client came, by `performance.now()`. */
   lateIn: number;
   /** Connections that brought nothing when they were read again, since the last that did. */
@@ -103,13 +105,11 @@ export class FairReading {
     if (from.isAnybodys && to.stopped.length > 0 && socket[stoppedKey] === undefined) this.#stop(socket, to);
   }
 
-  /**
-   * How long what the client of a connection sends waits to be read, in milliseconds: others have turns of their own. Of one that
-   * may be of anybody, how long it has waited itself.
-   */
+  /** How long the request that came first on a connection since it is read again may have waited for it, in milliseconds; 0 for others. */
   unreadMs(socket: ReadSocket): number {
-    const reader = socket[readerKey];
-    return (reader?.isAnybodys ? socket[waitedKey] : reader?.unreadMs) ?? 0;
+    const waitedMs = socket[waitedKey] ?? 0;
+    socket[waitedKey] = 0;
+    return waitedMs;
   }
 
   /**
@@ -119,7 +119,7 @@ export class FairReading {
    */
   spare(socket: ReadSocket, beganAt: number, now: number): void {
     const reader = socket[readerKey];
-    if (this.#readers.size === 1 && now - beganAt <= mostTurnAloneMs) return;
+    if (now - beganAt <= this.#longMs) return;
     for (const crowd of this.#crowds) this.#stopAll(crowd);
     if (reader?.lateIn === beganAt) this.#stopAll(reader);
     else if (reader) reader.lateIn = beganAt;
@@ -178,13 +178,20 @@ export class FairReading {
     setImmediate(this.#readSome);
   }
 
+  /** The time from which a turn is long. */
+  get #longMs(): number {
+    return this.#readers.size === 1 ? mostTurnAloneMs : mostTurnMs;
+  }
+
   readonly #readSome = () => {
     const now = performance.now();
-    const isLong = this.#readAgain.length > 0 && now - this.#readAt > mostTurnMs;
+    const tookMs = this.#readAgain.length > 0 ? now - this.#readAt : 0;
+    const most = this.#readers.size === 1 ? mostAloneAtOnce : mostAtOnce;
     let bytes = 0;
     for (const socket of this.#readAgain) bytes += this.#goOn(socket);
     const least = bytes > manyBytes ? leastAtOnce : fewAtOnce;
-    this.#atOnce = isLong ? Math.max(least, this.#atOnce >> 1) : Math.min(mostAtOnce, this.#atOnce * 2);
+    const change = tookMs > tooLong * this.#longMs ? 0.5 : tookMs > this.#longMs ? 1 : 2;
+    this.#atOnce = Math.max(least, Math.min(most, this.#atOnce * change));
     this.#readAt = now;
     this.#readAgain = this.#take(this.#atOnce);
     // Of those whose turn came all may have been closed.
@@ -197,6 +204,8 @@ export class FairReading {
     const reader = socket[readerKey] as Reader;
     const bytes = socket.bytesRead - (socket[bytesKey] as number);
     reader.idle = bytes === 0 && !socket.destroyed ? reader.idle + 1 : 0;
+    // What comes on it from now on has not waited.
+    socket[waitedKey] = 0;
     // It may have been stopped again in the turn in which it was read.
     if (!socket.destroyed && socket[stoppedKey] === undefined) reader.reading.add(socket);
     return bytes;
@@ -224,7 +233,6 @@ export class FairReading {
     if (reader.isAnybodys) this.#lastFirst = !this.#lastFirst;
     const socket = (reader.isAnybodys && this.#lastFirst ? reader.stopped.pop() : reader.stopped.shift()) as ReadSocket;
     socket[waitedKey] = performance.now() - (socket[stoppedKey] as number);
-    reader.unreadMs = reader.stopped.length > 0 ? socket[waitedKey] : 0;
     socket[stoppedKey] = undefined;
     if (socket.destroyed) return;
     socket[bytesKey] = socket.bytesRead;
@@ -235,7 +243,7 @@ export class FairReading {
 
 function newReader(key: string): Reader {
   const isAnybodys = key === anybody;
-  return { key, open: 0, reading: new Set(), stopped: [], unreadMs: 0, lateIn: Number.NaN, idle: 0, isAnybodys };
+  return { key, open: 0, reading: new Set(), stopped: [], lateIn: Number.NaN, idle: 0, isAnybodys };
 }
 
 /** Node's own pauses are left alone: what it does not read it does not begin to read. */

@@ -6,7 +6,7 @@ import { mostTurnMs } from '../../../src/chassis/admission/fair-reading.ts';
 import { all, answered, crowd, get, longestWait, other, serve, workMs } from './reading-server.ts';
 
 /** All as the class has them. */
-const readAtOnce = 32;
+const readAtOnce = 64;
 const mostIdle = 31;
 const mostTurnAloneMs = 50;
 const longest = (turns: readonly Record<string, number>[]) => Math.max(...turns.map((turn) => turn[crowd] ?? 0));
@@ -65,6 +65,29 @@ describe('FairReading', () => {
     await crowded;
     expect(longestWait(waits, crowd)).toBeGreaterThan(workMs * readAtOnce);
     expect(longestWait(waits, other)).toBe(0);
+  });
+
+  it('says of a request what it has waited itself, so that those that are read all the time are not refused for others', async () => {
+    const { open, reading, waits } = await serve();
+    await open(other, 1);
+    const sockets = await open(crowd, 120);
+    await all(sockets);
+    await expect.poll(() => reading.holdsBack).toBe(false);
+    await wait(5);
+    waits.length = 0;
+    await answered(sockets[0] as Socket);
+    expect(waits).toEqual([{ address: crowd, unreadMs: 0 }]);
+  });
+
+  it('reads hundreds at once while nobody else is there', async () => {
+    const { accepted, open, reading } = await serve();
+    await open(crowd, 240);
+    await expect.poll(() => reading.holdsBack).toBe(false);
+    const now = performance.now();
+    reading.spare(accepted[0] as Socket, now - 2 * mostTurnAloneMs, now);
+    let turns = 0;
+    for (; reading.holdsBack; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(turns).toBeLessThan(4);
   });
 
   it('has connections of a client with many wait once a turn is long, whoever makes the request in it', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { mostTurnMs } from '../../../src/chassis/admission/fair-reading.ts';
 import { all, answered, crowd, getFor, longestWait, other, proxy, serve, workMs } from './reading-server.ts';
 
-const readAtOnce = 32;
+const readAtOnce = 64;
 
 describe('FairReading of connections of a proxy', () => {
   it('has each wait with those of the client whose request came on it last', async () => {
@@ -49,10 +49,6 @@ describe('FairReading of connections of a proxy', () => {
     reading.spare(accepted[0] as Socket, now - 2 * mostTurnMs, now);
     await expect.poll(() => reading.holdsBack).toBe(false);
     expect(read.filter((index) => index >= 100).slice(0, 4)).toEqual([159, 100, 158, 101]);
-    // Each has waited for its own turn, and for nobody else's.
-    const [first, middle] = [159, 130].map((index) => reading.unreadMs(accepted[index] as Socket)) as [number, number];
-    expect(first).toBeGreaterThan(0);
-    expect(middle).toBeGreaterThan(first);
     expect(read).toHaveLength(160);
   });
 
