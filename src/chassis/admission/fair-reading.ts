@@ -24,8 +24,9 @@ const manyBytes = 1_048_576;
 /** Connections that are read after a turn beside those, at most: of a client as many as brought nothing before them. */
 const mostIdle = 31;
 
+/** How long a server that drains waits until all connections are read. */
 const mostSettleMs = 2000;
-/** What connections of proxies that have brought no request yet are known under. */
+/** What connections of proxies that have brought no request yet are known under: each may be of anybody. */
 const anybody = 'anybody';
 
 const readerKey = Symbol('client whose connection is read in turns');
@@ -46,8 +47,6 @@ interface Reader {
   lateIn: number;
   /** Connections that brought nothing when they were read again, since the last that did. */
   idle: number;
-  /** Whether these are connections of a proxy that have brought no request yet, and so may be of anybody. */
-  isAnybodys: boolean;
 }
 
 /** What Node keeps of a connection; fair-reading.test.ts holds it to that. */
@@ -102,7 +101,7 @@ export class FairReading {
     if (from.reading.has(socket)) to.reading.add(socket);
     this.#leave(socket, from);
     // The rest of a body takes as long to read as dozens of first requests, for which everybody else waits here.
-    if (from.isAnybodys && to.stopped.length > 0 && socket[stoppedKey] === undefined) this.#stop(socket, to);
+    if (from.key === anybody && to.stopped.length > 0 && socket[stoppedKey] === undefined) this.#stop(socket, to);
   }
 
   /** How long the request that came first on a connection since it is read again may have waited for it, in milliseconds; 0 for others. */
@@ -126,7 +125,7 @@ export class FairReading {
   }
 
   /**
-   * Resolves once all connections are read, or after two seconds: a server that drains closes those on which it has read no
+   * Resolves once all connections are read, or after `mostSettleMs`: a server that drains closes those on which it has read no
    * request. Whoever has few has been read by then; to read all at once would take more memory than there may be.
    */
   async settle(): Promise<void> {
@@ -178,15 +177,20 @@ export class FairReading {
     setImmediate(this.#readSome);
   }
 
+  /** Whether all connections are of one client. */
+  get #isAlone(): boolean {
+    return this.#readers.size === 1;
+  }
+
   /** The time from which a turn is long. */
   get #longMs(): number {
-    return this.#readers.size === 1 ? mostTurnAloneMs : mostTurnMs;
+    return this.#isAlone ? mostTurnAloneMs : mostTurnMs;
   }
 
   readonly #readSome = () => {
     const now = performance.now();
     const tookMs = this.#readAgain.length > 0 ? now - this.#readAt : 0;
-    const most = this.#readers.size === 1 ? mostAloneAtOnce : mostAtOnce;
+    const most = this.#isAlone ? mostAloneAtOnce : mostAtOnce;
     let bytes = 0;
     for (const socket of this.#readAgain) bytes += this.#goOn(socket);
     const least = bytes > manyBytes ? leastAtOnce : fewAtOnce;
@@ -219,7 +223,7 @@ export class FairReading {
       const reader = this.#turns.shift();
       if (reader === undefined) break;
       // Otherwise the one request of a client with fifty connections would wait for fifty turns, of which each costs nothing.
-      const more = reader.isAnybodys ? Math.min(this.#turns.length, most) : 0;
+      const more = reader.key === anybody ? Math.min(this.#turns.length, most) : 0;
       const some = Math.min(Math.max(reader.idle + 1, more), reader.stopped.length, mostTaken - taken.length);
       for (let count = 0; count < some; count += 1) this.#readNext(reader, taken);
       if (reader.stopped.length > 0) this.#turns.push(reader);
@@ -230,8 +234,10 @@ export class FairReading {
 
   #readNext(reader: Reader, taken: ReadSocket[]): void {
     // Where thousands have come at once, one that comes after them waits for few of them so, and none of them for ever.
-    if (reader.isAnybodys) this.#lastFirst = !this.#lastFirst;
-    const socket = (reader.isAnybodys && this.#lastFirst ? reader.stopped.pop() : reader.stopped.shift()) as ReadSocket;
+    if (reader.key === anybody) this.#lastFirst = !this.#lastFirst;
+    const socket = (
+      reader.key === anybody && this.#lastFirst ? reader.stopped.pop() : reader.stopped.shift()
+    ) as ReadSocket;
     socket[waitedKey] = performance.now() - (socket[stoppedKey] as number);
     socket[stoppedKey] = undefined;
     if (socket.destroyed) return;
@@ -242,8 +248,7 @@ export class FairReading {
 }
 
 function newReader(key: string): Reader {
-  const isAnybodys = key === anybody;
-  return { key, open: 0, reading: new Set(), stopped: [], lateIn: Number.NaN, idle: 0, isAnybodys };
+  return { key, open: 0, reading: new Set(), stopped: [], lateIn: Number.NaN, idle: 0 };
 }
 
 /** Node's own pauses are left alone: what it does not read it does not begin to read. */
