@@ -26,7 +26,7 @@ interface GateOptions extends ReadyRefusalOptions {
   /** How long admitted work waits. */
   waits: Pick<StandingWait, 'look' | 'targetMs' | 'currentMs' | 'newcomerMs' | 'standingMs' | 'overloaded'>;
   /** Where requests wait before they begin; by default they begin at once. */
-  backlog?: Pick<Backlog, 'add' | 'overtake'> | undefined;
+  backlog?: Pick<Backlog, 'add' | 'delays' | 'overtake'> | undefined;
   /** What each client's work has cost. */
   shares: Pick<ClientShares, 'charge' | 'of'>;
   /** When the turn of the event loop began, and what keeps it short. */
@@ -107,6 +107,7 @@ export class AdmissionGate {
     else this.#count(res);
     if (!backlog) return begin();
     if (bringsMuch(req)) return backlog.overtake(begin);
+    if (!backlog.delays(client, res)) return begin();
     const inTurn = (waitedMs: number) => this.#begin(client, res, begin, waitedMs);
     backlog.add({ client, res, begin: inTurn, refuse: this.#giveWay }, now);
   };
@@ -114,7 +115,7 @@ export class AdmissionGate {
   readonly #giveWay = (res: ServerResponse) => this.#refuse(res, 'wait', performance.now());
 
   #begin(client: string, res: ServerResponse, begin: () => void, waitedMs: number): void {
-    const reason = waitedMs > 0 ? this.#reasonAfter(client, res.req, waitedMs) : undefined;
+    const reason = this.#reasonAfter(client, res.req, waitedMs);
     if (reason === undefined) begin();
     else this.#refuse(res, reason, performance.now());
   }

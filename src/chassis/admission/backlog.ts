@@ -100,14 +100,15 @@ export class Backlog implements WaitSource {
     return (this.#rate.isKnown ? this.#rate : this.#wait).msFor(count);
   }
 
-  /** Begins a request, now or in its turn. */
+  /** Whether a request has to wait, for which it is to be added; otherwise it begins at once. */
+  delays(client: string, res: ServerResponse): boolean {
+    if (this.#size === 0 && !this.#hasMoreThan(unnoticed)) return false;
+    return !this.#isEarly(client, res);
+  }
+
+  /** Begins a request in its turn. */
   add(arrival: Arrival, now: number): void {
-    const isOpen = this.#size > 0;
-    if ((!isOpen && !this.#hasMoreThan(unnoticed)) || this.#isEarly(arrival)) {
-      arrival.begin(0);
-      return;
-    }
-    if (!isOpen) this.#open();
+    if (this.#size === 0) this.#open();
     this.#have({ ...arrival, since: now, own: new AsyncResource('WaitingRequest'), giveBack: undefined });
   }
 
@@ -118,7 +119,7 @@ export class Backlog implements WaitSource {
   }
 
   /** Whether a request begins at once because the queue empties and its client waits neither here nor there. */
-  #isEarly({ client, res }: Arrival): boolean {
+  #isEarly(client: string, res: ServerResponse): boolean {
     const empties = this.#size === 0 || this.#learntAt === Number.POSITIVE_INFINITY;
     if (!empties || this.#lines.has(client) || this.#early.get(client)?.destroyed === false) return false;
     if (this.#early.size >= mostEarly)

@@ -16,8 +16,9 @@ interface Account {
 /** How a client's share of the work compares with the others'. */
 export type Standing = 'heavy' | 'even' | 'light';
 
-/** After this time what a client has cost counts half. */
+/** After this time what a client has cost counts half; it is brought down in steps of a hundredth of that. */
 const halfLifeMs = 5000;
+const stepMs = 50;
 /** Clients that are kept at most; some hundred bytes each. */
 const mostAccounts = 10_000;
 /** When the table is full, the cheapest of this many oldest clients is removed. */
@@ -172,6 +173,7 @@ function heavyFrom(total: number, clients: number): number {
 
 /** What a client has cost as of now; an account is brought up to date by it. */
 function decayed(account: Account, now: number): number {
+  if (now - account.at < stepMs) return account.cost;
   const kept = keptAfter(now - account.at);
   account.cost *= kept;
   account.costly *= kept;

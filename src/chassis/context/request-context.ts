@@ -115,12 +115,26 @@ export function currentClientKey(): string {
   return clientKey(getRequestContext()?.ipAddress);
 }
 
+/** Each request asks several times for the key of the same few addresses, and a server on `::` sees all of IPv4 written as IPv6. */
+const clientKeys = new Map<string, string>();
+const mostClientKeys = 1000;
+
 /**
  * What a client address is counted under. An IPv6 subscriber has a /64 at least, all of which counts as one; an IPv4
  * address written as IPv6 counts as what it is.
  */
 export function clientKey(address: string | undefined): string {
   if (address === undefined || !address.includes(':')) return address ?? 'unknown';
+  let key = clientKeys.get(address);
+  if (key === undefined) {
+    key = keyOfIPv6(address);
+    if (clientKeys.size >= mostClientKeys) clientKeys.clear();
+    clientKeys.set(address, key);
+  }
+  return key;
+}
+
+function keyOfIPv6(address: string): string {
   const plain = withoutPort(address).split('%', 1)[0] ?? '';
   const mapped = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
   if (mapped !== undefined && isIPv4(mapped)) return mapped;

@@ -19,6 +19,10 @@ function fakeResponse(fields: object = {}, req: object = { headers: {}, method: 
   return Object.assign(res, { req }) as never;
 }
 
+/** Has a request come, as the gate does that has let it in. */
+const arrive = (backlog: Backlog, arrival: Parameters<Backlog['add']>[0], at = performance.now()) =>
+  backlog.delays(arrival.client, arrival.res) ? backlog.add(arrival, at) : arrival.begin(0);
+
 /** A database with ten places, and a backlog before it; where its queue is long, with a request of a, b and c each. */
 function filledDatabase(ordinaryQueries: number, bodies = new BodyBudget(1_000_000)) {
   const database = { places: 10, ordinaryQueries, ordinaryHeldBackQueries: 0 };
@@ -31,12 +35,11 @@ function filledDatabase(ordinaryQueries: number, bodies = new BodyBudget(1_000_0
       begun.push(name);
       waits.push(waitedMs);
     };
-    backlog.add({ client: name.slice(0, 1), res: fakeResponse(res, request), begin, refuse }, at);
+    arrive(backlog, { client: name.slice(0, 1), res: fakeResponse(res, request), begin, refuse }, at);
     return request;
   };
   if (ordinaryQueries > 256) for (const name of ['a0', 'b0', 'c0']) add(name);
-  begun.length = 0;
-  waits.length = 0;
+  for (const list of [begun, waits]) list.length = 0;
   return { database, backlog, begun, waits, add };
 }
 
@@ -120,7 +123,7 @@ describe('Backlog', () => {
     const begun: number[] = [];
     const begin = (waitedMs: number) => begun.push(waitedMs);
     const backlog = new Backlog(queue, { msFor: () => 0 }, new BodyBudget(1_000_000));
-    backlog.add({ client: 'a', res: fakeResponse(), begin, refuse }, performance.now());
+    arrive(backlog, { client: 'a', res: fakeResponse(), begin, refuse });
     goesOn = false;
     await Promise.all(work);
     expect(waiting).toBeGreaterThan(350);
@@ -173,12 +176,12 @@ describe('Backlog', () => {
     const { database, backlog, add } = filledDatabase(300);
     const store = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];
-    const arrive = (client: string) => {
+    const send = (client: string) => {
       const begin = () => seen.push(store.getStore());
-      backlog.add({ client, res: fakeResponse(), begin, refuse }, performance.now());
+      arrive(backlog, { client, res: fakeResponse(), begin, refuse });
     };
-    store.run('first', arrive, 'a');
-    arrive('b');
+    store.run('first', send, 'a');
+    send('b');
     const request = add('c1');
     await delay(30);
     database.ordinaryQueries = 0;
@@ -195,8 +198,8 @@ async function fillingBacklog(limitBytes: number) {
   const { backlog } = filled;
   const server = createServer((req, res) => {
     const answer = (status: number) => void res.writeHead(status).end();
-    const [begin, refuse] = [() => answer(200), () => answer(503)];
-    backlog.add({ client: String(req.headers['x-client']), res, begin, refuse }, performance.now());
+    const client = String(req.headers['x-client']);
+    arrive(backlog, { client, res, begin: () => answer(200), refuse: () => answer(503) });
   });
   const listens = await listening(server);
   onTestFinished(() => listens[Symbol.asyncDispose]());

@@ -61,6 +61,7 @@ export async function oneAtATime(situation: Situation = {}) {
       of: (client, now) => situation.shares?.of(client, now) ?? situation.standings?.[client] ?? 'even',
     },
     backlog: {
+      delays: () => situation.waitedMs !== undefined || situation.turn !== undefined,
       add: ({ begin }) => {
         const beginNow = () => begin(situation.waitedMs ?? 0);
         if (situation.turn === undefined) beginNow();
