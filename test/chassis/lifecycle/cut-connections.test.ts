@@ -1,4 +1,5 @@
-import { Socket } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { connectionCutter } from '../../../src/chassis/lifecycle/cut-connections.ts';
 import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
@@ -26,5 +27,23 @@ describe('connectionCutter', () => {
     vi.advanceTimersByTime(10_000);
     cutOne('stalled');
     expect(lines.slice(2)).toMatchObject([{ reason: 'stalled', cut: 3 }]);
+  });
+
+  it('resets a connection with an unread answer, so that the kernel keeps nothing of it either', async () => {
+    const cut = connectionCutter({ logger: memoryLog().logger, metrics: new ConnectionMetrics() });
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+    const failed = new Promise((resolve) => client.once('error', resolve).once('end', () => resolve('whole')));
+    const [socket] = (await once(server, 'connection')) as [Socket];
+    socket.on('error', () => undefined).write(Buffer.alloc(64 * 1_048_576));
+
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    cut(socket, 'stalled');
+    await closed;
+    client.resume();
+    expect(await failed).toMatchObject({ code: 'ECONNRESET' });
+    expect(socket.errored).toMatchObject({ reason: 'stalled' });
+    server.close();
   });
 });
