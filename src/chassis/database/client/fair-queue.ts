@@ -1,5 +1,6 @@
 import { clientKey, serviceKey } from '../../context/request-context.ts';
 import type { Taker } from '../../context/shared-run.ts';
+import { AddressUses, withinLead } from './address-uses.ts';
 import { ClientUse, type Place, type WaitingWork } from './measured-use.ts';
 
 /** How a queue lends its places. */
@@ -18,8 +19,6 @@ export interface FairQueueOptions {
 
 /** A client that asked for a place within this time is there. */
 const presentMs = 5000;
-/** Use of a database while no other client was there delays a client by this at most. */
-const mostLeadMs = 1000;
 /** The next client is the one that used least among this many that have waited longest, those with requests under way first. */
 const candidates = 64;
 const mostClients = 10_000;
@@ -30,12 +29,14 @@ const mostUnderWay = 3;
  * Lends the places of a database, such as connections, so that no client keeps it from the others: the next place goes to
  * a request that has had one, because others that begin beside it hold more and more until the first is answered. After
  * three such places in a row, because requests of many turns would keep out all who begin, and while no such request waits,
- * it goes to the client that had places for the least time, as measured. A client whose work is slow has only a part of all
+ * it goes to the client that had places for the least time, as measured, of the address whose clients together had them for
+ * the least: somebody with many accounts has one turn for each turn of somebody else, and not one with each. A client whose work is slow has only a part of all
  * places while others are there. A client that is there alone, or whose work is quick, may have all of them.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #clients = new Map<string, ClientUse>();
+  readonly #addresses = new AddressUses();
   /** Those that wait, the one that had no place for longest first. */
   readonly #queue = new Set<ClientUse>();
   /** Those of them that wait with work of a request under way. */
@@ -109,20 +110,22 @@ export class FairQueue {
    * Asks for a place for a client.
    *
    * @param isUnderWay whether it is for a request that has had a place: what it holds in memory waits for its end, so it goes first
+   * @param address where the client asks from; one of its own by default
    * @returns what gives the turn up while it waits; undefined where it came at once
    */
-  take(key: string, taker: Taker<Place>, isUnderWay = false): (() => void) | undefined {
-    const place = this.takeFree(key);
+  take(key: string, taker: Taker<Place>, isUnderWay = false, address = key): (() => void) | undefined {
+    const place = this.takeFree(key, address);
     return place ? void taker.lent(place) : this.#wait(this.#clientOf(key), taker, isUnderWay, performance.now());
   }
 
   /** Gives a client a place if there is one for it now; otherwise it has none, and does not wait. */
-  takeFree(key: string): Place | undefined {
+  takeFree(key: string, address = key): Place | undefined {
     const now = performance.now();
     const client = this.#clientOf(key);
     // Beside the service's own work, such as a health check, a client is alone.
     if (key !== serviceKey) this.#see(client, now);
-    client.used = Math.min(Math.max(client.used, this.#used), this.#used + mostLeadMs);
+    client.used = withinLead(client.used, this.#used);
+    client.address = this.#addresses.of(address);
     const free = this.#running < this.#options.places && client.waiting.length === 0;
     return free && !this.#isHeldBack(client, now) ? this.#lend(client, now) : undefined;
   }
@@ -188,12 +191,12 @@ export class FairQueue {
     return goesFirst ? underWay : (this.#leastOf(this.#queue, now) ?? underWay);
   }
 
-  /** Of those that have waited longest, the one that has used least. */
+  /** Of those that have waited longest, the one that has used least of the address that has. */
   #leastOf(clients: ReadonlySet<ClientUse>, now: number): ClientUse | undefined {
     let next: ClientUse | undefined;
     let seen = 0;
     for (const client of clients) {
-      if (!this.#isHeldBack(client, now) && (next === undefined || client.used < next.used)) next = client;
+      if (!this.#isHeldBack(client, now) && (next === undefined || hasUsedLess(client, next))) next = client;
       if (++seen === candidates) break;
     }
     return next;
@@ -203,6 +206,7 @@ export class FairQueue {
     const [first] = client.waiting;
     if (first === undefined) return;
     this.#used = Math.max(this.#used, client.used);
+    this.#addresses.began(client.address);
     const place = this.#lend(client, performance.now());
     // It goes to the end of the queue.
     this.#queue.delete(client);
@@ -244,6 +248,11 @@ export class FairQueue {
       if (running === 0 && waiting.length === 0) return void this.#clients.delete(key);
     }
   }
+}
+
+function hasUsedLess(client: ClientUse, other: ClientUse): boolean {
+  if (client.address === other.address) return client.used < other.used;
+  return client.address.used < other.address.used;
 }
 
 const streams = 'streams of ';

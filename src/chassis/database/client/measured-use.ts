@@ -1,4 +1,5 @@
 import type { Taker } from '../../context/shared-run.ts';
+import type { AddressUse } from './address-uses.ts';
 
 /** Work that waits for a place. */
 export interface WaitingWork {
@@ -29,6 +30,8 @@ export class ClientUse {
   counted = 0;
   /** How long it had places, in milliseconds, on a scale that all clients share. */
   used = 0;
+  /** The same of all clients of the address that it asked from last. */
+  address: AddressUse = { used: 0 };
   #ended = 0;
   #took = 0;
   #squares = 0;
@@ -66,6 +69,7 @@ export class ClientUse {
   ended(tookMs: number, now: number): void {
     const kept = 0.5 ** ((now - this.#at) / halfLifeMs);
     this.used += tookMs;
+    this.address.used += tookMs;
     this.#ended = this.#ended * kept + 1;
     this.#took = this.#took * kept + tookMs;
     this.#squares = this.#squares * kept + tookMs * tookMs;

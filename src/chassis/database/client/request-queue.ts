@@ -1,5 +1,6 @@
 import {
   callerKey,
+  clientKey,
   currentShare,
   getRequestContext,
   isCostly,
@@ -21,6 +22,14 @@ export const unitOfWorkPlace = 'unit of work';
 const presentMs = 5000;
 /** What the latest costly work counts of the mean time. */
 const weightOfLatest = 0.2;
+
+/** Who asks for a place, and what for. */
+interface Asking {
+  key: string;
+  address: string;
+  isUnderWay: boolean;
+  statement: string | undefined;
+}
 
 /**
  * Lends the places of a database to requests, fairly, and counts who waits and whose turn came: requests, each once however
@@ -163,7 +172,7 @@ export class RequestQueue {
   #takeFree(context: RequestContext | undefined, statement?: string): Leave | undefined {
     if (this.#isCostly(context, statement)) return undefined;
     this.#noteOrdinary(context);
-    const place = this.#places.takeFree(workKey(context));
+    const place = this.#places.takeFree(workKey(context), addressKey(context));
     return place && (() => this.#giveBack(place, statement));
   }
 
@@ -179,20 +188,19 @@ export class RequestQueue {
   /** Asks for a place for a request, and among the costly first where it is. */
   #ask(context: RequestContext | undefined, taker: Taker<Leave>, statement?: string): (() => void) | undefined {
     const key = workKey(context);
+    const address = addressKey(context);
     const isUnderWay = this.#isUnderWay(context);
-    if (this.#isCostly(context, statement)) return this.#askAsCostly(key, taker, isUnderWay, statement);
+    if (this.#isCostly(context, statement)) return this.#askAsCostly({ key, address, isUnderWay, statement }, taker);
     this.#noteOrdinary(context);
     const { late, isJoined } = taker;
     const lent = (place: Place) => taker.lent(() => this.#giveBack(place, statement));
-    return this.#places.take(key, { lent, late, isJoined }, isUnderWay);
+    return this.#places.take(key, { lent, late, isJoined }, isUnderWay, address);
   }
 
   /** The same, where others are there. */
   #askAsCostly(
-    key: string,
+    { key, address, isUnderWay, statement }: Asking,
     { lent, late, isJoined }: Taker<Leave>,
-    isUnderWay: boolean,
-    statement?: string,
   ): (() => void) | undefined {
     let giveUp: (() => void) | undefined;
     const waits = (count: number) => {
@@ -213,7 +221,7 @@ export class RequestQueue {
         late(error);
       };
       const lentPlace = (place: Place) => lent(() => leave(place));
-      const leaveQueue = this.#places.take(key, { lent: lentPlace, late: tooLate, isJoined }, isUnderWay);
+      const leaveQueue = this.#places.take(key, { lent: lentPlace, late: tooLate, isJoined }, isUnderWay, address);
       giveUp =
         leaveQueue &&
         (() => {
@@ -235,7 +243,7 @@ export class RequestQueue {
         },
         isJoined,
       };
-      const leaveQueue = this.#costlyPlaces.take(key, taker, isUnderWay);
+      const leaveQueue = this.#costlyPlaces.take(key, taker, isUnderWay, address);
       if (leaveQueue)
         giveUp = () => {
           leaveQueue();
@@ -264,4 +272,9 @@ export class RequestQueue {
  */
 function workKey(context: RequestContext | undefined): string {
   return context?.isStreaming ? streamsKey(context.ipAddress) : callerKey(context);
+}
+
+/** Where the work of a request comes from, with all that comes from there. */
+function addressKey(context: RequestContext | undefined): string {
+  return context === undefined || context.isStreaming ? workKey(context) : clientKey(context.ipAddress);
 }

@@ -158,6 +158,28 @@ describe('FairQueue', () => {
     expect(clients()).toEqual(['a']);
   });
 
+  it('lends to an address with many clients one turn for each of another address', async () => {
+    const { queue } = queueOf({ places: 1, placesOfSlow: 1 });
+    const lent: string[] = [];
+    const end = new Map<string, () => void>();
+    const wait = (client: string, address: string) => {
+      const place = (one: Place) => {
+        lent.push(client);
+        end.set(client, () => queue.giveBack(one));
+      };
+      queue.take(client, { lent: place, late: () => undefined, isJoined: false }, false, address);
+    };
+    wait('holder', 'elsewhere');
+    for (let account = 0; account < 20; account += 1) wait(`user ${account}`, 'one');
+    wait('other', 'two');
+    wait('another', 'three');
+    for (let turn = 0; turn < 4; turn += 1) {
+      vi.advanceTimersByTime(100);
+      end.get(lent.at(-1) as string)?.();
+    }
+    expect(lent).toEqual(['holder', 'user 0', 'other', 'another', 'user 1']);
+  });
+
   it('has nobody wait for more than a second of the use by others, however much it used while it was alone', async () => {
     const { ask, end, work, clients } = queueOf({ places: 1, placesOfSlow: 1 });
     await work('old', 60_000);
