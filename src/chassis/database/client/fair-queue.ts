@@ -1,7 +1,6 @@
 import { clientKey, serviceKey } from '../../context/request-context.ts';
 import type { Taker } from '../../context/shared-run.ts';
-import { AddressUses, withinLead } from './address-uses.ts';
-import { ClientUse, type Place, type WaitingWork } from './measured-use.ts';
+import { AddressUses, ClientUse, type Place, type WaitingWork, withinLead } from './measured-use.ts';
 
 /** How a queue lends its places. */
 export interface FairQueueOptions {
@@ -20,7 +19,7 @@ export interface FairQueueOptions {
 /** A client that asked for a place within this time is there. */
 const presentMs = 5000;
 /** The next client is the one that used least among this many that have waited longest, those with requests under way first. */
-const candidates = 64;
+const candidates = 256;
 const mostClients = 10_000;
 /** Places that go to requests under way in a row; the next goes to the client that used least, whatever it waits with. */
 const mostUnderWay = 3;
@@ -30,8 +29,9 @@ const mostUnderWay = 3;
  * a request that has had one, because others that begin beside it hold more and more until the first is answered. After
  * three such places in a row, because requests of many turns would keep out all who begin, and while no such request waits,
  * it goes to the client that had places for the least time, as measured, of the address whose clients together had them for
- * the least: somebody with many accounts has one turn for each turn of somebody else, and not one with each. A client whose work is slow has only a part of all
- * places while others are there. A client that is there alone, or whose work is quick, may have all of them.
+ * the least: somebody with many accounts has one turn for each turn of somebody else, and not one with each. A client whose
+ * work is slow has only a part of all places while others are there. A client that is there alone, or whose work is quick, may
+ * have all of them.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { RequestQueue, unitOfWorkPlace } from '../../../../src/chassis/database/client/request-queue.ts';
 
-it('RequestQueue counts the streams of an address as one client, so that many accounts get no turns before others', async () => {
+it.each([
+  ['counts the streams of an address as one client', { isStreaming: true }],
+  ['lends to the accounts of an address one turn for each of another', {}],
+])('RequestQueue %s, so that many accounts get no turns before others', async (_name, kind) => {
   const queue = new RequestQueue({ places: 1, placesOfSlow: 1 });
   const begun: string[] = [];
   function visit(of: Partial<RequestContext>): Promise<void> {
@@ -14,8 +17,8 @@ it('RequestQueue counts the streams of an address as one client, so that many ac
       leave();
     });
   }
-  const streams = ['a', 'b', 'c'].map((userId) => visit({ ipAddress: '192.0.2.1', userId, isStreaming: true }));
-  await Promise.all([...streams, visit({ ipAddress: '192.0.2.2' })]);
+  const accounts = ['a', 'b', 'c'].map((userId) => visit({ ipAddress: '192.0.2.1', userId, ...kind }));
+  await Promise.all([...accounts, visit({ ipAddress: '192.0.2.2' })]);
   expect(begun).toEqual(['a', 'other', 'b', 'c']);
 });
 
