@@ -14,6 +14,8 @@ const each = (pod: Manifest, check: (security: Manifest, container: Manifest) =>
   containers(pod).every((container) => check(container.securityContext ?? {}, container));
 const unset = (value: unknown) => value === undefined || value === false;
 const volumeKinds = /^(configMap|csi|downwardAPI|emptyDir|ephemeral|persistentVolumeClaim|projected|secret)$/;
+/** From Kubernetes 1.32 on. */
+const safeSysctls = /^net\.ipv4\.tcp_[rw]mem$/;
 const seccomp = /^(RuntimeDefault|Localhost)$/;
 
 /** Pod Security Standards, baseline and restricted, rule by rule, for pods of Linux. */
@@ -67,7 +69,8 @@ const rules: Rule[] = [
   },
   {
     name: 'Sysctls',
-    kept: ({ securityContext }) => (securityContext?.sysctls ?? []).length === 0,
+    kept: ({ securityContext }) =>
+      (securityContext?.sysctls ?? []).every(({ name }: Manifest) => safeSysctls.test(name)),
     broken: (pod) => Object.assign(pod.securityContext, { sysctls: [{ name: 'kernel.msgmax', value: '1' }] }),
   },
   {
@@ -133,6 +136,16 @@ describe.skipIf(skipped('helm'))(`Pod Security restricted${skipped('helm')}`, ()
         expect(kept(changed)).toBe(false);
       }
     });
+  });
+
+  it('allows to bound what the kernel keeps of answers that nobody reads, from Kubernetes 1.32 on', () => {
+    const file = examples[0]?.file ?? '';
+    const sysctls = (version: string) =>
+      objects(template({}, '-f', file, '--kube-version', version)).flatMap(
+        ({ spec }) => spec?.template?.spec?.securityContext?.sysctls ?? [],
+      );
+    expect(sysctls('1.31.9')).toEqual([]);
+    expect(sysctls('1.32.0')).toContainEqual({ name: 'net.ipv4.tcp_wmem', value: '4096 16384 131072' });
   });
 
   it('is exceeded: the root is read-only, and user, group and volumes have one number', () => {

@@ -21,6 +21,7 @@ const allowed: Record<string, string> = {
     'says of the caller, not of a service, which version of a record it has seen',
   'chassis/config/private-memory.ts: collect': 'the collector of garbage belongs to the process',
   'chassis/config/private-memory.ts: line': 'what was told last of the memory of the process',
+  'chassis/config/private-memory.ts: sockets': 'where the memory of the sockets of the process is told',
   'chassis/config/private-memory.ts: told': 'where the memory of the process is told',
   'chassis/lifecycle/process-guards.ts: ending': 'the end of the process belongs to the process',
   'chassis/telemetry/log-output.ts: output': 'standard output belongs to the process; its services share one buffer',

@@ -382,6 +382,19 @@ SENTRY_DSN: {{ . | quote }}
 
 {{/* Pods. Deployment, migration and tests share all that a pod and a container of this image are. */}}
 
+{{- define "slipway.podSecurityContext" -}}
+{{- with .Values.podSecurityContext }}
+{{- toYaml . }}
+{{- end }}
+{{- if and .Values.sysctls (semverCompare ">=1.32.0-0" .Capabilities.KubeVersion.Version) }}
+sysctls:
+  {{- range $name, $value := .Values.sysctls }}
+  - name: {{ $name }}
+    value: {{ $value | quote }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "slipway.podSpec" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -392,9 +405,9 @@ priorityClassName: {{ . | quote }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.podSecurityContext }}
+{{- with include "slipway.podSecurityContext" . }}
 securityContext:
-  {{- toYaml . | nindent 2 }}
+  {{- . | nindent 2 }}
 {{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector:

@@ -2,6 +2,7 @@ import { openSync, readSync } from 'node:fs';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { SocketMemory } from './socket-memory.ts';
 
 const pageBytes = 4096;
 
@@ -10,17 +11,19 @@ const line = Buffer.alloc(256);
 let told: number | undefined;
 /** Stands for a file where there is none. */
 const nothing = -1;
+let sockets: SocketMemory | undefined;
 
 /**
- * The memory that only this process has, in bytes: what the limit of a container ends it for. The files that it has mapped,
- * such as Node's own, are resident too, and the kernel takes them back when memory is short. Where there is no /proc, all
- * that is resident.
+ * The memory that only this process has, in bytes, with that of its sockets where it counts to the container: what the limit of
+ * a container ends it for. The files that it has mapped, such as Node's own, are resident too, and the kernel takes them back
+ * when memory is short. Where there is no /proc, all that is resident.
  */
 export function privateMemory(): number {
   told ??= openTold();
   if (told === nothing) return process.memoryUsage.rss();
   const [, resident, shared] = line.toString('latin1', 0, readSync(told, line, 0, line.length, 0)).split(' ');
-  return (Number(resident) - Number(shared)) * pageBytes;
+  sockets ??= new SocketMemory();
+  return (Number(resident) - Number(shared)) * pageBytes + sockets.bytes;
 }
 
 /** Stays open: clients that open connections up to the limit on open files leave none to be opened. */

@@ -39,8 +39,9 @@ export function connectionCutter({ logger, metrics }: CutWatch): CutConnection {
       logger.warn({ cut: cut + 1, reason, ipAddress, bytes }, messages[reason]);
     }
     untold.set(reason, tells ? { cut: 0, toldAt: now } : { cut: cut + 1, toldAt });
-    // A close leaves up to 4 MB of an unread answer with the kernel, for minutes. `resetAndDestroy` takes no error.
-    if (socket.writableLength > 0) socket.resetAndClosing = true;
+    // A close leaves up to 4 MB of an unread answer with the kernel, for minutes, also where nothing of it is left here.
+    // `resetAndDestroy` takes no error.
+    if (socket.writableLength > 0 || reason === 'memory') socket.resetAndClosing = true;
     // By the error a stream that is piped to it knows that the client is at fault.
     socket.destroy(new ConnectionCutError(reason));
     // Otherwise Node would go on with what it has read, which may be thousands of requests or chunks.

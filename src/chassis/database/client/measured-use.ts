@@ -117,7 +117,7 @@ export class AddressUses {
   }
 }
 
-/** What counts as used where work is asked for now: nobody saves up turns, or pays for long for those that nobody else wanted. */
+/** What counts as used where somebody asks for work: nobody saves up turns, or pays for long for those that nobody else wanted. */
 export function withinLead(used: number, usedByAll: number): number {
   return Math.min(Math.max(used, usedByAll), usedByAll + mostLeadMs);
 }
