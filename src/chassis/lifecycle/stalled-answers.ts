@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
+import { clientKey } from '../context/request-context.ts';
 import type { CutConnection } from './cut-connections.ts';
 
 const checkMs = 100;
@@ -20,6 +21,12 @@ interface Progress {
 
 type WrittenSocket = Socket & { [stallKey]?: Progress | undefined; _handle?: WriteHandle | null };
 
+/** What one address does not read. */
+interface UnreadAnswers {
+  held: number;
+  readonly stalled: WrittenSocket[];
+}
+
 /** What Node knows of the write under way; its public counters take what waits in its own queue for written. */
 interface WriteHandle {
   bytesWritten?: number;
@@ -28,9 +35,9 @@ interface WriteHandle {
 
 /**
  * Cuts connections whose clients do not read their answers, which would be held in memory for as long as they like: one
- * that takes nothing for HTTP_SEND_TIMEOUT_MS, and those stalled longest while all answers together hold more than
- * HTTP_SEND_BUDGET_BYTES. Who reads slowly, and reads, is served. No request pays for this: it looks at all connections
- * ten times a second.
+ * that takes nothing for HTTP_SEND_TIMEOUT_MS, and, while all answers together hold more than HTTP_SEND_BUDGET_BYTES, those
+ * of the address that holds the most, the one stalled longest first. A client that reads slowly is served. No request pays
+ * for this: it looks at all connections ten times a second.
  *
  * @param sockets the connections that are open
  */
@@ -57,12 +64,16 @@ export function cutStalledAnswers(
     if (held > limits.HTTP_SEND_BUDGET_BYTES) makeRoom(waiting, held - limits.HTTP_SEND_BUDGET_BYTES);
   }
 
+  /** Otherwise a client that only pauses would be cut for those who open new connections all the time and read nothing. */
   function makeRoom(waiting: readonly WrittenSocket[], excess: number): void {
-    let left = excess;
-    for (const socket of waiting.toSorted((one, other) => since(one) - since(other))) {
-      if (left <= 0) return;
-      if (socket.destroyed) continue;
-      left -= socket.writableLength;
+    const clients = clientsOf(waiting);
+    for (let left = excess; left > 0; ) {
+      const client = withMost(clients);
+      const socket = client?.stalled.shift();
+      if (client === undefined || socket === undefined) return;
+      const bytes = socket.writableLength;
+      client.held -= bytes;
+      left -= bytes;
       cut(socket, 'budget');
     }
   }
@@ -71,6 +82,27 @@ export function cutStalledAnswers(
     const timer = setInterval(check, checkMs).unref();
     server.once('close', () => clearInterval(timer));
   });
+}
+
+/** Those of each address, the one stalled longest first. */
+function clientsOf(sockets: readonly WrittenSocket[]): UnreadAnswers[] {
+  const clients = new Map<string, UnreadAnswers>();
+  for (const socket of sockets.toSorted((one, other) => since(one) - since(other))) {
+    if (socket.destroyed) continue;
+    const key = clientKey(socket.remoteAddress);
+    const client = clients.get(key) ?? { held: 0, stalled: [] };
+    client.held += socket.writableLength;
+    client.stalled.push(socket);
+    clients.set(key, client);
+  }
+  return [...clients.values()];
+}
+
+/** The address that holds the most; among equals the one that has stalled longest. */
+function withMost(clients: readonly UnreadAnswers[]): UnreadAnswers | undefined {
+  let most: UnreadAnswers | undefined;
+  for (const client of clients) if (most === undefined || client.held > most.held) most = client;
+  return most;
 }
 
 function progressOf(socket: WrittenSocket, now: number): Progress {

@@ -18,13 +18,13 @@ async function serve(
 }
 
 /** A client that has sent this and reads nothing; `closed` once the service has cut it, which it finds by sending. */
-async function deaf(port: number, bytes = get): Promise<{ socket: Socket; closed: Promise<void> }> {
-  const socket = connect(port, '127.0.0.1')
+async function deaf(port: number, localAddress = '127.0.0.1'): Promise<{ socket: Socket; closed: Promise<void> }> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
     .on('error', () => undefined)
     .pause();
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
-  socket.write(bytes);
+  socket.write(get);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   return { socket, closed };
 }
@@ -70,6 +70,19 @@ describe('an answer that nobody reads', () => {
     }
     await oldest.closed;
     expect(others.map(({ socket }) => socket.closed)).toEqual([false, false]);
+  });
+
+  it('is cut of the address that holds the most, also where another address has stalled for longer', async () => {
+    const port = await serve({ HTTP_SEND_BUDGET_BYTES: 25_000_000 });
+    const slow = await deaf(port, '127.0.0.2');
+    await wait(250);
+    const first = await deaf(port);
+    await wait(250);
+    const second = await deaf(port);
+    keepSending(slow.socket);
+    keepSending(first.socket);
+    await Promise.race([slow.closed, first.closed]);
+    expect([slow, first, second].map(({ socket }) => socket.closed)).toEqual([false, true, false]);
   });
 
   it('does not count as one while its handler is at work', async () => {

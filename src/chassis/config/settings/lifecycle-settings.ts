@@ -29,7 +29,9 @@ export const lifecycleSettings = {
     'How long a client may stop reading its answer before it is disconnected, in milliseconds',
   ),
   HTTP_SEND_BUDGET_BYTES: wholeNumber(1, 1_000_000_000_000, 67_108_864)
-    .describe('Unsent answers of all clients together, in bytes; the connections that stalled longest are cut first')
+    .describe(
+      'Unsent answers of all clients together, in bytes; beyond it connections of the address that holds the most are cut, the one stalled longest first',
+    )
     .meta({ derived: 'an eighth of the memory limit, `67108864` at most' }),
   HTTP_MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 5000)
     .describe(
