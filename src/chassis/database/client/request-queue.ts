@@ -135,12 +135,12 @@ export class RequestQueue {
    * @param statement the read that the place is for, or `unitOfWorkPlace`; undefined for a write
    * @returns what was opened, and what gives the place back
    * @throws ServiceUnavailableException at once where other work of the same client has waited for half of `timeoutMs` for
-   * work of this client: what comes after it would wait in vain
+   * work of this client: what comes after it would wait in vain; never for what a request reads once it has written
    */
   async enter<T>(open: () => Promise<T>, statement?: string): Promise<{ opened: T; leave: () => void }> {
     const context = getRequestContext();
     const share = currentShare();
-    if (context !== undefined && share === undefined && !context.isStreaming) this.#refuseInVain(context);
+    if (context !== undefined && share === undefined && !context.isStreaming) this.#refuseInVain(context, statement);
     const visitor = this.#visitors.begin(context);
     let leave: Leave | undefined;
     let served = false;
@@ -150,6 +150,7 @@ export class RequestQueue {
       share?.close();
       const opened = await open();
       served = true;
+      visitor.hasWritten ||= statement === undefined || statement === unitOfWorkPlace;
       return { opened, leave };
     } finally {
       if (!served) leave?.();
@@ -157,7 +158,9 @@ export class RequestQueue {
     }
   }
 
-  #refuseInVain(context: RequestContext): void {
+  /** What a request reads once it has written is for its answer: refused, it would pass for one that has changed nothing. */
+  #refuseInVain(context: RequestContext, statement?: string): void {
+    if (statement !== unitOfWorkPlace && this.#visitors.hasWritten(context)) return;
     const waitedMs = this.#places.heldBackMs(callerKey(context), performance.now());
     if (waitedMs > this.#patienceMs)
       throw tryAgain('Requests of yours that take long are under way; try again after one of them');

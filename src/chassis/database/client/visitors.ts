@@ -4,6 +4,8 @@ import type { RequestContext } from '../../context/request-context.ts';
 interface Visitor {
   queries: number;
   served: boolean;
+  /** Whether it has had a place for a write or a unit of work. */
+  hasWritten: boolean;
   /** How many of its queries count as ordinary. */
   ordinary: number;
 }
@@ -52,6 +54,11 @@ export class Visitors {
     return this.#of(context).served;
   }
 
+  /** Whether a request has had a place for a write or a unit of work. */
+  hasWritten(context: RequestContext): boolean {
+    return this.#of(context).hasWritten;
+  }
+
   #countOrdinary(visitor: Visitor, context: RequestContext | undefined): void {
     const ends = context !== undefined && !context.isStreaming;
     const count = ends ? Math.min(visitor.queries, ordinaryAtOnce) : 0;
@@ -61,7 +68,7 @@ export class Visitors {
 
   #of(context: RequestContext | undefined): Visitor {
     const visiting = (context ?? {}) as { [key: symbol]: Visitor };
-    visiting[this.#key] ??= { queries: 0, served: false, ordinary: 0 };
+    visiting[this.#key] ??= { queries: 0, served: false, hasWritten: false, ordinary: 0 };
     return visiting[this.#key] as Visitor;
   }
 }

@@ -57,6 +57,25 @@ it('RequestQueue refuses at once what would wait in vain for other work of its c
   clearInterval(others);
 });
 
+it('RequestQueue refuses nothing that a request reads after its write, whose answer would say that nothing was stored', async () => {
+  const queue = new RequestQueue({ places: 3, placesOfSlow: 1, timeoutMs: 300 });
+  const contextOf = (userId: string) => ({ requestId: 'r', method: 'POST', url: '/', startTime: new Date(), userId });
+  const visit = (context: RequestContext, heldMs: number, statement?: string) =>
+    runWithRequestContext(context, () => queue.run(() => wait(heldMs), statement));
+  await visit(contextOf('slow'), 80);
+  const written = contextOf('slow');
+  await visit(written, 0, unitOfWorkPlace);
+  await visit(contextOf('other'), 0);
+  const others = setInterval(() => void visit(contextOf('other'), 0), 50);
+  const busy = [visit(contextOf('slow'), 250), visit(contextOf('slow'), 0)];
+  await wait(200);
+  await expect(visit(contextOf('slow'), 0, 'SELECT 1')).rejects.toMatchObject({ statusCode: 503 });
+  await expect(visit(written, 0, unitOfWorkPlace)).rejects.toMatchObject({ statusCode: 503 });
+  await visit(written, 0, 'SELECT 1');
+  await Promise.all(busy);
+  clearInterval(others);
+});
+
 it('RequestQueue ends requests that have begun before others begin, so that few hold what they have read', async () => {
   const queue = new RequestQueue({ places: 2, placesOfSlow: 1 });
   let holding = 0;
