@@ -39,7 +39,7 @@ describe.skipIf(skipped('helm'))(`the schema of the values${skipped('helm')}`, (
   const open = new Set(['startup', 'liveness', 'readiness', 'requests', 'limits', 'behavior', 'labels']);
   const isObject = (value: unknown): value is Values =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
-  for (const name of ['podSecurityContext', 'securityContext', 'sysctls']) open.add(name);
+  for (const name of ['podSecurityContext', 'securityContext']) open.add(name);
 
   it.each(closed(readYaml('values.yaml')).map((path) => [path.join('.') || 'the root', path] as const))(
     'refuses a mistyped key in %s',

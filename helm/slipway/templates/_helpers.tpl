@@ -386,7 +386,8 @@ SENTRY_DSN: {{ . | quote }}
 {{- with .Values.podSecurityContext }}
 {{- toYaml . }}
 {{- end }}
-{{- if and .Values.sysctls (semverCompare ">=1.32.0-0" .Capabilities.KubeVersion.Version) }}
+{{- $own := dig "sysctls" list (.Values.podSecurityContext | default dict) }}
+{{- if and .Values.sysctls (not $own) (semverCompare ">=1.32.0-0" .Capabilities.KubeVersion.Version) }}
 sysctls:
   {{- range $name, $value := .Values.sysctls }}
   - name: {{ $name }}
