@@ -1,7 +1,6 @@
 import { openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
-const groups = '/sys/fs/cgroup';
 /** Longer than what the kernel tells of a control group; the line that is asked for stands among the first. */
 const mostBytes = 8192;
 
@@ -14,8 +13,12 @@ export class SocketMemory {
   readonly #told: number | undefined;
   readonly #text = Buffer.alloc(mostBytes);
 
-  /** @param group the directory of the control group. Default: that of this process, as far as it has a limit of version 2 */
-  constructor(group = limitedGroup()) {
+  /**
+   * @param groups the directory of all control groups
+   * @param own the file that names the one of this process
+   */
+  constructor(groups = '/sys/fs/cgroup', own = '/proc/self/cgroup') {
+    const group = limitedGroup(groups, own);
     this.#told = group === undefined ? undefined : openSync(join(group, 'memory.stat'), 'r');
   }
 
@@ -27,12 +30,12 @@ export class SocketMemory {
   }
 }
 
-/** A container sees its own group as the first one of all. */
-function limitedGroup(): string | undefined {
+/** The directory of the own group, as far as it has a limit of version 2. A container sees its group as the first of all. */
+function limitedGroup(groups: string, own: string): string | undefined {
   try {
-    const own = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'latin1'))?.[1];
-    if (own === undefined) return undefined;
-    const group = join(groups, own);
+    const path = /^0::(.*)$/m.exec(readFileSync(own, 'latin1'))?.[1];
+    if (path === undefined) return undefined;
+    const group = join(groups, path);
     return readFileSync(join(group, 'memory.max'), 'latin1').trim() === 'max' ? undefined : group;
   } catch {
     // There is no /proc, or no control group of version 2 that counts memory.
