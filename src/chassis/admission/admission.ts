@@ -136,7 +136,7 @@ export class AdmissionGate {
     const standing = shares.of(client, now);
     if (standing === 'heavy') return 'share';
     // What heavy clients have asked for takes its turn behind what a light one asks for.
-    const waitMs = standing === 'light' ? waits.newcomerMs(now) : ownMs;
+    const waitMs = standing === 'light' ? waits.newcomerMs(client, now) : ownMs;
     return waitMs > waits.targetMs * refusedFrom[standing] ? 'wait' : undefined;
   }
 

@@ -5,7 +5,7 @@ import { clientKey } from '../context/request-context.ts';
 import type { TrustProxy } from '../http/pipeline/request-context-of.ts';
 
 /** A turn of the event loop that has taken so long is long, in milliseconds. */
-export const mostTurnMs = 20;
+export const mostTurnMs = 10;
 /** The same while all connections are of one client: nobody else has to be spared, and many requests together cost less than few. */
 const mostTurnAloneMs = 50;
 /** A client with more connections may make a turn long without a request, by a header field on each. */

@@ -4,8 +4,8 @@ import type { RequestContext } from '../context/request-context.ts';
 export interface WaitSource {
   /** How long a request that comes now waits in it, in milliseconds. */
   at(now: number): number;
-  /** The same for a request whose client has no other there; by default there is no difference. */
-  ofNewcomer?(): number;
+  /** The same for a request whose client, by its address, has no other there; by default there is no difference. */
+  ofNewcomer?(client: string): number;
 }
 
 /** Bursts that are over within this share of the target, and within this time at least, are not overload. */
@@ -52,9 +52,9 @@ export class StandingWait {
   }
 
   /** What a request waits whose client has no other there, in milliseconds, as of now. */
-  newcomerMs(now: number): number {
+  newcomerMs(client: string, now: number): number {
     let wait = 0;
-    for (const source of this.#sources) wait += source.ofNewcomer?.() ?? source.at(now);
+    for (const source of this.#sources) wait += source.ofNewcomer?.(client) ?? source.at(now);
     return wait;
   }
 
@@ -170,8 +170,8 @@ export interface DatabaseQueue {
   readonly places: number;
   /** How long queries of a request wait for others of its own caller or for other costly ones, in milliseconds. */
   heldBackMs(context: RequestContext, now: number): number;
-  /** How long a query waits for its turn whose client has no other there, in milliseconds. */
-  newcomerMs(): number;
+  /** How long a query waits for its turn whose client has no other there, in milliseconds, by the address of that client. */
+  newcomerMs(address: string): number;
 }
 
 const intervalMs = 100;
@@ -210,8 +210,8 @@ export class DatabaseWait {
   }
 
   /** Turns are lent fairly, so a newcomer does not wait for all that others have asked for. */
-  ofNewcomer(): number {
-    return ordinaryTurns * this.#queue.newcomerMs();
+  ofNewcomer(client: string): number {
+    return ordinaryTurns * this.#queue.newcomerMs(client);
   }
 
   /** While somebody waited all the time, the database served as many as it can. */

@@ -34,6 +34,11 @@ export class OrderLineRepository extends Repository<'orderLine'> {
   /** Puts these lines in the place of those that an order has. */
   async replace(orderId: string, lines: readonly PricedLine[]): Promise<void> {
     await this.orm.orderLine.deleteMany({ where: { orderId } });
-    await this.orm.orderLine.createMany({ data: lines.map((line) => ({ ...line, orderId })) });
+    await this.add(orderId, lines);
+  }
+
+  /** Adds these lines to those that an order has. */
+  add(orderId: string, lines: readonly PricedLine[]) {
+    return this.orm.orderLine.createMany({ data: lines.map((line) => ({ ...line, orderId })) });
   }
 }

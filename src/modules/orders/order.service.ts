@@ -31,12 +31,13 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
   readonly #pace = new SharedPace();
 
   /** Stores a draft of the caller. @throws ValidationException for a product that there is not */
-  override create({ lines, ...order }: CreateOrder, select?: Selection) {
+  override async create({ lines, ...order }: CreateOrder, select?: Selection) {
     const ownerId = currentPrincipal()?.userId as string;
     const number = randomBytes(6).toString('hex').toUpperCase();
+    const priced = await this.#priced(lines);
     return this.unitOfWork(async () => {
       const { id } = await this.repository.create({ ...order, ownerId, number }, { id: true });
-      await this.#lines.replace(id, await this.#priced(lines));
+      await this.#lines.add(id, priced);
       return this.repository.getById(id, select);
     });
   }
@@ -66,10 +67,9 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
     return this.unitOfWork(async () => {
       const { tenantId } = await this.repository.move(id, 'placed', { placedAt: new Date() }, { tenantId: true });
       const lines = await this.#lines.of(id);
-      for (const { productId, quantity } of lines) {
-        if (await this.#stock.take(productId, quantity)) continue;
-        throw new ConflictException('There is not enough in stock', { productId, quantity });
-      }
+      for (const { productId, quantity } of lines)
+        if (!(await this.#stock.take(productId, quantity)))
+          throw new ConflictException('There is not enough in stock', { productId, quantity });
       const productIds = lines.map(({ productId }) => productId);
       await this.#events.emit('order.placed', { orderId: id, tenantId, productIds });
     }, locking);
@@ -84,9 +84,7 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
   expireUnpaid(signal: AbortSignal): Promise<void> {
     const where = { status: { in: ['placed', 'declined'] }, placedAt: { lt: new Date(Date.now() - this.#unpaidMs) } };
     const expire = ({ id }: { id: string }) => this.#giveUp(id, 'expired').catch(ignoreConflict);
-    return unscoped('orders of all tenants expire', () =>
-      eachByItself(this.repository.each({ where, signal }), expire),
-    );
+    return unscoped('unpaid orders expire', () => eachByItself(this.repository.each({ where, signal }), expire));
   }
 
   /** Notes what the tenant of a placed order is short of now. */
@@ -109,9 +107,8 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
     return this.unitOfWork(async () => {
       const { placedAt, tenantId } = await this.repository.move(id, to, {}, { placedAt: true, tenantId: true });
       if (placedAt === null) return;
-      for (const line of await this.#lines.of(id)) {
-        await this.#stock.giveBack(tenantId, line.productId, line.quantity);
-      }
+      for (const { productId, quantity } of await this.#lines.of(id))
+        await this.#stock.giveBack(tenantId, productId, quantity);
     }, locking);
   }
 

@@ -117,11 +117,11 @@ describe('AdmissionGate', () => {
   });
 
   it('has others spared of a client whose request comes late in a long turn of the event loop, refused or not', async () => {
-    const situation = { turnMs: 19, overloaded: false, waitMs: 600 };
+    const situation = { turnMs: 9, overloaded: false, waitMs: 600 };
     await using server = await oneAtATime(situation);
     await server.status();
     expect(server.spared).toHaveLength(0);
-    situation.turnMs = 21;
+    situation.turnMs = 11;
     await server.status();
     situation.overloaded = true;
     expect(await server.status()).toBe(503);

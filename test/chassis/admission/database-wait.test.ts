@@ -87,6 +87,6 @@ describe('DatabaseWait', () => {
 
   it('is two fair turns for a client that has nothing there, whatever waits of others', () => {
     expect(pass(400, 1, 60)).toBeCloseTo(600);
-    expect(wait.ofNewcomer()).toBe(24);
+    expect(wait.ofNewcomer('10.0.0.1')).toBe(24);
   });
 });

@@ -43,8 +43,6 @@ export class FairQueue {
   readonly #underWay = new Set<ClientUse>();
   /** Those of them that have as many places as a client with slow work may have. */
   readonly #heldBack = new Set<ClientUse>();
-  /** Clients that wait with work which counts with them. */
-  #waitingClients = 0;
   #running = 0;
   #used = 0;
   /** Places that requests under way had in a row. */
@@ -59,17 +57,19 @@ export class FairQueue {
   }
 
   /**
-   * How long work of a client waits for its turn that has none there, in milliseconds: for one turn of each client that
-   * waits. Where many wait, those that have waited longest stand for all.
+   * How long work of a client waits for its turn that has none there, in milliseconds. Where many wait, those that have
+   * waited longest stand for all.
+   *
+   * @param address where the client asks from
    */
-  newcomerMs(): number {
+  newcomerMs(address: string): number {
     let turnsMs = 0;
     let seen = 0;
     for (const { meanMs } of this.#queue) {
       turnsMs += meanMs;
       if (++seen === candidates) break;
     }
-    return seen === 0 ? 0 : ((turnsMs / seen) * this.#waitingClients) / this.#options.places;
+    return seen === 0 ? 0 : ((turnsMs / seen) * this.turnsBefore(address)) / this.#options.places;
   }
 
   /** Places that there are. */
@@ -77,9 +77,9 @@ export class FairQueue {
     return this.#options.places;
   }
 
-  /** Clients that wait. */
-  get waitingClients(): number {
-    return this.#waitingClients;
+  /** Turns of others before that of a client which has none there, as its address has turns with all others. */
+  turnsBefore(address: string): number {
+    return this.#addresses.turnsBefore(address);
   }
 
   /** What waits for other work of its own client. */
@@ -165,7 +165,7 @@ export class FairQueue {
       client.underWay += 1;
       this.#underWay.add(client);
     } else client.waiting.push(waiting);
-    if (!taker.isJoined && client.counted++ === 0) this.#waitingClients += 1;
+    if (!taker.isJoined && client.counted++ === 0) this.#addresses.waits(client);
     this.#queue.add(client);
     this.#judge(client, now);
     return leave;
@@ -178,7 +178,7 @@ export class FairQueue {
       client.waiting.splice(at, 1);
       if (waiting.isUnderWay && --client.underWay === 0) this.#underWay.delete(client);
     }
-    if (!waiting.taker.isJoined && --client.counted === 0) this.#waitingClients -= 1;
+    if (!waiting.taker.isJoined && --client.counted === 0) this.#addresses.waitsNoLonger(client);
     if (client.waiting.length === 0) this.#queue.delete(client);
     this.#judge(client, performance.now());
   }

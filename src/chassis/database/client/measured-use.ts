@@ -16,6 +16,8 @@ const halfLifeMs = 5000;
 interface AddressUse {
   /** How long they had places, in milliseconds, on a scale that all addresses share. */
   used: number;
+  /** How many of them wait with work that counts with them. */
+  waiting: number;
 }
 
 /** What one client uses of a database, has used of it, and waits for. */
@@ -36,7 +38,9 @@ export class ClientUse {
   /** How long it had places, in milliseconds, on a scale that all clients share. */
   used = 0;
   /** The same of all clients of the address that it asked from last. */
-  address: AddressUse = { used: 0 };
+  address: AddressUse = { used: 0, waiting: 0 };
+  /** Where its waiting work is counted that counts with it; it may have asked from elsewhere since. */
+  countedAt: AddressUse | undefined;
   #ended = 0;
   #took = 0;
   #squares = 0;
@@ -90,6 +94,38 @@ const mostLeadMs = 1000;
 export class AddressUses {
   readonly #addresses = new Map<string, AddressUse>();
   #used = 0;
+  #waitingAddresses = 0;
+  #waitingClients = 0;
+
+  /** Clients that wait with work which counts with them. */
+  get waitingClients(): number {
+    return this.#waitingClients;
+  }
+
+  /**
+   * Turns of clients before that of one that does not wait yet: one of each address, for each client of its own that waits
+   * and for itself, and no more than there are clients.
+   */
+  turnsBefore(key: string): number {
+    const ownClients = this.#addresses.get(key)?.waiting ?? 0;
+    return Math.min(this.#waitingClients, this.#waitingAddresses * (ownClients + 1));
+  }
+
+  /** A client begins to wait with work that counts with it. */
+  waits(client: ClientUse): void {
+    client.countedAt = client.address;
+    if (client.address.waiting++ === 0) this.#waitingAddresses += 1;
+    this.#waitingClients += 1;
+  }
+
+  /** It has no such work any more. */
+  waitsNoLonger(client: ClientUse): void {
+    const { countedAt } = client;
+    if (countedAt === undefined) return;
+    client.countedAt = undefined;
+    if (--countedAt.waiting === 0) this.#waitingAddresses -= 1;
+    this.#waitingClients -= 1;
+  }
 
   /** What the clients of an address have used, one of which asks now. */
   of(key: string): AddressUse {
@@ -105,14 +141,15 @@ export class AddressUses {
 
   #open(key: string): AddressUse {
     if (this.#addresses.size >= mostAddresses) this.#forget();
-    const address = { used: 0 };
+    const address = { used: 0, waiting: 0 };
     this.#addresses.set(key, address);
     return address;
   }
 
   /** One that has used no more than a new one is as good as new. */
   #forget(): void {
-    for (const [key, { used }] of this.#addresses) if (used <= this.#used) this.#addresses.delete(key);
+    for (const [key, { used, waiting }] of this.#addresses)
+      if (waiting === 0 && used <= this.#used) this.#addresses.delete(key);
     if (this.#addresses.size >= mostAddresses) this.#addresses.clear();
   }
 }

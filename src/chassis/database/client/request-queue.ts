@@ -113,18 +113,18 @@ export class RequestQueue {
     const caller = callerKey(context);
     const ownMs = this.#places.heldBackMs(caller, now);
     if (!isCostly(context)) return ownMs;
-    return Math.max(ownMs, this.#costlyPlaces.heldBackMs(caller, now), this.#costlyNewcomerMs());
+    return Math.max(ownMs, this.#costlyPlaces.heldBackMs(caller, now), this.#costlyNewcomerMs(context));
   }
 
-  /** For one turn of each client that waits with costly work, and of its own. */
-  #costlyNewcomerMs(): number {
-    const { waitingClients, places } = this.#costlyPlaces;
-    return waitingClients === 0 ? 0 : ((waitingClients + 1) * this.#costlyMs) / places;
+  /** For the turns of those before it that wait with costly work, and for its own. */
+  #costlyNewcomerMs(context: RequestContext): number {
+    const turns = this.#costlyPlaces.turnsBefore(addressKey(context));
+    return turns === 0 ? 0 : ((turns + 1) * this.#costlyMs) / this.#costlyPlaces.places;
   }
 
-  /** How long a query waits for its turn whose client has no other there, in milliseconds. */
-  newcomerMs(): number {
-    return this.#places.newcomerMs();
+  /** How long a query waits for its turn whose client has no other there, in milliseconds. @param address where it asks from */
+  newcomerMs(address: string): number {
+    return this.#places.newcomerMs(address);
   }
 
   /**

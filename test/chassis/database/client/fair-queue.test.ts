@@ -158,28 +158,6 @@ describe('FairQueue', () => {
     expect(clients()).toEqual(['a']);
   });
 
-  it('lends to an address with many clients one turn for each of another address', async () => {
-    const { queue } = queueOf({ places: 1, placesOfSlow: 1 });
-    const lent: string[] = [];
-    const end = new Map<string, () => void>();
-    const wait = (client: string, address: string) => {
-      const place = (one: Place) => {
-        lent.push(client);
-        end.set(client, () => queue.giveBack(one));
-      };
-      queue.take(client, { lent: place, late: () => undefined, isJoined: false }, false, address);
-    };
-    wait('holder', 'elsewhere');
-    for (let account = 0; account < 20; account += 1) wait(`user ${account}`, 'one');
-    wait('other', 'two');
-    wait('another', 'three');
-    for (let turn = 0; turn < 4; turn += 1) {
-      vi.advanceTimersByTime(100);
-      end.get(lent.at(-1) as string)?.();
-    }
-    expect(lent).toEqual(['holder', 'user 0', 'other', 'another', 'user 1']);
-  });
-
   it('has nobody wait for more than a second of the use by others, however much it used while it was alone', async () => {
     const { ask, end, work, clients } = queueOf({ places: 1, placesOfSlow: 1 });
     await work('old', 60_000);
@@ -243,12 +221,12 @@ describe('FairQueue', () => {
 
   it('tells what a newcomer waits: one turn of each client that waits, however much each has asked for', async () => {
     const { ask, work, queue } = queueOf({ places: 2, placesOfSlow: 2 });
-    expect(queue.newcomerMs()).toBe(0);
+    expect(queue.newcomerMs('10.0.0.1')).toBe(0);
     await work('slow', 400);
     await work('quick', 20);
     await ask('slow', 30);
-    expect(queue.newcomerMs()).toBeCloseTo(200);
+    expect(queue.newcomerMs('10.0.0.1')).toBeCloseTo(200);
     await ask('quick', 5);
-    expect(queue.newcomerMs()).toBeCloseTo(210);
+    expect(queue.newcomerMs('10.0.0.1')).toBeCloseTo(210);
   });
 });

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FairQueue } from '../../../../src/chassis/database/client/fair-queue.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A queue with one place, whose clients ask from addresses. */
+function oneAtATime() {
+  const queue = new FairQueue({ places: 1, placesOfSlow: 1 });
+  const lent: string[] = [];
+  const end = new Map<string, () => void>();
+  /** @returns what gives the turn up */
+  const wait = (client: string, address: string) =>
+    queue.take(
+      client,
+      {
+        lent: (place) => {
+          lent.push(client);
+          end.set(client, () => queue.giveBack(place));
+        },
+        late: () => undefined,
+        isJoined: false,
+      },
+      false,
+      address,
+    );
+  /** Who has the place gives it back after a tenth of a second. */
+  const next = () => {
+    vi.advanceTimersByTime(100);
+    end.get(lent.at(-1) as string)?.();
+  };
+  return { queue, lent, wait, next };
+}
+
+describe('FairQueue, where an address has many clients', () => {
+  it('lends to it one turn for each of another address', () => {
+    const { lent, wait, next } = oneAtATime();
+    wait('holder', 'elsewhere');
+    for (let account = 0; account < 20; account += 1) wait(`user ${account}`, 'one');
+    wait('other', 'two');
+    wait('another', 'three');
+    for (let turn = 0; turn < 4; turn += 1) next();
+    expect(lent).toEqual(['holder', 'user 0', 'other', 'another', 'user 1']);
+  });
+
+  it('tells a newcomer that it waits for one turn of each address, and at its own for all of its clients', () => {
+    const { queue, wait, next } = oneAtATime();
+    for (const client of ['holder', 'a', 'b', 'c', 'other']) {
+      wait(client, client === 'other' ? 'two' : 'one');
+      next();
+    }
+    wait('holder', 'elsewhere');
+    const leave = [wait('a', 'one'), wait('b', 'one'), wait('c', 'one'), wait('other', 'two')];
+    expect(['three', 'two', 'one'].map((address) => queue.turnsBefore(address))).toEqual([2, 4, 4]);
+    expect(queue.newcomerMs('three')).toBeCloseTo(200);
+    for (const giveUp of leave) giveUp?.();
+    expect([queue.turnsBefore('three'), queue.newcomerMs('three')]).toEqual([0, 0]);
+  });
+
+  it('counts a client that waits where it asked from, though it has asked from elsewhere since', () => {
+    const { queue, wait } = oneAtATime();
+    wait('holder', 'elsewhere');
+    const first = wait('a', 'one');
+    const second = wait('a', 'two');
+    expect([queue.turnsBefore('one'), queue.turnsBefore('two')]).toEqual([1, 1]);
+    first?.();
+    second?.();
+    expect([queue.turnsBefore('one'), queue.turnsBefore('two')]).toEqual([0, 0]);
+  });
+});
