@@ -26,8 +26,8 @@ export function lastEventId(req: Request): string | undefined {
 /**
  * Answers with events as they come, until their source ends, the client goes away, the guards of the route would not let
  * the caller in any more, all places are taken and a caller with fewer wants one, or the service begins to drain: the client
- * then connects again, to another replica, with `Last-Event-ID`. The source ends (its `finally` runs) with it. A client that
- * reads slowly has the source wait.
+ * then connects again, to another replica, with `Last-Event-ID`. The source ends (its `finally` runs) with it, by the signal
+ * of the request where it waits for something, and at its next query. A client that reads slowly has the source wait.
  *
  * @throws what `events` raises before the first one and within a second, such as for a record that the caller may not see;
  * later it cuts the connection. TooManyRequestsException for a caller with `perCaller` streams of events open;
@@ -46,6 +46,8 @@ export async function sendEvents(
     if (context) context.isStreaming = true;
     dropBody(res.req);
     await sendUntilEnd(res, events, end, { heartbeatMs, retryMs }).finally(leave);
+    // A source that looks again and again and finds nothing new would not hear of the end from what it yields.
+    context?.abort?.('The stream of events has ended');
   } finally {
     end.stop();
   }
