@@ -31,7 +31,7 @@ interface GateOptions extends ReadyRefusalOptions {
   shares: Pick<ClientShares, 'charge' | 'of'>;
   /** When the turn of the event loop began, and what keeps it short. */
   loop: Pick<LoopWait, 'beganAt'>;
-  reading: Pick<FairReading, 'follow' | 'hasProxies' | 'holdsBack' | 'spare' | 'unreadMs'>;
+  reading: Pick<FairReading, 'answered' | 'areShared' | 'follow' | 'hasProxies' | 'holdsBack' | 'spare' | 'unreadMs'>;
   /** Requests at work at once, at most; bounds the memory that they take. */
   maximum: number;
   /** What a request's client is counted under. */
@@ -95,7 +95,10 @@ export class AdmissionGate {
     waits.look(now);
     const client = clientOf(req);
     const unreadMs = reading.holdsBack ? reading.unreadMs(req.socket) : 0;
-    if (reading.hasProxies) reading.follow(req.socket, client);
+    if (reading.hasProxies) {
+      reading.follow(req.socket, client);
+      if (reading.areShared) onClose(res, () => reading.answered(req.socket));
+    }
     if (now - loop.beganAt > mostTurnMs) reading.spare(req.socket, loop.beganAt, now);
     const isExempt = isProbe(req) && this.#probes.consume(client, 1).used <= mostProbes;
     const reason = isExempt ? undefined : this.#reasonToRefuse(req, client, unreadMs, now);

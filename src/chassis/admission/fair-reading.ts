@@ -23,10 +23,12 @@ const leastAtOnce = 2;
 const manyBytes = 1_048_576;
 /** Connections that are read after a turn beside those, at most: of a client as many as brought nothing before them. */
 const mostIdle = 31;
+/** Connections that may bring a request of anybody are read beside all those, at most: each brings 64 KB at most before that is known. */
+const mostOfAnybody = 32;
 
 /** How long a server that drains waits until all connections are read. */
 const mostSettleMs = 2000;
-/** What connections of proxies that have brought no request yet are known under: each may be of anybody. */
+/** What connections of proxies are known under whose next request may be of anybody. */
 const anybody = 'anybody';
 
 const readerKey = Symbol('client whose connection is read in turns');
@@ -73,6 +75,8 @@ export class FairReading {
   holdsBack = false;
   /** Whether there have been connections of proxies. A field for the same reason. */
   hasProxies = false;
+  /** Whether a proxy has sent requests of several clients on one connection. A field for the same reason. */
+  areShared = false;
   readonly #readers = new Map<string, Reader>();
   /** Those of them with more than few connections. */
   readonly #crowds = new Set<Reader>();
@@ -92,17 +96,31 @@ export class FairReading {
 
   /**
    * To be called with each request. A connection of a proxy counts with those of the client whose request came on it last,
-   * because most of what follows on it is from who sends the most; before its first request, with all that have brought none.
-   * What follows its first request waits at once, where others of its client do.
+   * because most of what follows on it is from who sends the most; before its first request, with all that have brought none,
+   * and so before each request where clients share connections. What follows such a request waits at once, where others of
+   * its client do.
    */
   follow(socket: ReadSocket, client: string): void {
     const from = socket[readerKey];
     if (!socket[proxyKey] || from === undefined || from.key === client || socket.destroyed) return;
+    if (from.key !== anybody) this.areShared = true;
     const to = this.#join(socket, client);
     if (from.reading.has(socket)) to.reading.add(socket);
     this.#leave(socket, from);
     // The rest of a body takes as long to read as dozens of first requests, for which everybody else waits here.
     if (from.key === anybody && to.stopped.length > 0 && socket[stoppedKey] === undefined) this.#stop(socket, to);
+  }
+
+  /** To be called once a request is answered where clients share connections: the next one on its connection may be of anybody. */
+  answered(socket: ReadSocket): void {
+    const from = socket[readerKey];
+    if (!socket[proxyKey] || from === undefined || from.key === anybody || socket.destroyed) return;
+    const isStopped = socket[stoppedKey] !== undefined;
+    if (isStopped) this.#forget(socket, from);
+    const to = this.#join(socket, anybody);
+    this.#leave(socket, from);
+    if (isStopped) this.#stop(socket, to);
+    else to.reading.add(socket);
   }
 
   /** How long the request that came first on a connection since it is read again may have waited for it, in milliseconds; 0 for others. */
@@ -170,12 +188,18 @@ export class FairReading {
     stopReading(socket);
     reader.reading.delete(socket);
     socket[stoppedKey] = performance.now();
-    if (reader.stopped.length === 0) this.#turns.push(reader);
+    if (reader.stopped.length === 0 && reader.key !== anybody) this.#turns.push(reader);
     reader.stopped.push(socket);
     this.holdsBack = true;
     if (this.#reads) return;
     this.#reads = true;
     setImmediate(this.#readSome);
+  }
+
+  /** A connection has no turn any more with those of this client. */
+  #forget(socket: ReadSocket, reader: Reader): void {
+    reader.stopped.splice(reader.stopped.indexOf(socket), 1);
+    if (reader.stopped.length === 0) this.#turns.splice(this.#turns.indexOf(reader), 1);
   }
 
   /** Whether all connections are of one client. */
@@ -216,21 +240,25 @@ export class FairReading {
     return bytes;
   }
 
-  /** The next connections to be read, of each client in its turn. */
+  /** The next connections to be read: some of nobody's, and of each client in its turn. */
   #take(most: number): ReadSocket[] {
     const taken: ReadSocket[] = [];
-    const mostTaken = most + mostIdle;
+    const nobodys = this.#readers.get(anybody);
+    if (nobodys) this.#readSomeOf(nobodys, mostOfAnybody, taken);
+    const mostTaken = taken.length + most + mostIdle;
     for (let turns = 0; turns < most && taken.length < mostTaken; turns += 1) {
       const reader = this.#turns.shift();
       if (reader === undefined) break;
       // Otherwise the one request of a client with fifty connections would wait for fifty turns, of which each costs nothing.
-      const more = reader.key === anybody ? Math.min(this.#turns.length, most) : 0;
-      const some = Math.min(Math.max(reader.idle + 1, more), reader.stopped.length, mostTaken - taken.length);
-      for (let count = 0; count < some; count += 1) this.#readNext(reader, taken);
+      this.#readSomeOf(reader, Math.min(reader.idle + 1, mostTaken - taken.length), taken);
       if (reader.stopped.length > 0) this.#turns.push(reader);
     }
-    this.holdsBack = this.#turns.length > 0;
+    this.holdsBack = this.#turns.length > 0 || (nobodys?.stopped.length ?? 0) > 0;
     return taken;
+  }
+
+  #readSomeOf(reader: Reader, count: number, taken: ReadSocket[]): void {
+    for (let left = Math.min(count, reader.stopped.length); left > 0; left -= 1) this.#readNext(reader, taken);
   }
 
   #readNext(reader: Reader, taken: ReadSocket[]): void {

@@ -17,7 +17,7 @@ describe('FairReading', () => {
     await open(other, 1);
     const sockets = await open(crowd, 120);
     await all(sockets);
-    const [first] = turns.filter((turn) => (turn[crowd] ?? 0) > 1);
+    const [first] = turns.filter((turn) => turn[crowd] !== undefined);
     expect(first?.[crowd]).toBeLessThanOrEqual(mostTurnMs / workMs + 2);
     // Those whose turn has come, and what the long turn lets in beside them.
     expect(longest(turns)).toBeLessThanOrEqual(readAtOnce + mostIdle + mostTurnMs / workMs + 2);
@@ -43,7 +43,7 @@ describe('FairReading', () => {
   it('reads who has few connections at once, while many of another wait for their turn', async () => {
     const { open, turns } = await serve();
     const [alone] = await open(other, 1);
-    const sockets = await open(crowd, 120);
+    const sockets = await open(crowd, 240);
     const crowded = all(sockets);
     await once(sockets[0] as Socket, 'data');
     await answered(alone as Socket);

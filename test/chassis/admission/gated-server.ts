@@ -76,6 +76,8 @@ export async function oneAtATime(situation: Situation = {}) {
     },
     reading: {
       hasProxies: false,
+      areShared: false,
+      answered: () => undefined,
       follow: () => undefined,
       spare: (socket) => void spared.push(socket),
       get holdsBack() {

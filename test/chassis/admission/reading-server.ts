@@ -11,7 +11,7 @@ export const other = '127.0.0.3';
 export const proxy = '127.0.0.4';
 export const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 export const getFor = (client: string) => `GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${client}\r\n\r\n`;
-export const workMs = 4;
+export const workMs = 2;
 
 /** A server that works for some milliseconds on each request, and how many it had in each turn of the event loop. */
 export async function serve() {
@@ -26,6 +26,7 @@ export async function serve() {
     const address = String(req.headers['x-forwarded-for'] ?? req.socket.remoteAddress);
     waits.push({ address, unreadMs: reading.unreadMs(req.socket) });
     reading.follow(req.socket, address);
+    if (reading.areShared) res.once('close', () => reading.answered(req.socket));
     if (began - loop.beganAt > mostTurnMs) reading.spare(req.socket, loop.beganAt, began);
     if (turn === undefined) {
       turn = {};
