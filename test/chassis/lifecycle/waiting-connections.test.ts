@@ -31,8 +31,9 @@ async function serve(isProxy = false) {
   return { port, relief };
 }
 
-async function clients(port: number, text: string, count: number): Promise<Socket[]> {
-  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+async function clients(port: number, text: string, count: number, localAddress = '127.0.0.1'): Promise<Socket[]> {
+  const open = () => connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined);
+  const sockets = Array.from({ length: count }, open);
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
   });
@@ -72,4 +73,33 @@ describe('while memory is short, of connections', () => {
     await clients(port, requests['reads no answer'], 4);
     expect(await cutOf(relief)).toBe(2);
   });
+
+  it.each(['reads no answer', 'sends no more of its body', 'sends no more of its headers', 'asks nothing'] as const)(
+    'whose client %s those of the address with the most are cut, also where another waits for longer',
+    async (what) => {
+      const { port, relief } = await serve();
+      const [patient] = (await clients(port, requests[what], 1, '127.0.0.2')) as [Socket];
+      await clients(port, requests[what], 3);
+      expect(await cutOf(relief)).toBe(2);
+      // One that does not read hears of no reset.
+      patient.resume();
+      await wait(100);
+      expect(patient.destroyed).toBe(false);
+    },
+  );
+
+  it.each([
+    ['reads no answer', 5],
+    ['sends no more of its body', 5],
+    ['asks nothing', 0],
+  ] as const)(
+    'whose client %s those of an address with more than 32 are cut at once, as it may renew them: %d of 41',
+    async (what, cut) => {
+      const { port, relief } = await serve();
+      await clients(port, requests[what], 41);
+      await wait(500);
+      relief.watch();
+      expect(relief.relieve()).toBe(cut);
+    },
+  );
 });
