@@ -72,12 +72,12 @@ export class ClientShares {
   /**
    * Adds to what a client has cost.
    *
-   * @param cost in units of finding one record by an index of a database
+   * @param cost in units of finding one record by an index of a database; negative where less was done than was charged
    */
   charge(client: string, cost: number, now: number): void {
     const account = this.#accounts.get(client) ?? this.#open(client, now);
     if (decayed(account, now) < this.#smallBelow && now - this.#reckonedAt < calmMs) this.#small += cost;
-    account.cost += cost;
+    account.cost = Math.max(0, account.cost + cost);
     if (cost > ordinaryCost) account.costly += cost;
   }
 
@@ -157,8 +157,8 @@ export function chargeClients(
   const charge = (cost: number, context: RequestContext) => {
     const now = performance.now();
     shares.charge(clientKey(context.ipAddress), cost, now);
-    // A stream under way is charged as it goes, and not cut.
-    if (context.isStreaming) return;
+    // A stream under way is charged as it goes, and not cut; and what is given back is done.
+    if (context.isStreaming || cost <= 0) return;
     if ((database?.heldBackMs(context, now) ?? 0) <= targetMs) return;
     metrics.shed('costly');
     throw tryAgain('Requests that take long are under way; try again in a moment, or ask for less');

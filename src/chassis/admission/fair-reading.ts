@@ -3,6 +3,18 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { clientKey } from '../context/request-context.ts';
 import type { TrustProxy } from '../http/pipeline/request-context-of.ts';
+import {
+  bytesKey,
+  newReader,
+  proxyKey,
+  type Reader,
+  type ReadSocket,
+  readerKey,
+  startReading,
+  stoppedKey,
+  stopReading,
+  waitedKey,
+} from './read-socket.ts';
 
 /** A turn of the event loop that has taken so long is long, in milliseconds. */
 export const mostTurnMs = 10;
@@ -30,36 +42,6 @@ const mostOfAnybody = 32;
 const mostSettleMs = 2000;
 /** What connections of proxies are known under whose next request may be of anybody. */
 const anybody = 'anybody';
-
-const readerKey = Symbol('client whose connection is read in turns');
-const proxyKey = Symbol('whether the connection is of a proxy');
-const stoppedKey = Symbol('since when it is not read');
-const waitedKey = Symbol('how long it was not read before it was read again');
-const bytesKey = Symbol('bytes that had come when it was read again');
-
-/** The connections of one client. */
-interface Reader {
-  readonly key: string;
-  open: number;
-  /** Those that are read in each turn. */
-  readonly reading: Set<ReadSocket>;
-  /** Those that are not read, the first to be read again first; some of them may have been closed. */
-  readonly stopped: ReadSocket[];
-  /** When the turn began that was long already when a request of this client came, by `performance.now()`. */
-  lateIn: number;
-  /** Connections that brought nothing when they were read again, since the last that did. */
-  idle: number;
-}
-
-/** What Node keeps of a connection; fair-reading.test.ts holds it to that. */
-type ReadSocket = Socket & {
-  [readerKey]?: Reader;
-  [proxyKey]?: boolean;
-  [stoppedKey]?: number | undefined;
-  [waitedKey]?: number;
-  [bytesKey]?: number;
-  _handle?: { reading: boolean; readStart(): void; readStop(): void } | null;
-};
 
 /**
  * Keeps turns of the event loop short. In one turn the loop reads all connections on which something has come, and only then
@@ -274,17 +256,4 @@ export class FairReading {
     startReading(socket);
     taken.push(socket);
   }
-}
-
-function newReader(key: string): Reader {
-  return { key, open: 0, reading: new Set(), stopped: [], lateIn: Number.NaN, idle: 0 };
-}
-
-/** Node's own pauses are left alone: what it does not read it does not begin to read. */
-function stopReading({ _handle: handle }: ReadSocket): void {
-  if (handle?.reading) handle.readStop();
-}
-
-function startReading({ _handle: handle }: ReadSocket): void {
-  if (handle?.reading) handle.readStart();
 }

@@ -45,6 +45,8 @@ export interface RequestContext {
   abort?(reason: string): void;
   /** What it has been charged with so far; see `chargeRequest`. */
   readonly cost?: number;
+  /** What of that is for a total that is counted; see `countIsKnown`. */
+  costOfCount?: number;
   /** Adds to the cost of the request; see `chargeRequest`. */
   charge?(cost: number): void;
   /** Calls `bill` at each charge; what it raises ends the request. */
@@ -97,6 +99,18 @@ export function runOutsideRequest<T>(work: () => T): T {
  */
 export function chargeRequest(cost: number): void {
   getRequestContext()?.charge?.(cost);
+}
+
+/**
+ * Says that the total which the request under way asks for was known, so that its client need not pay for the count: a page
+ * with one would pass for as costly as a search, which takes the database ten times as long.
+ */
+export function countIsKnown(): void {
+  const context = getRequestContext();
+  const cost = context?.costOfCount;
+  if (!context || !cost) return;
+  context.costOfCount = 0;
+  context.charge?.(-cost);
 }
 
 /**

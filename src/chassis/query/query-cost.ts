@@ -57,17 +57,25 @@ interface FilterCost {
   readonly eachParent: number;
 }
 
+/** What a list query costs, in lookups by an index. */
+interface QueryCost {
+  readonly cost: number;
+  /** What of that is for counting all matching records. */
+  readonly costOfCount: number;
+}
+
 /**
- * What a list query costs, in lookups by an index: its filter, once to read and once to count, its order, its includes, what it
- * skips, and what it reads.
+ * What a list query costs: its filter, once to read and once to count, its order, its includes, what it skips, and what it
+ * reads.
  *
  * @throws BadRequestException when what the request asks for costs more than `limits.cost`
  */
-export function queryCost(rules: PolicyRules, query: CostedQuery): number {
+export function queryCost(rules: PolicyRules, query: CostedQuery): QueryCost {
   const { take, skip, counts } = query;
   const filter = query.where ? filterCost(rules, query.where) : undefined;
+  const filtering = filter?.cost ?? 0;
   const asked = {
-    where: (filter?.cost ?? 0) * (counts ? 2 : 1),
+    where: filtering * (counts ? 2 : 1),
     // What an index finds is sorted and counted by itself: the more values, the more records.
     orderBy: Math.min(orderCost(query.terms), filter?.narrow ? filter.cost : tableSize),
     include: includeCost(rules, query.select, take),
@@ -75,8 +83,11 @@ export function queryCost(rules: PolicyRules, query: CostedQuery): number {
   };
   checkCost(rules, asked);
   const { where, orderBy, include, page } = asked;
-  const counting = counts ? (filter?.narrow ? Math.min(filter.cost, units.pass) : units.pass) : 0;
-  return Math.ceil(where + orderBy + include + page + counting + units.lookup + take * units.record);
+  const counting = counts ? (filter?.narrow ? Math.min(filtering, units.pass) : units.pass) : 0;
+  return {
+    cost: Math.ceil(where + orderBy + include + page + counting + units.lookup + take * units.record),
+    costOfCount: counts ? filtering + counting : 0,
+  };
 }
 
 /**

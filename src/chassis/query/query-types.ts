@@ -62,6 +62,8 @@ export interface SearchQuery extends FindQuery {
   readonly skip: number;
   /** Whether `total` is wanted; `none` makes it null. */
   readonly count: 'exact' | 'none';
+  /** What of `cost` is for `total`, which may be known already; absent from queries that a program wrote itself. */
+  readonly costOfCount?: number;
   /** The filter that `total` counts; unlike `where` it knows nothing of a cursor's position. */
   readonly countWhere?: Filter;
   /** Present in keyset mode. */

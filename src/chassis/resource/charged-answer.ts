@@ -1,9 +1,11 @@
 import type { Response } from 'express';
-import { chargeRequest } from '../context/request-context.ts';
+import { chargeRequest, getRequestContext } from '../context/request-context.ts';
 import { currentRoom, ordinaryRecords } from '../http/answers/record-room.ts';
 import { veryLongBodyOf } from '../http/answers/responses.ts';
 import type { AnyListPolicy } from '../query/policy/list-policy.ts';
-import type { FindQuery } from '../query/query-types.ts';
+import type { FindQuery, SearchQuery } from '../query/query-types.ts';
+
+type Charged = Pick<FindQuery, 'cost' | 'records'> & Partial<Pick<SearchQuery, 'costOfCount'>>;
 
 /**
  * Charges the client with what a list costs, or a record with related ones; one of many records, or of so many long ones as
@@ -11,11 +13,13 @@ import type { FindQuery } from '../query/query-types.ts';
  */
 export async function charged(
   list: AnyListPolicy,
-  { cost = 0, records = 0 }: Pick<FindQuery, 'cost' | 'records'>,
+  { cost = 0, costOfCount = 0, records = 0 }: Charged,
   response: Response,
   answer: () => Promise<void>,
 ): Promise<void> {
   chargeRequest(cost);
+  const context = getRequestContext();
+  if (context && costOfCount > 0) context.costOfCount = costOfCount;
   const room = currentRoom();
   const needed = room?.neededFor(list, records) ?? 0;
   await (room && needed > ordinaryRecords ? room.run(needed, answer) : answer());

@@ -27,10 +27,11 @@ it('a stream under way is charged, and not refused as a request is whose caller 
   const bills: Bill[] = [];
   const context = { ipAddress: '192.0.2.1', onCharge: (bill: Bill) => bills.push(bill) } as never as RequestContext;
   admission?.observer.opened?.(context, undefined as never, undefined as never);
-  const charge = () => bills.map((bill) => bill(5, context));
+  const charge = (cost = 5) => bills.map((bill) => bill(cost, context));
   // There are many at overload, and to write a stack costs as much as a line of the log.
   const stack = expect.not.stringContaining('    at ');
   expect(charge).toThrow(expect.objectContaining({ name: 'ServiceUnavailableException', stack }));
+  charge(-5);
   context.isStreaming = true;
   charge();
   expect(shed).toEqual(['costly']);

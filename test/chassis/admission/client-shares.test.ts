@@ -42,6 +42,15 @@ describe('ClientShares', () => {
     expect([shares.of('hog', start), shares.of('a', start)]).toEqual(['heavy', 'light']);
   });
 
+  it('takes back what was not done after all, and no more than what is left of it', () => {
+    charge({ hog: 900, pages: 900 });
+    charge({ pages: -890, idle: -50 });
+    expect(['hog', 'pages', 'idle'].map((client) => shares.of(client, start))).toEqual(['heavy', 'light', 'light']);
+    // An account below nothing would have its client do so much more before it counts.
+    charge({ idle: 900, hog: -890 });
+    expect(shares.of('idle', start + 1000)).toBe('heavy');
+  });
+
   it('finds nobody heavy who is alone, or among equals', () => {
     charge({ a: 1000 });
     expect(shares.of('a', start)).toBe('even');

@@ -1,5 +1,5 @@
 import type { ArgType, SqlQueryable } from '@prisma/driver-adapter-utils';
-import { getRequestContext } from '../../context/request-context.ts';
+import { countIsKnown, getRequestContext } from '../../context/request-context.ts';
 import {
   DatabaseUnavailableException,
   RequestAbandonedException,
@@ -152,6 +152,7 @@ export class JsonReader {
     const [counted, state] = rows[0] as [total: unknown, state?: string | null];
     // It may have waited for a connection while the one ended to whose server the state belongs.
     if (counted === null && totals !== this.#totals) return this.count(model, where);
+    if (counted === null) countIsKnown();
     const total = counted === null && known ? known.total : Number(counted);
     if (state && state.length <= longestState) totals.keep(key, { total, state });
     return total;

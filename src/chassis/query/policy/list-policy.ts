@@ -107,7 +107,7 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
     const parts = readParts(rules, query, Math.min(findLimit, parents), 'request');
     const { where, terms, select } = parts;
     const take = Object.values(select).some(isToMany) ? Math.min(findLimit, parents) : findLimit;
-    const cost = queryCost(rules, { ...parts, take, skip: 0, counts: false });
+    const { cost } = queryCost(rules, { ...parts, take, skip: 0, counts: false });
     return {
       model: this.model,
       ...planned(rules, select),
@@ -176,7 +176,7 @@ export class ListPolicy<M extends string = string, S extends z.core.$ZodShape = 
       pageSize,
       skip,
       count,
-      cost: queryCost(rules, { ...parts, take: pageSize, skip, counts: count === 'exact' }),
+      ...queryCost(rules, { ...parts, take: pageSize, skip, counts: count === 'exact' }),
       records: recordsOf(select, pageSize),
     };
   }
