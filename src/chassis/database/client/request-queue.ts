@@ -107,9 +107,10 @@ export class RequestQueue {
 
   /**
    * How long queries of a request wait for others, in milliseconds, of its own caller or, where it is costly, for other
-   * costly ones.
+   * costly ones; 0 once it has written, because it is to go on.
    */
   heldBackMs(context: RequestContext, now: number): number {
+    if (this.#visitors.hasWritten(context)) return 0;
     const caller = callerKey(context);
     const ownMs = this.#places.heldBackMs(caller, now);
     if (!isCostly(context)) return ownMs;
@@ -135,12 +136,12 @@ export class RequestQueue {
    * @param statement the read that the place is for, or `unitOfWorkPlace`; undefined for a write
    * @returns what was opened, and what gives the place back
    * @throws ServiceUnavailableException at once where other work of the same client has waited for half of `timeoutMs` for
-   * work of this client: what comes after it would wait in vain; never for what a request reads once it has written
+   * work of this client: what comes after it would wait in vain; never for what a request does once it has written
    */
   async enter<T>(open: () => Promise<T>, statement?: string): Promise<{ opened: T; leave: () => void }> {
     const context = getRequestContext();
     const share = currentShare();
-    if (context !== undefined && share === undefined && !context.isStreaming) this.#refuseInVain(context, statement);
+    if (context !== undefined && share === undefined && !context.isStreaming) this.#refuseInVain(context);
     const visitor = this.#visitors.begin(context);
     let leave: Leave | undefined;
     let served = false;
@@ -158,9 +159,9 @@ export class RequestQueue {
     }
   }
 
-  /** What a request reads once it has written is for its answer: refused, it would pass for one that has changed nothing. */
-  #refuseInVain(context: RequestContext, statement?: string): void {
-    if (statement !== unitOfWorkPlace && this.#visitors.hasWritten(context)) return;
+  /** What a request does once it has written is for its answer: refused, it would pass for one that has changed nothing. */
+  #refuseInVain(context: RequestContext): void {
+    if (this.#visitors.hasWritten(context)) return;
     const waitedMs = this.#places.heldBackMs(callerKey(context), performance.now());
     if (waitedMs > this.#patienceMs)
       throw tryAgain('Requests of yours that take long are under way; try again after one of them');
