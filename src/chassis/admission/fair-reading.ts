@@ -86,9 +86,7 @@ export class FairReading {
     const from = socket[readerKey];
     if (!socket[proxyKey] || from === undefined || from.key === client || socket.destroyed) return;
     if (from.key !== anybody) this.areShared = true;
-    const to = this.#join(socket, client);
-    if (from.reading.has(socket)) to.reading.add(socket);
-    this.#leave(socket, from);
+    const to = this.#move(socket, from, client);
     // The rest of a body takes as long to read as dozens of first requests, for which everybody else waits here.
     if (from.key === anybody && to.stopped.length > 0 && socket[stoppedKey] === undefined) this.#stop(socket, to);
   }
@@ -97,12 +95,7 @@ export class FairReading {
   answered(socket: ReadSocket): void {
     const from = socket[readerKey];
     if (!socket[proxyKey] || from === undefined || from.key === anybody || socket.destroyed) return;
-    const isStopped = socket[stoppedKey] !== undefined;
-    if (isStopped) this.#forget(socket, from);
-    const to = this.#join(socket, anybody);
-    this.#leave(socket, from);
-    if (isStopped) this.#stop(socket, to);
-    else to.reading.add(socket);
+    this.#move(socket, from, anybody);
   }
 
   /** How long the request that came first on a connection since it is read again may have waited for it, in milliseconds; 0 for others. */
@@ -146,6 +139,20 @@ export class FairReading {
     else reader.reading.add(socket);
   }
 
+  /**
+   * Has a connection count with another client. It may wait to be read, also where a request on it begins that was read together
+   * with the one before: then it waits with the other from now on, because what is in two lines would leave neither.
+   */
+  #move(socket: ReadSocket, from: Reader, key: string): Reader {
+    const isStopped = socket[stoppedKey] !== undefined;
+    if (isStopped) this.#forget(socket, from);
+    const to = this.#join(socket, key);
+    if (from.reading.has(socket)) to.reading.add(socket);
+    this.#leave(socket, from);
+    if (isStopped) this.#stop(socket, to);
+    return to;
+  }
+
   #join(socket: ReadSocket, key: string): Reader {
     const reader = this.#readers.get(key) ?? newReader(key);
     this.#readers.set(key, reader);
@@ -169,7 +176,7 @@ export class FairReading {
   #stop(socket: ReadSocket, reader: Reader): void {
     stopReading(socket);
     reader.reading.delete(socket);
-    socket[stoppedKey] = performance.now();
+    socket[stoppedKey] ??= performance.now();
     if (reader.stopped.length === 0 && reader.key !== anybody) this.#turns.push(reader);
     reader.stopped.push(socket);
     this.holdsBack = true;
@@ -181,7 +188,7 @@ export class FairReading {
   /** A connection has no turn any more with those of this client. */
   #forget(socket: ReadSocket, reader: Reader): void {
     reader.stopped.splice(reader.stopped.indexOf(socket), 1);
-    if (reader.stopped.length === 0) this.#turns.splice(this.#turns.indexOf(reader), 1);
+    if (reader.stopped.length === 0 && reader.key !== anybody) this.#turns.splice(this.#turns.indexOf(reader), 1);
   }
 
   /** Whether all connections are of one client. */

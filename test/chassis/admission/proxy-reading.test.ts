@@ -110,4 +110,22 @@ describe('FairReading of connections of a proxy', () => {
     await expect.poll(() => reading.holdsBack).toBe(false);
     for (let round = 0; round < 3; round += 1) await answered(first, getFor(`10.0.0.${round}`));
   });
+
+  it('has a connection wait in one line, also where a request of another client begins that was read before it was stopped', async () => {
+    const { accepted, open, reading } = await serve();
+    const [first] = (await open(proxy, 2, getFor(crowd))) as [Socket, Socket];
+    await answered(first, getFor(other));
+    const others = await open(other, 40);
+    const [socket] = accepted as [Socket];
+    for (const isAnswered of [false, true]) {
+      const now = performance.now();
+      reading.follow(socket, other);
+      reading.spare(accepted[2] as Socket, now - 2 * mostTurnMs, now);
+      if (isAnswered) reading.answered(socket);
+      reading.follow(socket, crowd);
+      reading.answered(socket);
+      await expect.poll(() => reading.holdsBack).toBe(false);
+      await all([first, ...others], getFor(other));
+    }
+  });
 });
