@@ -76,7 +76,9 @@ export class ClientShares {
    */
   charge(client: string, cost: number, now: number): void {
     const account = this.#accounts.get(client) ?? this.#open(client, now);
-    if (decayed(account, now) < this.#smallBelow && now - this.#reckonedAt < calmMs) this.#small += cost;
+    const isSmall = decayed(account, now) < this.#smallBelow && now - this.#reckonedAt < calmMs;
+    // What is given back may have been charged before the client was small.
+    if (isSmall && cost > 0) this.#small += cost;
     account.cost = Math.max(0, account.cost + cost);
     if (cost > ordinaryCost) account.costly += cost;
   }

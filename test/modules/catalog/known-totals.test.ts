@@ -22,6 +22,11 @@ it('a page whose total is known still is charged without the count, so that it d
   const counted = await ask();
   const withoutTotal = await ask('&count=none');
   expect(counted).toBeGreaterThan(withoutTotal + 40);
-  // SQLite has nothing that names the state of a database for less than a count.
-  expect(await ask()).toBe(app.service.database.provider === 'postgresql' ? withoutTotal : counted);
+  if (app.service.database.provider === 'postgresql') {
+    // Whatever is written on the server meanwhile, also by other tests, has the next page counted anew.
+    await expect.poll(() => ask(), { timeout: 20_000 }).toBe(withoutTotal);
+  } else {
+    // SQLite has nothing that names the state of a database for less than a count.
+    expect(await ask()).toBe(counted);
+  }
 });

@@ -142,7 +142,7 @@ export class OpenRequest implements RequestContext {
   declare readonly ipAddress?: string;
   readonly startTime: Date;
   cost = 0;
-  costOfCount = 0;
+  declare costOfCount?: number;
   /** Whether it came, at `startTime`, some time before it began. */
   declare readonly hasWaited?: boolean;
   declare readonly isProbe?: boolean;
