@@ -49,8 +49,8 @@ const anybody = 'anybody';
  * as to read and to refuse all of these, and whoever needs five turns for its answer would wait for five times that. So once
  * a turn is long, a client has two further requests read in it; after the second none of its connections are read until
  * their turn, and none of clients with many from the first on. Some are read again in each turn that follows, as many as keep
- * it short, one client after the other. What they send waits in the kernel meanwhile, at most 128 KB
- * of each connection, and takes no memory here.
+ * it short, one client after the other. What they send waits in the kernel meanwhile, at most 128 KB of each connection, and
+ * takes no memory here.
  */
 export class FairReading {
   /** Whether there are connections that are not read. A field, because each request asks for it. */

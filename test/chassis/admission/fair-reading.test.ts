@@ -17,8 +17,14 @@ describe('FairReading', () => {
     await open(other, 1);
     const sockets = await open(crowd, 120);
     await all(sockets);
-    const [first] = turns.filter((turn) => turn[crowd] !== undefined);
-    expect(first?.[crowd]).toBeLessThanOrEqual(mostTurnMs / workMs + 2);
+    // On a busy machine the first request alone may make the turn long, and has the others wait.
+    for (let tries = 0; tries < 10 && turns[0]?.[crowd] === 1; tries += 1) {
+      await expect.poll(() => reading.holdsBack).toBe(false);
+      turns.length = 0;
+      await all(sockets);
+    }
+    expect(turns[0]?.[crowd]).toBeGreaterThan(1);
+    expect(turns[0]?.[crowd]).toBeLessThanOrEqual(mostTurnMs / workMs + 2);
     // Those whose turn has come, and what the long turn lets in beside them.
     expect(longest(turns)).toBeLessThanOrEqual(readAtOnce + mostIdle + mostTurnMs / workMs + 2);
     expect(turns.reduce((sum, turn) => sum + (turn[crowd] ?? 0), 0)).toBe(120);

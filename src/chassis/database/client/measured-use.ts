@@ -94,13 +94,9 @@ const mostLeadMs = 1000;
 export class AddressUses {
   readonly #addresses = new Map<string, AddressUse>();
   #used = 0;
+  /** Those whose clients wait with work that counts with them, and these clients. */
   #waitingAddresses = 0;
   #waitingClients = 0;
-
-  /** Clients that wait with work which counts with them. */
-  get waitingClients(): number {
-    return this.#waitingClients;
-  }
 
   /**
    * Turns of clients before that of one that does not wait yet: one of each address, for each client of its own that waits
