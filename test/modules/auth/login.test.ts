@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { bootTestApp } from '../support/boot-test-app.ts';
 
-const app = await bootTestApp();
+// Without jobs, whose looks for work would be counted beside what a login asks the database.
+const app = await bootTestApp({ env: { JOBS_ENABLED: 'false' } });
 const user = { email: 'ada@example.com', password: 'correct horse battery' };
 await app.post('/auth/register', { ...user, name: 'Ada' }).expectData(201);
 
