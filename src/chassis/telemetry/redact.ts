@@ -47,9 +47,12 @@ export const maximumText = 8_192;
 /** Where the frames of a stack begin, behind its message. */
 const stackFrames = /\n {4}at /;
 
-/** A JSON Web Token, wherever it stands, and what follows the name of an authorization scheme. */
-const bareCredentials = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
-const webToken = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/;
+/** A JSON Web Token, or an API key as `ApiKeys` makes them but for its prefix, wherever it stands. */
+const token = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|_[\da-f]{104}(?![\da-f])/;
+/** The same, and what follows the name of an authorization scheme. */
+const bareCredentials = new RegExp(`${token.source}|\\b(Bearer|Basic)\\s+[\\w.~+/=-]+`, 'gi');
+/** What a parameter holds of a header, in which `+` may stand for a blank; the text for a search is shorter. */
+const schemeInValue = /\b(?:bearer|basic)[\s+]+[\w.~+/=-]{16}/i;
 const behindPath = /[?#]/;
 /** Of a query and a fragment; in a path what stands between its slashes. */
 const parameters = /[^&#]+/g;
@@ -97,7 +100,7 @@ export function describeResponse(res: Partial<ServerResponse> | undefined): unkn
 
 /**
  * A URL with its user and password masked, the values of parameters (of query, fragment and path) that bear a secret's
- * name or hold JSON in which one is spoken of, and JSON Web Tokens. Each character is looked at a bounded
+ * name or hold JSON in which one is spoken of, JSON Web Tokens and API keys. Each character is looked at a bounded
  * number of times, whatever a client sends.
  */
 export function redactUrl(url: string, masks = commonMasks): string {
@@ -111,8 +114,8 @@ export function redactUrl(url: string, masks = commonMasks): string {
 
 /**
  * A text with the secrets masked that people and libraries put into messages: assignments such as `password=…`, user and
- * password of a connection string, query parameters that bear a secret's name, authorization values and JSON Web Tokens.
- * A long text is cut, and the time is in proportion to what is left of it.
+ * password of a connection string, query parameters that bear a secret's name, authorization values, JSON Web Tokens and
+ * API keys. A long text is cut, and the time is in proportion to what is left of it.
  */
 export function maskText(text: string, masks = commonMasks, maximum = maximumText): string {
   if (!suspicious.test(text)) return boundText(text, maximum);
@@ -162,16 +165,16 @@ function maskParameter(parameter: string, masks: LogMasks): string {
   const written = parameter.indexOf('=');
   const encoded = parameter.indexOf('%');
   const equals = encoded !== -1 && (encoded < written || written === -1) ? parameter.search(assignment) : written;
-  if (equals === -1) return webToken.test(decoded(parameter)) ? redacted : parameter;
+  if (equals === -1) return token.test(decoded(parameter)) ? redacted : parameter;
   const name = decoded(parameter.slice(0, equals));
-  if (webToken.test(name)) return redacted;
+  if (token.test(name)) return redacted;
   const isSecret = masks.hasParameter(name) || holdsSecret(decoded(parameter.slice(equals + 1)));
   return isSecret ? `${parameter.slice(0, equals)}=${redacted}` : parameter;
 }
 
-/** Of JSON, of a URL with a user or with parameters of its own, and of what holds a JSON Web Token, the whole is masked. */
+/** Of JSON, of a URL with a user or with parameters of its own, and of what holds a credential, the whole is masked. */
 function holdsSecret(value: string): boolean {
-  if (webToken.test(value)) return true;
+  if (token.test(value) || schemeInValue.test(value)) return true;
   if (value.includes('@') && userInside.test(value)) return true;
   return (value.includes('{') || value.includes('=')) && secretInValue.test(value);
 }

@@ -31,6 +31,12 @@ describe('redactUrl', () => {
     ['/v?u=%2Fv%2F%65yJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc', '/v?u=[redacted]'],
     ['/v?eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc', '/v?[redacted]'],
     ['/v/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc=1', '/v/[redacted]'],
+    ['/x?q=Bearer%20c2VjcmV0LXRva2VuLXZhbHVl&a=1', '/x?q=[redacted]&a=1'],
+    ['/x?q=basic+YWRhOmNvcnJlY3QtaG9yc2U=', '/x?q=[redacted]'],
+    ['/x?q=basic+training&r=bearer+bonds', '/x?q=basic+training&r=bearer+bonds'],
+    [`/x?q=shop_${'0f'.repeat(52)}&a=1`, '/x?q=[redacted]&a=1'],
+    [`/x/shop_${'0f'.repeat(52)}/y`, '/x/[redacted]/y'],
+    [`/x?q=shop_${'0f'.repeat(16)}`, `/x?q=shop_${'0f'.repeat(16)}`],
     ['/x#access_token=abc&page=1', '/x#access_token=[redacted]&page=1'],
     ['/x?a=1?token=b', '/x?a=[redacted]'],
     ['/x?next=https%3A%2F%2Fy%2F%3Ftoken%3Dabc', '/x?next=[redacted]'],
@@ -54,6 +60,7 @@ describe('maskText', () => {
     ['with jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_1 sent', 'with jwt [redacted] sent'],
     ['curl/8 (token=abc) Bearer xyz', 'curl/8 (token=[redacted]) Bearer [redacted]'],
     ['GET http://u:p@host/x?sid=1 failed', 'GET http://[redacted]@host/x?sid=[redacted] failed'],
+    [`key shop_${'0f'.repeat(52)} sent`, 'key shop[redacted] sent'],
     ['at 12:30 side=left', 'at 12:30 side=left'],
     ['pass=hunter2 and bypass=1', 'pass=[redacted] and bypass=1'],
     ['no answer of ada:hunter2@db:5432', 'no answer of [redacted]@db:5432'],
@@ -82,7 +89,7 @@ describe('maskText', () => {
   });
 });
 
-it.each(['secret:', 'password="', "pwd='", 'eyJ', 'eyJa.', 'token', 'token ', 'a-', '=', 'Bearer ', 'pin: x '])(
+it.each(['secret:', 'password="', "pwd='", 'eyJ', 'eyJa.', 'token', 'token ', 'a-', '=', 'Bearer ', 'pin: x ', '_0f'])(
   'maskText takes little time for a text of %j',
   (unit) => {
     const started = performance.now();
