@@ -89,6 +89,12 @@ async function sendRows<Row extends object>(
   signal.throwIfAborted();
   res.setHeader('Content-Type', types[format]);
   if (filename !== undefined) res.setHeader('Content-Disposition', contentDisposition(filename));
+  if (res.req.method === 'HEAD') {
+    // Node would drop what is written, so all rows would be read for nothing.
+    await pieces.return();
+    res.end();
+    return;
+  }
   await pipeline(paced(afterFirst(first, pieces), pace), res, { signal });
 }
 
