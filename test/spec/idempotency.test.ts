@@ -90,6 +90,14 @@ describe('a request with an Idempotency-Key', () => {
     expect((await send('/entries', newKey(), records, {}, to)).status).toBe(429);
   });
 
+  it('is charged for its key', async () => {
+    const to = await boot({ RATE_LIMIT_ENABLED: 'true', RATE_LIMIT_REQUESTS: '20' });
+    // The unit of work and the records of the body are just below what one point pays for.
+    const body = { name: newKey(), entries: Array.from({ length: 8 }, () => ({})) };
+    const { headers } = await send('/entries', newKey(), body, {}, to);
+    expect(headers['ratelimit']).toMatch(/^"client";r=18;/);
+  });
+
   it('runs once however many come at the same time, and all get its answer', async () => {
     const key = newKey();
     const before = await runs();

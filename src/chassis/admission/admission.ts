@@ -24,7 +24,7 @@ export function clientsBy(isTrusted: TrustProxy): (req: IncomingMessage) => stri
 /** What a gate decides by, and tells of it. */
 interface GateOptions extends ReadyRefusalOptions {
   /** How long admitted work waits. */
-  waits: Pick<StandingWait, 'look' | 'targetMs' | 'currentMs' | 'newcomerMs' | 'standingMs' | 'overloaded'>;
+  waits: Pick<StandingWait, 'look' | 'targetMs' | 'clientMs' | 'currentMs' | 'standingMs' | 'overloaded'>;
   /** Where requests wait before they begin; by default they begin at once. */
   backlog?: Pick<Backlog, 'add' | 'delays' | 'overtake'> | undefined;
   /** What each client's work has cost. */
@@ -138,8 +138,9 @@ export class AdmissionGate {
     if (!isLate || ownMs <= waits.targetMs * refusedFrom.heavy) return undefined;
     const standing = shares.of(client, now);
     if (standing === 'heavy') return 'share';
-    // What heavy clients have asked for takes its turn behind what a light one asks for.
-    const waitMs = standing === 'light' ? waits.newcomerMs(client, now) : ownMs;
+    // What others have asked for takes turns with what a client asks for that is not heavy.
+    const turnsMs = waits.clientMs(client, now);
+    const waitMs = standing === 'light' ? turnsMs : Math.min(ownMs, turnsMs + unreadMs);
     return waitMs > waits.targetMs * refusedFrom[standing] ? 'wait' : undefined;
   }
 

@@ -91,9 +91,10 @@ export class Backlog implements WaitSource {
     return this.#msFor(this.#size);
   }
 
-  /** The same where its client has no other here: for one request of each client. */
-  ofNewcomer(): number {
-    return this.#msFor(this.#turns.length);
+  /** The same for one of a client, whose turns take turns with those of others: for one of each, after each of its own. */
+  ofClient(client: string): number {
+    const own = this.#lines.get(client)?.waiting.length ?? 0;
+    return this.#msFor(Math.min(this.#size, this.#turns.length * (own + 1)));
   }
 
   #msFor(count: number): number {

@@ -4,8 +4,8 @@ import type { RequestContext } from '../context/request-context.ts';
 export interface WaitSource {
   /** How long a request that comes now waits in it, in milliseconds. */
   at(now: number): number;
-  /** The same for a request whose client, by its address, has no other there; by default there is no difference. */
-  ofNewcomer?(client: string): number;
+  /** The same for one of this client, by its address, which has turns with others; by default there is no difference. */
+  ofClient?(client: string): number;
 }
 
 /** Bursts that are over within this share of the target, and within this time at least, are not overload. */
@@ -51,10 +51,10 @@ export class StandingWait {
     return this.#currentMs;
   }
 
-  /** What a request waits whose client has no other there, in milliseconds, as of now. */
-  newcomerMs(client: string, now: number): number {
+  /** What a request of this client waits that comes now, in milliseconds. */
+  clientMs(client: string, now: number): number {
     let wait = 0;
-    for (const source of this.#sources) wait += source.ofNewcomer?.(client) ?? source.at(now);
+    for (const source of this.#sources) wait += source.ofClient?.(client) ?? source.at(now);
     return wait;
   }
 
@@ -170,8 +170,8 @@ export interface DatabaseQueue {
   readonly places: number;
   /** How long queries of a request wait for others of its own caller or for other costly ones, in milliseconds. */
   heldBackMs(context: RequestContext, now: number): number;
-  /** How long a query waits for its turn whose client has no other there, in milliseconds, by the address of that client. */
-  newcomerMs(address: string): number;
+  /** How long a query that comes from an address now waits for its turn, in milliseconds. */
+  clientMs(address: string): number;
 }
 
 const intervalMs = 100;
@@ -209,9 +209,9 @@ export class DatabaseWait {
     return this.#requests.msFor(requests);
   }
 
-  /** Turns are lent fairly, so a newcomer does not wait for all that others have asked for. */
-  ofNewcomer(client: string): number {
-    return ordinaryTurns * this.#queue.newcomerMs(client);
+  /** Turns are lent fairly, so a client does not wait for all that others have asked for. */
+  ofClient(client: string): number {
+    return ordinaryTurns * this.#queue.clientMs(client);
   }
 
   /** While somebody waited all the time, the database served as many as it can. */

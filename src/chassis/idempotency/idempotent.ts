@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { currentService } from '../context/current-service.ts';
-import { callerKey, currentPrincipal } from '../context/request-context.ts';
+import { callerKey, chargeRequest, currentPrincipal } from '../context/request-context.ts';
 import { currentUnit } from '../database/client/current-work.ts';
 import { type UnitOfWorkOptions, unitOfWork } from '../database/work/unit-of-work.ts';
 import { BadRequestException, UnsupportedMediaTypeException } from '../errors/exceptions.ts';
@@ -42,6 +42,8 @@ const validKey = /^[\x21-\x7e]{1,255}$/;
 /** Callers of one address share their keys where nobody says who they are: theirs must not be guessed by each other. */
 const leastAnonymousLength = 16;
 const mostBytes = 1_048_576;
+/** What a key costs, in units of `chargeRequest`: it is stored before the work, and the answer with it. */
+const costOfKey = 30;
 const mark = Symbol('idempotent step');
 
 /**
@@ -51,7 +53,7 @@ const mark = Symbol('idempotent step');
  * failed has stored nothing and may be sent again. To be called where routes are defined, not at import.
  *
  * Requests with the key answer 422 where path or body are others, 409 while the first one is still in progress, and 429
- * beyond the caller's quota.
+ * beyond the caller's quota. A key is charged with 30 units.
  *
  * @throws Error without a database, or when prisma/models.prisma lacks the model `IdempotencyKey`
  */
@@ -64,7 +66,8 @@ export function idempotent(options: IdempotencyOptions = {}): RequestHandler {
   async function runOnce(req: Request, res: Response, next: NextFunction): Promise<void> {
     const request = keyedRequest(req, required);
     if (!request) return next();
-    // A refusal for what the body costs must come before the key is stored and a unit of work begins.
+    // A refusal for what this costs must come before the key is stored and a unit of work begins.
+    chargeRequest(costOfKey);
     payForRecords(req.body);
     const taken = await keys.take(request);
     if (typeof taken === 'string') {

@@ -58,15 +58,27 @@ describe('the decision of AdmissionGate', () => {
     expect(await server.status()).toBe(200);
   });
 
-  it('lets light clients in past a queue of heavy ones that waits for them, however long', async () => {
+  it('refuses clients that are not heavy for what they wait themselves, however long a queue of heavy ones is', async () => {
     const standings = { a: 'light', b: 'even', c: 'heavy' } as const;
-    await using server = await oneAtATime({ overloaded: true, waitMs: 60_000, newcomerMs: 300, standings });
-    const statuses = [];
-    for (const client of ['a', 'b', 'c']) statuses.push(await server.status({ 'x-client': client }));
-    expect([statuses, server.shed]).toEqual([
+    const situation: Situation = { overloaded: true, waitMs: 60_000, clientMs: 500, standings };
+    await using server = await oneAtATime(situation);
+    const statuses = async () => {
+      const all = [];
+      for (const client of ['a', 'b', 'c']) all.push(await server.status({ 'x-client': client }));
+      return all;
+    };
+    expect([await statuses(), server.shed]).toEqual([[200, 200, 503], ['share']]);
+    situation.clientMs = 501;
+    expect([await statuses(), server.shed]).toEqual([
       [200, 503, 503],
-      ['wait', 'share'],
+      ['share', 'wait', 'share'],
     ]);
+    // What its own connection waited is a wait of its own too.
+    Object.assign(situation, { clientMs: 300, unreadMs: 201 });
+    expect(await statuses()).toEqual([200, 503, 503]);
+    // The whole queue is the longest that anybody waits for.
+    Object.assign(situation, { waitMs: 260, clientMs: 900, unreadMs: 0 });
+    expect(await statuses()).toEqual([200, 200, 503]);
   });
 
   it.each([

@@ -148,14 +148,14 @@ describe('Backlog', () => {
     await expect.poll(() => begun).toEqual(['a3']);
   });
 
-  it('tells how long one waits that comes now, and one of a client that has no other here', async () => {
+  it('tells how long one waits that comes now, and one of a client by what it has here', async () => {
     const { database, backlog, begun, add } = filledDatabase(300);
     const came = performance.now();
     for (let index = 0; index < 400; index += 1) add(`a${index}`, {}, came);
     add('b1', {}, came);
     // None begins before the database's queue is short, however fast that is: its own rate is what is known.
     for (const now of [came, came + 100, came + 200]) expect(backlog.at(now)).toBe(802);
-    expect(backlog.ofNewcomer()).toBe(4);
+    expect(['c', 'b', 'a'].map((client) => backlog.ofClient(client))).toEqual([4, 8, 802]);
     database.ordinaryQueries = 0;
     await expect.poll(() => begun.length, { interval: 1 }).toBeGreaterThan(0);
     database.ordinaryQueries = 300;
@@ -166,7 +166,7 @@ describe('Backlog', () => {
     const leastMs = (100 / begun.length) * (401 - begun.length);
     expect(backlog.at(now)).toBeGreaterThanOrEqual(leastMs);
     expect(backlog.at(now)).toBeLessThan(leastMs * 50);
-    expect(backlog.ofNewcomer()).toBeCloseTo(backlog.at(now) / (401 - begun.length), 5);
+    expect(backlog.ofClient('c')).toBeCloseTo(backlog.at(now) / (401 - begun.length), 5);
     database.ordinaryQueries = 0;
     await expect.poll(() => begun.length).toBe(401);
     expect(backlog.at(performance.now())).toBe(0);
@@ -252,7 +252,7 @@ describe('bodies of requests that wait before they begin', () => {
     await expect.poll(() => backlog.at(performance.now())).toBe(6);
     for (const { socket } of came) socket.destroy();
     await expect.poll(() => backlog.at(performance.now())).toBe(0);
-    expect(backlog.ofNewcomer()).toBe(0);
+    expect(backlog.ofClient('b')).toBe(0);
     const refused: string[] = [];
     bodies.hold({ client: 'c', bytes: 0, refuse: () => refused.push('c') }, 100_000);
     expect([refused, begun, database.ordinaryQueries]).toEqual([[], [], 300]);

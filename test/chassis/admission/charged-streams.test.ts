@@ -8,7 +8,7 @@ type Bill = (cost: number, context: RequestContext) => void;
 /** A database of which each caller has waited for slow work of its own for a minute. */
 const database = {
   ...{ waiting: 0, served: 0, waitingQueries: 0, heldBackQueries: 0, ordinaryHeldBackQueries: 0, servedQueries: 0 },
-  ...{ heldBackMs: () => 60_000, newcomerMs: () => 0, ordinaryQueries: 0, places: 1 },
+  ...{ heldBackMs: () => 60_000, clientMs: () => 0, ordinaryQueries: 0, places: 1 },
 };
 
 it('a stream under way is charged, and not refused as a request is whose caller has slow work under way', () => {

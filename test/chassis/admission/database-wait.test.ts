@@ -11,7 +11,7 @@ beforeEach(() => {
   wait = new DatabaseWait(
     Object.assign(queue, {
       ...{ places: 1, ordinaryQueries: 0, ordinaryHeldBackQueries: 0 },
-      ...{ heldBackMs: () => 0, newcomerMs: () => 12 },
+      ...{ heldBackMs: () => 0, clientMs: () => 12 },
     }),
   );
   wait.at(now);
@@ -87,6 +87,6 @@ describe('DatabaseWait', () => {
 
   it('is two fair turns for a client that has nothing there, whatever waits of others', () => {
     expect(pass(400, 1, 60)).toBeCloseTo(600);
-    expect(wait.ofNewcomer('10.0.0.1')).toBe(24);
+    expect(wait.ofClient('10.0.0.1')).toBe(24);
   });
 });

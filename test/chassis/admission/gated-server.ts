@@ -13,7 +13,7 @@ export interface Situation {
   /** How long a request waits now, and how long all have waited of late; in milliseconds. */
   waitMs?: number;
   /** What a request of a client that has no other there waits; the same by default. */
-  newcomerMs?: number;
+  clientMs?: number;
   standingMs?: number;
   overloaded?: boolean;
   /** How long connections of the client wait to be read, in milliseconds; by default all are read. */
@@ -43,7 +43,7 @@ export async function oneAtATime(situation: Situation = {}) {
     get currentMs() {
       return situation.waitMs ?? 0;
     },
-    newcomerMs: () => situation.newcomerMs ?? situation.waitMs ?? 0,
+    clientMs: () => situation.clientMs ?? situation.waitMs ?? 0,
     get standingMs() {
       return situation.standingMs ?? 0;
     },

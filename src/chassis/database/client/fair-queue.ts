@@ -57,12 +57,10 @@ export class FairQueue {
   }
 
   /**
-   * How long work of a client waits for its turn that has none there, in milliseconds. Where many wait, those that have
-   * waited longest stand for all.
-   *
-   * @param address where the client asks from
+   * How long work waits for its turn that comes from an address now, in milliseconds. Where many wait, those that have waited
+   * longest stand for all.
    */
-  newcomerMs(address: string): number {
+  clientMs(address: string): number {
     let turnsMs = 0;
     let seen = 0;
     for (const { meanMs } of this.#queue) {
@@ -77,7 +75,7 @@ export class FairQueue {
     return this.#options.places;
   }
 
-  /** Turns of others before that of a client which has none there, as its address has turns with all others. */
+  /** Turns before that of work which comes from an address now, as that has turns with all others. */
   turnsBefore(address: string): number {
     return this.#addresses.turnsBefore(address);
   }
@@ -152,7 +150,8 @@ export class FairQueue {
 
   #wait(client: ClientUse, taker: Taker<Place>, isUnderWay: boolean, now: number): () => void {
     const { timeoutMs, late = noConnection } = this.#options;
-    const waiting: WaitingWork = { since: now, taker, isUnderWay, timer: undefined };
+    const countedAt = taker.isJoined ? undefined : client.address;
+    const waiting: WaitingWork = { since: now, taker, isUnderWay, countedAt, timer: undefined };
     const leave = () => this.#leave(client, waiting);
     if (timeoutMs !== undefined) {
       waiting.timer = setTimeout(() => {
@@ -165,7 +164,10 @@ export class FairQueue {
       client.underWay += 1;
       this.#underWay.add(client);
     } else client.waiting.push(waiting);
-    if (!taker.isJoined && client.counted++ === 0) this.#addresses.waits(client);
+    if (countedAt) {
+      client.counted += 1;
+      this.#addresses.waits(countedAt);
+    }
     this.#queue.add(client);
     this.#judge(client, now);
     return leave;
@@ -178,7 +180,10 @@ export class FairQueue {
       client.waiting.splice(at, 1);
       if (waiting.isUnderWay && --client.underWay === 0) this.#underWay.delete(client);
     }
-    if (!waiting.taker.isJoined && --client.counted === 0) this.#addresses.waitsNoLonger(client);
+    if (waiting.countedAt) {
+      client.counted -= 1;
+      this.#addresses.waitsNoLonger(waiting.countedAt);
+    }
     if (client.waiting.length === 0) this.#queue.delete(client);
     this.#judge(client, performance.now());
   }

@@ -5,6 +5,8 @@ export interface WaitingWork {
   readonly since: number;
   readonly taker: Taker<Place>;
   readonly isUnderWay: boolean;
+  /** Where its client asked from, which may have asked from elsewhere since; undefined where it counts with another. */
+  readonly countedAt: AddressUse | undefined;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -16,7 +18,7 @@ const halfLifeMs = 5000;
 interface AddressUse {
   /** How long they had places, in milliseconds, on a scale that all addresses share. */
   used: number;
-  /** How many of them wait with work that counts with them. */
+  /** How much of their work waits that counts with them. */
   waiting: number;
 }
 
@@ -39,8 +41,6 @@ export class ClientUse {
   used = 0;
   /** The same of all clients of the address that it asked from last. */
   address: AddressUse = { used: 0, waiting: 0 };
-  /** Where its waiting work is counted that counts with it; it may have asked from elsewhere since. */
-  countedAt: AddressUse | undefined;
   #ended = 0;
   #took = 0;
   #squares = 0;
@@ -94,33 +94,29 @@ const mostLeadMs = 1000;
 export class AddressUses {
   readonly #addresses = new Map<string, AddressUse>();
   #used = 0;
-  /** Those whose clients wait with work that counts with them, and these clients. */
+  /** Those whose clients wait with work that counts with them, and how much that is. */
   #waitingAddresses = 0;
-  #waitingClients = 0;
+  #waiting = 0;
 
   /**
-   * Turns of clients before that of one that does not wait yet: one of each address, for each client of its own that waits
-   * and for itself, and no more than there are clients.
+   * Turns before that of work which does not wait yet: one of each address, for each of its own that waits and for itself, and
+   * no more than wait.
    */
   turnsBefore(key: string): number {
-    const ownClients = this.#addresses.get(key)?.waiting ?? 0;
-    return Math.min(this.#waitingClients, this.#waitingAddresses * (ownClients + 1));
+    const own = this.#addresses.get(key)?.waiting ?? 0;
+    return Math.min(this.#waiting, this.#waitingAddresses * (own + 1));
   }
 
-  /** A client begins to wait with work that counts with it. */
-  waits(client: ClientUse): void {
-    client.countedAt = client.address;
-    if (client.address.waiting++ === 0) this.#waitingAddresses += 1;
-    this.#waitingClients += 1;
+  /** Work begins to wait that counts with a client of this address. */
+  waits(address: AddressUse): void {
+    if (address.waiting++ === 0) this.#waitingAddresses += 1;
+    this.#waiting += 1;
   }
 
-  /** It has no such work any more. */
-  waitsNoLonger(client: ClientUse): void {
-    const { countedAt } = client;
-    if (countedAt === undefined) return;
-    client.countedAt = undefined;
-    if (--countedAt.waiting === 0) this.#waitingAddresses -= 1;
-    this.#waitingClients -= 1;
+  /** It waits no longer. */
+  waitsNoLonger(address: AddressUse): void {
+    if (--address.waiting === 0) this.#waitingAddresses -= 1;
+    this.#waiting -= 1;
   }
 
   /** What the clients of an address have used, one of which asks now. */

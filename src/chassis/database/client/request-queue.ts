@@ -123,9 +123,9 @@ export class RequestQueue {
     return turns === 0 ? 0 : ((turns + 1) * this.#costlyMs) / this.#costlyPlaces.places;
   }
 
-  /** How long a query waits for its turn whose client has no other there, in milliseconds. @param address where it asks from */
-  newcomerMs(address: string): number {
-    return this.#places.newcomerMs(address);
+  /** How long a query that comes from an address now waits for its turn, in milliseconds. */
+  clientMs(address: string): number {
+    return this.#places.clientMs(address);
   }
 
   /**

@@ -47,7 +47,7 @@ describe('FairQueue, where an address has many clients', () => {
     expect(lent).toEqual(['holder', 'user 0', 'other', 'another', 'user 1']);
   });
 
-  it('tells a newcomer that it waits for one turn of each address, and at its own for all of its clients', () => {
+  it('tells a newcomer that it waits for one turn of each address, and at its own for all that waits there', () => {
     const { queue, wait, next } = oneAtATime();
     for (const client of ['holder', 'a', 'b', 'c', 'other']) {
       wait(client, client === 'other' ? 'two' : 'one');
@@ -56,19 +56,20 @@ describe('FairQueue, where an address has many clients', () => {
     wait('holder', 'elsewhere');
     const leave = [wait('a', 'one'), wait('b', 'one'), wait('c', 'one'), wait('other', 'two')];
     expect(['three', 'two', 'one'].map((address) => queue.turnsBefore(address))).toEqual([2, 4, 4]);
-    expect(queue.newcomerMs('three')).toBeCloseTo(200);
+    expect(queue.clientMs('three')).toBeCloseTo(200);
     for (const giveUp of leave) giveUp?.();
-    expect([queue.turnsBefore('three'), queue.newcomerMs('three')]).toEqual([0, 0]);
+    expect([queue.turnsBefore('three'), queue.clientMs('three')]).toEqual([0, 0]);
   });
 
-  it('counts a client that waits where it asked from, though it has asked from elsewhere since', () => {
+  it('counts work where its client asked from, though that has asked from elsewhere since', () => {
     const { queue, wait } = oneAtATime();
     wait('holder', 'elsewhere');
-    const first = wait('a', 'one');
+    const first = [wait('a', 'one'), wait('a', 'one')];
     const second = wait('a', 'two');
-    expect([queue.turnsBefore('one'), queue.turnsBefore('two')]).toEqual([1, 1]);
-    first?.();
+    expect(['one', 'two', 'three'].map((address) => queue.turnsBefore(address))).toEqual([3, 3, 2]);
+    for (const giveUp of first) giveUp?.();
+    expect(['one', 'two', 'three'].map((address) => queue.turnsBefore(address))).toEqual([1, 1, 1]);
     second?.();
-    expect([queue.turnsBefore('one'), queue.turnsBefore('two')]).toEqual([0, 0]);
+    expect(['one', 'two', 'three'].map((address) => queue.turnsBefore(address))).toEqual([0, 0, 0]);
   });
 });

@@ -221,12 +221,12 @@ describe('FairQueue', () => {
 
   it('tells what a newcomer waits: one turn of each client that waits, however much each has asked for', async () => {
     const { ask, work, queue } = queueOf({ places: 2, placesOfSlow: 2 });
-    expect(queue.newcomerMs('10.0.0.1')).toBe(0);
+    expect(queue.clientMs('10.0.0.1')).toBe(0);
     await work('slow', 400);
     await work('quick', 20);
     await ask('slow', 30);
-    expect(queue.newcomerMs('10.0.0.1')).toBeCloseTo(200);
+    expect(queue.clientMs('10.0.0.1')).toBeCloseTo(200);
     await ask('quick', 5);
-    expect(queue.newcomerMs('10.0.0.1')).toBeCloseTo(210);
+    expect(queue.clientMs('10.0.0.1')).toBeCloseTo(210);
   });
 });

@@ -155,7 +155,7 @@ describe('a shared read of a queue', () => {
     // All places are free again, those of the costly too.
     await as('other', () => Promise.all([1, 2, 3, 4].map(() => query(5))));
     await as('costly 3', () => Promise.all([1, 2, 3].map(() => query(5))), 500);
-    expect([queue.waitingQueries, queue.heldBackQueries, queue.newcomerMs('10.0.0.1')]).toEqual([0, 0, 0]);
+    expect([queue.waitingQueries, queue.heldBackQueries, queue.clientMs('10.0.0.1')]).toEqual([0, 0, 0]);
   });
 
   it('gives each its own time to wait, and goes on for the others', async () => {
@@ -180,7 +180,7 @@ describe('a shared read of a queue', () => {
     held.resolve();
     await Promise.all([second, holder]);
     expect(results[1]).toBe('second: read');
-    expect([queue.waiting, queue.waitingQueries, queue.newcomerMs('10.0.0.1')]).toEqual([0, 0, 0]);
+    expect([queue.waiting, queue.waitingQueries, queue.clientMs('10.0.0.1')]).toEqual([0, 0, 0]);
   });
 
   it('raises for the last one what the queue says, and lets the next one ask anew', async () => {
