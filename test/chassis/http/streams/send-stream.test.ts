@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { bootTestApp } from '../../../support/boot-test-app.ts';
+
+const app = await bootTestApp({
+  modulesDirectory: join(import.meta.dirname, '../../../fixtures/modules-streaming'),
+  configure: (config) => ({ ...config, modules: [{ name: 'export', enabled: true }] }),
+});
+
+const state = (): Promise<{ read: number; ended: number }> => app.get('/state').expectData();
+
+describe('a stream of rows, asked for with HEAD', () => {
+  it('is complete once its beginning was read, and has its source end', async () => {
+    const { read, ended } = await state();
+    const { status, headers } = await fetch(`${app.url}/rows.csv?count=1000000`, { method: 'HEAD' });
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    const after = await state();
+    expect(after.ended).toBe(ended + 1);
+    expect(after.read - read).toBeLessThan(1000);
+  });
+});
