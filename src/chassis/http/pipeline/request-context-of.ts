@@ -55,12 +55,17 @@ function createContext(req: Request, masks: LogMasks | undefined): OpenRequest {
     method: req.method,
     url: redactUrl(beginningOf(req.originalUrl ?? req.url, maximumUrlLength), masks),
     userAgent: safeUserAgent(req.headers['user-agent']),
-    // Express would parse a header that no proxy set.
-    ipAddress: req.headers['x-forwarded-for'] === undefined ? req.socket.remoteAddress : toldAddress(req.ip),
+    ipAddress: ipAddressOf(req),
     isProbe: probePath.test(req.originalUrl ?? req.url),
     deadline: readDeadline(req.headers['x-request-deadline']),
     arrivedAt: (req as KnownRequest)[arrivalKey],
   });
+}
+
+/** Express is asked for whom it trusts only where somebody tells of another address. */
+function ipAddressOf(req: Request): string | undefined {
+  if (req.headers['x-forwarded-for'] === undefined) return req.socket.remoteAddress;
+  return clientAddress(req, req.app.get('trust proxy fn'));
 }
 
 /**
@@ -112,13 +117,29 @@ export type TrustProxy = (address: string, hop: number) => boolean;
 export function clientAddress({ headers, socket }: IncomingMessage, isTrusted: TrustProxy): string | undefined {
   const forwarded = headers['x-forwarded-for'];
   let address = socket.remoteAddress;
-  if (forwarded === undefined || address === undefined || !isTrusted(address, 0)) return address;
-  const senders = String(forwarded)
-    .split(',')
-    .map((sender) => sender.trim())
-    .filter((sender) => sender !== '');
-  for (let hop = 0; senders.length > 0 && isTrusted(address, hop); hop += 1) address = senders.pop() as string;
+  if (forwarded === undefined || address === undefined) return address;
+  const senders = String(forwarded);
+  let end = senders.length;
+  for (let hop = 0; isTrusted(address, hop); hop += 1) {
+    // The nearest sender stands last; who sends thousands has no more of them looked at than there are proxies.
+    end = endOfSender(senders, end);
+    if (end === 0) break;
+    const start = senders.lastIndexOf(',', end - 1) + 1;
+    address = senders.slice(start, end).trim();
+    end = start;
+  }
   return toldAddress(address);
+}
+
+const [blank, comma] = [0x20, 0x2c];
+
+/** Where the last sender before `end` ends, behind which there may be commas and blanks; 0 where there is none. */
+function endOfSender(senders: string, end: number): number {
+  for (let at = end; at > 0; at -= 1) {
+    const code = senders.charCodeAt(at - 1);
+    if (code !== comma && code !== blank) return at;
+  }
+  return 0;
 }
 
 /** The fields of a context that the request itself tells. */
