@@ -237,6 +237,11 @@ function pageOf<T extends object>(
   rest: Omit<PageResult<T>, 'data'>,
 ): PageResult<T> {
   if (rows instanceof StoredRecords && !cursor) return storedPage(rows, rest);
+  // To parse a page of thousands of related records at once would keep the event loop for a tenth of a second.
+  if (rows instanceof StoredRecords && cursor?.isAsAsked) {
+    const nextCursor = rows.length > pageSize ? cursor.cursorAt(rows.at(pageSize - 1)) : null;
+    return storedPage(rows.upTo(pageSize) as StoredRecords<T>, { ...rest, nextCursor });
+  }
   const records = rows instanceof StoredRecords ? (rows.records as T[]) : rows;
   return { ...(cursor ? cursor.finish(records, pageSize) : { data: records }), ...rest };
 }

@@ -76,6 +76,10 @@ export interface CursorPage {
   readonly after: Filter | undefined;
   /** The page's records out of those that were read, `pageSize` + 1 at most, and where the next page starts. */
   finish<T extends object>(rows: readonly T[], pageSize: number): { data: T[]; nextCursor: string | null };
+  /** Whether records are read as they are answered, so that `finish` takes nothing out of them. */
+  readonly isAsAsked: boolean;
+  /** Where the page after this record starts. */
+  cursorAt(last: object): string;
 }
 
 /** One page of records (spec.md: Paginated result). */

@@ -202,6 +202,7 @@ const made = {
 export class StoredRecords<T extends object = object> extends StoredJson {
   readonly #kinds: RecordKinds;
   #records: readonly T[] | undefined;
+  #upTo: StoredRecords<T> | undefined;
 
   constructor(texts: readonly string[], kinds: RecordKinds) {
     super(texts, true);
@@ -211,6 +212,18 @@ export class StoredRecords<T extends object = object> extends StoredJson {
   /** The first as JSON by itself. */
   get first(): StoredJson {
     return new StoredJson(this.texts.slice(0, 1), false);
+  }
+
+  /** As many of them, from the first on; the same for all who ask for as many. */
+  upTo(count: number): StoredRecords<T> {
+    if (count >= this.length) return this;
+    if (this.#upTo?.length !== count) this.#upTo = new StoredRecords(this.texts.slice(0, count), this.#kinds);
+    return this.#upTo;
+  }
+
+  /** A new object of the record at this place. */
+  at(index: number): T {
+    return this.#parse(this.texts[index] as string);
   }
 
   /** Frozen, and the same for all who ask. */

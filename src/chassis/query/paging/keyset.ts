@@ -45,12 +45,16 @@ export class KeysetPage implements CursorPage {
   finish<T extends object>(rows: readonly T[], pageSize: number): { data: T[]; nextCursor: string | null } {
     const data = rows.slice(0, pageSize);
     const last = data.at(-1);
-    const nextCursor = last && rows.length > pageSize ? this.#cursorAt(last as Row) : null;
-    return { data: this.#extras.length === 0 ? data : data.map((row) => this.#strip(row as Row) as T), nextCursor };
+    const nextCursor = last && rows.length > pageSize ? this.cursorAt(last) : null;
+    return { data: this.isAsAsked ? data : data.map((row) => this.#strip(row as Row) as T), nextCursor };
   }
 
-  #cursorAt(row: Row): string {
-    const position = this.#terms.map((term) => valueAt(row, term.path));
+  get isAsAsked(): boolean {
+    return this.#extras.length === 0;
+  }
+
+  cursorAt(last: object): string {
+    const position = this.#terms.map((term) => valueAt(last as Row, term.path));
     return this.#codec.encode([this.page + 1, ...position], this.#binding);
   }
 

@@ -3,6 +3,7 @@ import type { OpenOrm } from '../../../../src/chassis/database/client/orm.ts';
 import { StoredRecords } from '../../../../src/chassis/database/reads/coalesce.ts';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
 import { InternalServerErrorException, NotFoundException } from '../../../../src/chassis/errors/exceptions.ts';
+import { createCursorCodec } from '../../../../src/chassis/query/paging/cursor.ts';
 import { unreadData } from '../../../../src/chassis/query/paging/paging.ts';
 import type { PageResult, SearchQuery } from '../../../../src/chassis/query/query-types.ts';
 import { ResourceService } from '../../../../src/chassis/resource/resource-service.ts';
@@ -27,6 +28,7 @@ class Discounts extends ResourceService<Products> {
   }
 }
 
+const cursors = createCursorCodec('a secret of the tests that is long enough');
 const left = { shape: 0, failed: 0 };
 const counts = {
   seconds: { observe: () => undefined },
@@ -81,6 +83,26 @@ describe.each(databaseProviders)('reads of which %s makes the JSON', (provider) 
     replaced.data = [];
     expect(unreadData(replaced)).toBeUndefined();
     expect(replaced).toEqual({ data: [], page: 1, pageSize: 100, total: 3 });
+  });
+
+  it('keep the JSON of a page by cursor too, of which the last record alone is parsed', async () => {
+    const orderBy = '{"name":"asc"}';
+    const byCursor = (cursor: string) => productList.parseSearch({ pageSize: '2', orderBy, cursor }, cursors);
+    const [first, second] = await Promise.all([products.findPage(byCursor('')), products.findPage(byCursor(''))]);
+    const all = await stored();
+    expect(unreadData(first)?.json).toBe(JSON.stringify(all.slice(0, 2)));
+    expect(unreadData(second)).toBe(unreadData(first));
+    const last = await products.findPage(byCursor(first.nextCursor as string));
+    expect(unreadData(last)?.json).toBe(JSON.stringify(all.slice(2)));
+    expect(last.nextCursor).toBeNull();
+  });
+
+  it('take the keys of the order out of the records of a page by cursor', async () => {
+    const query = { pageSize: '2', cursor: '', orderBy: '{"category.name":"asc"}' };
+    const page = await products.findPage(productList.parseSearch(query, cursors));
+    expect(unreadData(page)).toBeUndefined();
+    expect(page.data[0]).not.toHaveProperty('category');
+    expect(page.nextCursor).toEqual(expect.any(String));
   });
 
   it('make one JSON for all who share a read', async () => {
