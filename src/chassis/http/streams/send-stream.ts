@@ -28,6 +28,8 @@ const pieceLength = 32_768;
 
 /** What a row costs, in units of `chargeRequest`. At overload clients with long streams are then known to be heavy. */
 const costOfRow = 1 / 20;
+/** What a stream costs beside its rows, also one of a few rows or of none: it asks for its first rows as a page of a list does. */
+const costOfBeginning = 60;
 
 const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
 
@@ -61,6 +63,7 @@ export async function sendStream<Row extends object>(
   if (context) context.isStreaming = true;
   dropBody(res.req);
   try {
+    chargeRequest(costOfBeginning);
     await sendRows(res, rows, { format, columns, filename, recheckMs, pace, signal: displaced.signal });
   } catch (error) {
     throw displaced.signal.aborted ? displaced.signal.reason : error;
@@ -136,6 +139,7 @@ async function* piecesOf(lines: AsyncIterable<string>, recheckMs: number): Async
     await recheckCaller();
     checkedAt = performance.now();
   }
+  chargeRequest(rows * costOfRow);
   if (piece !== '') yield piece;
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { OpenRequest } from '../../../../src/chassis/http/pipeline/request-context-of.ts';
 import { bootTestApp } from '../../../support/boot-test-app.ts';
 
 const app = await bootTestApp({
@@ -18,4 +19,14 @@ describe('a stream of rows, asked for with HEAD', () => {
     expect(after.ended).toBe(ended + 1);
     expect(after.read - read).toBeLessThan(1000);
   });
+});
+
+it.each(['GET', 'HEAD'])('a stream of few rows or none is charged as a page is, with %s', async (method) => {
+  const charge = vi.spyOn(OpenRequest.prototype, 'charge');
+  onTestFinished(() => charge.mockRestore());
+  for (const count of [0, 3]) {
+    charge.mockClear();
+    await (await fetch(`${app.url}/rows.csv?count=${count}`, { method })).text();
+    expect(charge.mock.calls.reduce((sum, [cost]) => sum + cost, 0)).toBeCloseTo(60, 0);
+  }
 });
