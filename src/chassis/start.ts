@@ -81,7 +81,8 @@ export async function startUp(service: Service): Promise<Started> {
   const refusal = { headers: answerHeadersOf(app), logger };
   const admission = admissionOf(service);
   const listener = requestListener(app, { logger, turns, admits: admission?.gate });
-  const server = createHttpServer(listener, settings, refusal, { ...messages, turns });
+  const isProxy = (address: string) => (app.get('trust proxy fn') as TrustProxy)(address, 0);
+  const server = createHttpServer(listener, settings, refusal, { ...messages, turns, isProxy });
   const drain = new Drain(server);
   runListeners(server, (work) => service.run(work));
   limitClients(server, settings, {
@@ -89,7 +90,7 @@ export async function startUp(service: Service): Promise<Started> {
     metrics,
     cut,
     memory: service.memory,
-    isProxy: (address) => (app.get('trust proxy fn') as TrustProxy)(address, 0),
+    isProxy,
     isBarred: (client) => turns.isBarred(client),
   });
   admission?.watch(server);

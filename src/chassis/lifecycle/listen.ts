@@ -5,7 +5,7 @@ import type { Environment } from '../config/environment.ts';
 import { getRequestContext } from '../context/request-context.ts';
 import { answerClientErrors, type RefusalOptions, refuseTunnels } from '../http/answers/client-error.ts';
 import { writeTogether } from '../http/answers/responses.ts';
-import { closeUnreadConnections, continueWhenRead } from '../http/bodies/request-body.ts';
+import { closeIgnoredUpgrades, closeUnreadConnections, continueWhenRead } from '../http/bodies/request-body.ts';
 import { boundFields, refuseExpectations, type Turns } from '../http/pipeline/request-pipeline.ts';
 import { canShare, expectFree, listenOptions, shareAccepting } from './accept-sockets.ts';
 import { type ConnectionLimits, type ConnectionWatch, limitConnections } from './connection-limits.ts';
@@ -32,6 +32,8 @@ type ServerLimits = ConnectionLimits & SendLimits;
 interface ServerParts extends Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
   /** Of requests that the listener has no part in; by default they begin at once. */
   turns?: Turns;
+  /** Whether this address is a proxy's, whose connections bring the requests of many clients. Default: none is. */
+  isProxy?: (address: string) => boolean;
 }
 
 /**
@@ -45,7 +47,7 @@ export function createHttpServer(
   listener: RequestListener,
   times: Times,
   refusal: RefusalOptions,
-  { turns, ...messages }: ServerParts = {},
+  { turns, isProxy = () => false, ...messages }: ServerParts = {},
 ): Server {
   const server = createServer(
     {
@@ -63,6 +65,7 @@ export function createHttpServer(
   );
   boundFields(server);
   closeUnreadConnections(server);
+  closeIgnoredUpgrades(server, isProxy);
   writeTogether(server);
   return server
     .on('clientError', answerClientErrors(refusal))

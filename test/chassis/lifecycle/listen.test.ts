@@ -15,9 +15,13 @@ afterEach(() => {
   server?.close();
 });
 
-async function serve(times: object, listener: RequestListener = (_request, response) => void response.end('ok')) {
+async function serve(
+  times: object,
+  listener: RequestListener = (_request, response) => void response.end('ok'),
+  isProxy = () => false,
+) {
   const all = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
-  server = createHttpServer(listener, { ...all, ...times }, refusal);
+  server = createHttpServer(listener, { ...all, ...times }, refusal, { isProxy });
   return listen(server, { host: '127.0.0.1', port: 0 });
 }
 
@@ -46,6 +50,36 @@ describe('createHttpServer', () => {
     });
     const answer = await answerTo(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf');
     expect(answer).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  it('takes no body for a request whose head a proxy sent together with a request to upgrade', async () => {
+    const times = { HTTP_KEEP_ALIVE_TIMEOUT_MS: 100 };
+    const listener: RequestListener = (request, response) => response.end(request.url);
+    const { port } = await serve(times, listener, () => true);
+    const hidden = 'GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n';
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(
+      'GET /first HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: h2c\r\n\r\n' +
+        `POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: ${hidden.length}\r\n\r\n`,
+    );
+    const answer = text(socket);
+    setTimeout(() => socket.writable && socket.write(hidden), 50);
+    expect((await answer).match(/^HTTP.*|\/\w+$|Connection: \w+/gm)).toEqual([
+      'HTTP/1.1 200 OK',
+      'Connection: close',
+      '/first',
+    ]);
+  });
+
+  it('keeps the connection of a client that asks for HTTP/2 with each request and connects by itself', async () => {
+    const { port } = await serve({});
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+    for (let count = 0; count < 2; count += 1) {
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n');
+      expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1.1 200 OK.*Connection: keep-alive.*ok$/s);
+    }
+    socket.destroy();
   });
 
   it('makes a request without a body with nothing to read, and one with a body with a stream', async () => {

@@ -127,6 +127,21 @@ export function closeUnreadConnections(server: Server): void {
   });
 }
 
+const upgradeOption = /\bupgrade\b/i;
+
+/**
+ * Has a server close a connection of a proxy once it has answered a request on it that asks for another protocol, to which it
+ * never changes. Node reads the request like any other, but drops what came with it in the same read: where a next request
+ * was cut so, its body would be taken for requests, whose answers others may get. A client that connects by itself has
+ * nobody beside it, and some ask for HTTP/2 with each request, so that they would connect anew for each.
+ */
+export function closeIgnoredUpgrades(server: Server, isProxy: (address: string) => boolean): void {
+  server.prependListener('request', ({ headers, socket }: IncomingMessage, res: ServerResponse) => {
+    if (headers.upgrade === undefined || !upgradeOption.test(headers.connection ?? '')) return;
+    if (isProxy(socket.remoteAddress ?? '')) res.shouldKeepAlive = false;
+  });
+}
+
 /**
  * For `server.on('checkContinue', …)`: the request goes the way of all others, and its client is told to go on when
  * something begins to read the body, so that none is sent for a request that is refused.
