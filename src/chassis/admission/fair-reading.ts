@@ -35,8 +35,15 @@ const leastAtOnce = 2;
 const manyBytes = 1_048_576;
 /** Connections that are read after a turn beside those, at most: of a client as many as brought nothing before them. */
 const mostIdle = 31;
-/** Connections that may bring a request of anybody are read beside all those, at most: each brings 64 KB at most before that is known. */
-const mostOfAnybody = 32;
+/** Connections that may bring a request of anybody are read beside all those: each brings 64 KB at most before that is known. */
+const fewOfAnybody = 32;
+/**
+ * While they bring no more bytes than these on average, as many as have all of them read within this time, in milliseconds. In
+ * long turns, which the work of others makes, a fixed number would be fewer than come, and all would wait for all before them.
+ */
+const fewBytes = 4096;
+const anybodyWithinMs = 500;
+const mostOfAnybody = 256;
 
 /** How long a server that drains waits until all connections are read. */
 const mostSettleMs = 2000;
@@ -68,6 +75,8 @@ export class FairReading {
   #readAgain: ReadSocket[] = [];
   #readAt = 0;
   #atOnce = mostAtOnce;
+  /** The part of the connections of nobody that is read after a turn, where that is more than few. */
+  #partOfAnybody = 0;
   #reads = false;
   #lastFirst = false;
 
@@ -207,6 +216,8 @@ export class FairReading {
     const most = this.#isAlone ? mostAloneAtOnce : mostAtOnce;
     let bytes = 0;
     for (const socket of this.#readAgain) bytes += this.#goOn(socket);
+    const bringLittle = bytes <= fewBytes * this.#readAgain.length;
+    this.#partOfAnybody = bringLittle ? tookMs / anybodyWithinMs : 0;
     const least = bytes > manyBytes ? leastAtOnce : fewAtOnce;
     const change = tookMs > tooLong * this.#longMs ? 0.5 : tookMs > this.#longMs ? 1 : 2;
     this.#atOnce = Math.max(least, Math.min(most, this.#atOnce * change));
@@ -233,7 +244,10 @@ export class FairReading {
   #take(most: number): ReadSocket[] {
     const taken: ReadSocket[] = [];
     const nobodys = this.#readers.get(anybody);
-    if (nobodys) this.#readSomeOf(nobodys, mostOfAnybody, taken);
+    if (nobodys) {
+      const part = Math.ceil(nobodys.stopped.length * this.#partOfAnybody);
+      this.#readSomeOf(nobodys, Math.max(fewOfAnybody, Math.min(part, mostOfAnybody)), taken);
+    }
     const mostTaken = taken.length + most + mostIdle;
     for (let turns = 0; turns < most && taken.length < mostTaken; turns += 1) {
       const reader = this.#turns.shift();

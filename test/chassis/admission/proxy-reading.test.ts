@@ -99,6 +99,41 @@ describe('FairReading of connections of a proxy', () => {
     expect(new Set(read).size).toBe(240);
   });
 
+  it.each([
+    ['as many as have all read within half a second', 'little', '', 100],
+    ['no more than before', 'much', `X-Long: ${'a'.repeat(8_000)}`, 32],
+  ])(
+    'reads %s of them in turns that the work of others makes long, where they bring %s',
+    async (_, _much, sent, most) => {
+      const { accepted, open, reading } = await serve();
+      const shared = await open(proxy, 300, getFor(crowd));
+      await all(shared, getFor(other));
+      await all(shared, getFor(other));
+      await open(crowd, 1);
+      await expect.poll(() => reading.holdsBack).toBe(false);
+      let read = 0;
+      for (const socket of accepted as (Socket & { _handle: { readStart(): void } })[]) {
+        const readStart = socket._handle.readStart.bind(socket._handle);
+        socket._handle.readStart = () => {
+          read += 1;
+          readStart();
+        };
+      }
+      const now = performance.now();
+      reading.spare(accepted[0] as Socket, now - 2 * mostTurnMs, now);
+      if (sent !== '') for (const socket of shared) socket.write(`GET / HTTP/1.1\r\n${sent}`);
+      const inTurns: number[] = [];
+      for (let turns = 0; turns < 5; turns += 1) {
+        const before = read;
+        await longTurn(200);
+        inTurns.push(read - before);
+      }
+      expect(inTurns[0]).toBe(32);
+      expect(Math.max(...inTurns)).toBeGreaterThanOrEqual(most);
+      if (sent !== '') expect(Math.max(...inTurns)).toBe(most);
+    },
+  );
+
   it('gives a connection back to all clients once its request is answered, also where it is not read then', async () => {
     const { accepted, open, reading } = await serve();
     const [first] = (await open(proxy, 2, getFor(crowd))) as [Socket, Socket];
@@ -132,3 +167,13 @@ describe('FairReading of connections of a proxy', () => {
     }
   });
 });
+
+/** Keeps the event loop busy for a turn. */
+function longTurn(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(() => {
+      for (const began = performance.now(); performance.now() - began < ms; );
+      resolve();
+    });
+  });
+}
