@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 /** No secret, certificate or key is longer. */
 const maximumBytes = 65_536;
@@ -11,10 +11,10 @@ const maximumBytes = 65_536;
  * file that cannot be read; the message says which
  */
 export function readSettingFile(path: string): string {
-  // Asked before it is opened: to open a pipe waits for its writer.
-  if (!statSync(path).isFile()) throw new Error('expected a regular file');
-  const file = openSync(path, 'r');
+  // Otherwise to open a pipe would wait for its writer, and to read a file of the kernel's log for its next line.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
+    if (!fstatSync(file).isFile()) throw new Error('expected a regular file');
     const bytes = Buffer.alloc(maximumBytes + 1);
     let length = 0;
     for (let read = -1; read !== 0 && length < bytes.length; length += read) {
