@@ -165,16 +165,20 @@ function maskParameter(parameter: string, masks: LogMasks): string {
   const written = parameter.indexOf('=');
   const encoded = parameter.indexOf('%');
   const equals = encoded !== -1 && (encoded < written || written === -1) ? parameter.search(assignment) : written;
-  if (equals === -1) return token.test(decoded(parameter)) ? redacted : parameter;
+  if (equals === -1) return isCredential(decoded(parameter)) ? redacted : parameter;
   const name = decoded(parameter.slice(0, equals));
-  if (token.test(name)) return redacted;
+  if (isCredential(name)) return redacted;
   const isSecret = masks.hasParameter(name) || holdsSecret(decoded(parameter.slice(equals + 1)));
   return isSecret ? `${parameter.slice(0, equals)}=${redacted}` : parameter;
 }
 
+function isCredential(text: string): boolean {
+  return token.test(text) || schemeInValue.test(text);
+}
+
 /** Of JSON, of a URL with a user or with parameters of its own, and of what holds a credential, the whole is masked. */
 function holdsSecret(value: string): boolean {
-  if (token.test(value) || schemeInValue.test(value)) return true;
+  if (isCredential(value)) return true;
   if (value.includes('@') && userInside.test(value)) return true;
   return (value.includes('{') || value.includes('=')) && secretInValue.test(value);
 }
