@@ -52,7 +52,11 @@ describe('createHttpServer', () => {
     expect(answer).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  it('takes no body for a request whose head a proxy sent together with a request to upgrade', async () => {
+  it.each([
+    'Connection: keep-alive, Upgrade',
+    'Proxy-Connection: upgrade',
+    'Connection: keep-alive\r\nProxy-Connection: keep-alive\r\nProxy-Connection: Upgrade',
+  ])('takes no body for a request whose head a proxy sent together with a request to upgrade: %j', async (option) => {
     const times = { HTTP_KEEP_ALIVE_TIMEOUT_MS: 100 };
     const listener: RequestListener = (request, response) => response.end(request.url);
     const { port } = await serve(times, listener, () => true);
@@ -60,7 +64,7 @@ describe('createHttpServer', () => {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     socket.write(
-      'GET /first HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: h2c\r\n\r\n' +
+      `GET /first HTTP/1.1\r\nHost: x\r\n${option}\r\nUpgrade: h2c\r\n\r\n` +
         `POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: ${hidden.length}\r\n\r\n`,
     );
     const answer = text(socket);

@@ -127,18 +127,16 @@ export function closeUnreadConnections(server: Server): void {
   });
 }
 
-const upgradeOption = /\bupgrade\b/i;
-
 /**
  * Has a server close a connection of a proxy once it has answered a request on it that asks for another protocol, to which it
  * never changes. Node reads the request like any other, but drops what came with it in the same read: where a next request
  * was cut so, its body would be taken for requests, whose answers others may get. A client that connects by itself has
- * nobody beside it, and some ask for HTTP/2 with each request, so that they would connect anew for each.
+ * nobody beside it, and some ask for HTTP/2 with each request, so that they would connect anew for each. Which field names
+ * `Upgrade` as an option is not looked at: Node's parser takes `Proxy-Connection` for `Connection`.
  */
 export function closeIgnoredUpgrades(server: Server, isProxy: (address: string) => boolean): void {
   server.prependListener('request', ({ headers, socket }: IncomingMessage, res: ServerResponse) => {
-    if (headers.upgrade === undefined || !upgradeOption.test(headers.connection ?? '')) return;
-    if (isProxy(socket.remoteAddress ?? '')) res.shouldKeepAlive = false;
+    if (headers.upgrade !== undefined && isProxy(socket.remoteAddress ?? '')) res.shouldKeepAlive = false;
   });
 }
 
