@@ -1,3 +1,4 @@
+import { clientsBy } from './admission/admission.ts';
 import { openAdmission } from './admission/open-admission.ts';
 import { timeOutRequests } from './admission/time-out-requests.ts';
 import type { Database } from './database/client/database.ts';
@@ -81,7 +82,8 @@ export async function startUp(service: Service): Promise<Started> {
   const refusal = { headers: answerHeadersOf(app), logger };
   const admission = admissionOf(service);
   const listener = requestListener(app, { logger, turns, admits: admission?.gate });
-  const isProxy = (address: string) => (app.get('trust proxy fn') as TrustProxy)(address, 0);
+  const isTrusted: TrustProxy = (address, hop) => (app.get('trust proxy fn') as TrustProxy)(address, hop);
+  const isProxy = (address: string) => isTrusted(address, 0);
   const server = createHttpServer(listener, settings, refusal, { ...messages, turns, isProxy });
   const drain = new Drain(server);
   runListeners(server, (work) => service.run(work));
@@ -91,6 +93,7 @@ export async function startUp(service: Service): Promise<Started> {
     cut,
     memory: service.memory,
     isProxy,
+    clientOf: clientsBy(isTrusted),
     isBarred: (client) => turns.isBarred(client),
   });
   admission?.watch(server);

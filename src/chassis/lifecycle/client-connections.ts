@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 const clientSymbol = Symbol('client that the connection counts for');
 
 /** A socket that may count for a client. */
-export type CountedSocket = Socket & { [clientSymbol]?: Client };
+export type CountedSocket = Socket & { [clientSymbol]?: Client | undefined };
 
 interface Client {
   readonly key: string;
@@ -45,6 +45,7 @@ export class ClientConnections {
   remove(socket: CountedSocket): void {
     const client = socket[clientSymbol];
     if (client === undefined) return;
+    socket[clientSymbol] = undefined;
     this.#change(client, -1);
     if (client.connections === 0) this.#clients.delete(client.key);
     if (this.#clientsWith[this.#most] === 0) this.#most -= 1;

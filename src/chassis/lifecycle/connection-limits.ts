@@ -1,10 +1,11 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
 import { clientKey } from '../context/request-context.ts';
+import { onClose } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConnectionMetrics, RefusedBy } from '../telemetry/metrics/connection-metrics.ts';
-import { ClientConnections } from './client-connections.ts';
+import { ClientConnections, type CountedSocket, connectionsOfClient } from './client-connections.ts';
 import type { CutConnection } from './cut-connections.ts';
 import { DisplaceableConnections } from './displaceable-connections.ts';
 import { OpenSet } from './drain.ts';
@@ -26,8 +27,10 @@ export interface ConnectionWatch {
   metrics: ConnectionMetrics;
   /** One for all of a server. */
   cut: CutConnection;
-  /** Whether an address is a proxy's, which brings the connections of many clients: only the total counts. */
+  /** Whether an address is a proxy's, which brings the connections of many clients. */
   isProxy(address: string): boolean;
+  /** The client of a request, as `clientKey` gives it, by what a proxy tells. Default: connections of proxies count for nobody. */
+  clientOf?(req: IncomingMessage): string;
   /** Whether a client, as `clientKey` gives it, is not to open further connections now. Default: none is. */
   isBarred?(client: string): boolean;
 }
@@ -37,7 +40,8 @@ export interface ConnectionWatch {
  * closed before anything is made for it: each open connection costs memory, whether it is used or not; so is one of a client
  * that is barred. At the total, one of the
  * address with the most gives way to one of an address that has fewer, or to a proxy's, so that few addresses never keep all
- * others out.
+ * others out. A connection of a proxy counts for the client whose request is under way on it: who sends slowly through the proxy
+ * would otherwise have all of them, and the proxy none for anybody else.
  *
  * @returns the connections that are open
  */
@@ -89,8 +93,25 @@ export function limitConnections(
     sockets.add(socket);
     socket.on('close', leave);
   });
+  if (watch.clientOf) countRequestsOfProxies(server, clients, { isProxy: watch.isProxy, clientOf: watch.clientOf });
   watch.metrics.watch(() => sockets.size);
   return sockets;
+}
+
+/** Between requests a proxy's connection counts for nobody, and so never gives way: the proxy may use it in that moment. */
+function countRequestsOfProxies(
+  server: Server,
+  clients: ClientConnections,
+  { isProxy, clientOf }: Required<Pick<ConnectionWatch, 'isProxy' | 'clientOf'>>,
+): void {
+  const count = (req: IncomingMessage, res: ServerResponse) => {
+    const socket: CountedSocket = req.socket;
+    // A request ahead of its turn counts with the one under way.
+    if (!isProxy(socket.remoteAddress ?? '') || connectionsOfClient(socket) > 0) return;
+    clients.add(socket, clientOf(req));
+    onClose(res, () => clients.remove(socket));
+  };
+  server.prependListener('request', count);
 }
 
 /** Counts each refusal; the log has a line for all of ten seconds. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -28,7 +28,8 @@ async function full(addresses: readonly string[], { sends = '', gets = '' } = {}
   const { held, listener } = answers();
   const metrics = new ConnectionMetrics();
   const limits = { HTTP_MAX_CONNECTIONS: addresses.length, HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100 };
-  const watch = { metrics, isProxy: (address: string) => address === proxy };
+  const clientOf = ({ headers }: IncomingMessage) => String(headers['x-forwarded-for']);
+  const watch = { metrics, isProxy: (address: string) => address === proxy, clientOf };
   const { server, port, lines } = await limitedServer(listener, limits, watch);
   let begun = 0;
   server.on('request', () => (begun += 1));
@@ -82,6 +83,19 @@ describe('a server with as many connections as it takes', () => {
     const { answer, closed } = await full([few, many, few, many], { sends: get, gets: 'fine' });
     expect([await answer(many), await answer(few)]).toEqual(['', '']);
     expect(closed()).toEqual([false, false, false, false]);
+  });
+
+  it('closes one on which a client of a proxy sends slowly, and none that the proxy may use again', async () => {
+    const sends = `POST / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${many}\r\nContent-Length: 9\r\n\r\nslow`;
+    const slow = await full([proxy, proxy, proxy], { sends });
+    await expect.poll(slow.begun).toBe(3);
+    expect(await slow.answer(proxy)).toBe('');
+    await wait(1100);
+    expect(await slow.answer(proxy)).toContain('fine');
+    expect(displaced(slow.metrics)).toBe(1);
+    const idle = await full([proxy, proxy, proxy], { sends: get, gets: 'fine' });
+    expect(await idle.answer(proxy)).toBe('');
+    expect(idle.closed()).toEqual([false, false, false]);
   });
 
   it('closes none whose request is being worked on', async () => {
