@@ -80,14 +80,14 @@ export async function startUp(service: Service): Promise<Started> {
   const turns = new PipelinedRequests(settings, cut);
   const messages = messagesOf(app, boundedRequest(cut));
   const refusal = { headers: answerHeadersOf(app), logger };
-  const admission = admissionOf(service);
+  const admission = admissionOf(service, (client) => hasTooMany(client));
   const listener = requestListener(app, { logger, turns, admits: admission?.gate });
   const isTrusted: TrustProxy = (address, hop) => (app.get('trust proxy fn') as TrustProxy)(address, hop);
   const isProxy = (address: string) => isTrusted(address, 0);
   const server = createHttpServer(listener, settings, refusal, { ...messages, turns, isProxy });
   const drain = new Drain(server);
   runListeners(server, (work) => service.run(work));
-  limitClients(server, settings, {
+  const hasTooMany = limitClients(server, settings, {
     logger,
     metrics,
     cut,
@@ -187,7 +187,7 @@ function finishApp(
   health.add('migrations', patientCheck(refusePendingMigrations(database, metrics.database), isBusy));
 }
 
-function admissionOf(service: Service) {
+function admissionOf(service: Service, hasTooMany: (client: string) => boolean) {
   const { app, bodies, database, logger, metrics, observers, settings } = service;
   const admission = openAdmission(settings, {
     logger,
@@ -195,6 +195,7 @@ function admissionOf(service: Service) {
     database: database.requests,
     bodies,
     isTrusted: app.get('trust proxy fn') as TrustProxy,
+    hasTooMany,
     headers: answerHeadersOf(app),
   });
   if (admission) observers.push(admission.observer);

@@ -36,6 +36,8 @@ interface GateOptions extends ReadyRefusalOptions {
   maximum: number;
   /** What a request's client is counted under. */
   clientOf: (req: IncomingMessage) => string;
+  /** Whether few connections are left and a client of a proxy has more than its share of them. Default: none has. */
+  hasTooMany?: (client: string) => boolean;
   logger: Pick<Logger, 'warn'>;
   metrics: Pick<OverloadMetrics, 'shed'>;
 }
@@ -90,7 +92,7 @@ export class AdmissionGate {
 
   /** Lets a request in, or answers it. */
   readonly admit: Gate = (req, res, begin) => {
-    const { backlog, clientOf, loop, reading, shares, waits } = this.#options;
+    const { backlog, clientOf, hasTooMany, loop, reading, shares, waits } = this.#options;
     const now = performance.now();
     waits.look(now);
     const client = clientOf(req);
@@ -101,7 +103,10 @@ export class AdmissionGate {
     }
     if (now - loop.beganAt > mostTurnMs) reading.spare(req.socket, loop.beganAt, now);
     const isExempt = isProbe(req) && this.#probes.consume(client, 1).used <= mostProbes;
-    const reason = isExempt ? undefined : this.#reasonToRefuse(req, client, unreadMs, now);
+    const crowds = !isExempt && reading.hasProxies && hasTooMany?.(client) === true;
+    // Its proxy would have the connection for nobody else while the rest of the body comes.
+    if (crowds && hasBody(req)) res.shouldKeepAlive = false;
+    const reason = crowds ? 'concurrency' : isExempt ? undefined : this.#reasonToRefuse(req, client, unreadMs, now);
     if (reading.hasProxies || hasBody(req)) this.#received.count(req.socket, client, now);
     shares.charge(client, reason === undefined ? receivingCost : refusalCost, now);
     if (reason !== undefined) return this.#refuse(res, reason, now);

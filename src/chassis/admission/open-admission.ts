@@ -34,6 +34,8 @@ interface Surroundings {
   bodies: BodyCount;
   /** The proxies that may name the address of a client. */
   isTrusted: TrustProxy;
+  /** Whether few connections are left and a client has more than its share of them. */
+  hasTooMany: (client: string) => boolean;
   /** What every answer carries. */
   headers: AnswerHeaders;
 }
@@ -51,7 +53,7 @@ interface Admission {
 /** The admission of a service; undefined while it is switched off. */
 export function openAdmission(
   settings: Settings,
-  { logger, metrics, database, bodies, isTrusted, headers }: Surroundings,
+  { logger, metrics, database, bodies, isTrusted, hasTooMany, headers }: Surroundings,
 ): Admission | undefined {
   if (!settings.OVERLOAD_ENABLED) return undefined;
   // What waits for longer than this is answered 503 in any case.
@@ -71,6 +73,7 @@ export function openAdmission(
     reading,
     maximum: settings.OVERLOAD_MAX_CONCURRENCY,
     clientOf: clientsBy(isTrusted),
+    hasTooMany,
     logger,
     metrics,
     production: settings.NODE_ENV === 'production',

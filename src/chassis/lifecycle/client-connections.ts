@@ -27,6 +27,11 @@ export class ClientConnections {
     return this.#most;
   }
 
+  /** How many clients have any. */
+  get size(): number {
+    return this.#clients.size;
+  }
+
   /** How many connections a client has. */
   of(key: string): number {
     return this.#clients.get(key)?.connections ?? 0;

@@ -11,6 +11,11 @@ import { DisplaceableConnections } from './displaceable-connections.ts';
 import { OpenSet } from './drain.ts';
 
 const remindMs = 10_000;
+/** When so many of all connections are open, clients of proxies with more than their share begin nothing more. */
+const fewLeft = 0.75;
+/** The share of a client, of what each would have if all had the same, and of connections at least. */
+const shareOfClient = 0.5;
+const leastShare = 32;
 
 const messages: Readonly<Record<RefusedBy, string>> = {
   total: 'connections refused: too many are open',
@@ -35,6 +40,16 @@ export interface ConnectionWatch {
   isBarred?(client: string): boolean;
 }
 
+/** The open connections of a server, and who has too many of them. */
+interface LimitedConnections {
+  sockets: OpenSet<Socket>;
+  /**
+   * Whether few are left and a client has more than its share: what it asks for through a proxy is to be refused, because a
+   * connection of a proxy tells whose it is when its request is read, and then it has its place already.
+   */
+  hasTooMany(client: string): boolean;
+}
+
 /**
  * Bounds the connections of a server, in total and from one address; IPv6 addresses of one /64 count as one. One beyond that is
  * closed before anything is made for it: each open connection costs memory, whether it is used or not; so is one of a client
@@ -42,18 +57,24 @@ export interface ConnectionWatch {
  * address with the most gives way to one of an address that has fewer, or to a proxy's, so that few addresses never keep all
  * others out. A connection of a proxy counts for the client whose request is under way on it: who sends slowly through the proxy
  * would otherwise have all of them, and the proxy none for anybody else.
- *
- * @returns the connections that are open
  */
 export function limitConnections(
   server: Server,
   { HTTP_MAX_CONNECTIONS: total, HTTP_MAX_CONNECTIONS_PER_ADDRESS: perAddress }: ConnectionLimits,
   watch: ConnectionWatch,
-): OpenSet<Socket> {
+): LimitedConnections {
   const sockets = new OpenSet<Socket>();
   const clients = new ClientConnections();
   const displaceable = new DisplaceableConnections(sockets);
   const refused = refusals(watch);
+  const { clientOf, isProxy } = watch;
+  // From the first connection of a proxy on, because requests of others pay nothing for it so.
+  let followProxies =
+    clientOf &&
+    (() => {
+      countRequestsOfProxies(server, clients, { isProxy, clientOf });
+      followProxies = undefined;
+    });
 
   function leave(this: Socket): void {
     sockets.remove(this);
@@ -90,12 +111,13 @@ export function limitConnections(
       return;
     }
     if (client !== undefined) clients.add(socket, client);
+    else followProxies?.();
     sockets.add(socket);
     socket.on('close', leave);
   });
-  if (watch.clientOf) countRequestsOfProxies(server, clients, { isProxy: watch.isProxy, clientOf: watch.clientOf });
   watch.metrics.watch(() => sockets.size);
-  return sockets;
+  const share = () => Math.max(leastShare, (total / Math.max(1, clients.size)) * shareOfClient);
+  return { sockets, hasTooMany: (client) => sockets.size > total * fewLeft && clients.of(client) > share() };
 }
 
 /** Between requests a proxy's connection counts for nobody, and so never gives way: the proxy may use it in that moment. */
@@ -106,8 +128,8 @@ function countRequestsOfProxies(
 ): void {
   const count = (req: IncomingMessage, res: ServerResponse) => {
     const socket: CountedSocket = req.socket;
-    // A request ahead of its turn counts with the one under way.
-    if (!isProxy(socket.remoteAddress ?? '') || connectionsOfClient(socket) > 0) return;
+    // One of no proxy counts already, and a request ahead of its turn with the one under way.
+    if (connectionsOfClient(socket) > 0 || !isProxy(socket.remoteAddress ?? '')) return;
     clients.add(socket, clientOf(req));
     onClose(res, () => clients.remove(socket));
   };

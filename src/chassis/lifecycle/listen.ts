@@ -78,15 +78,17 @@ export function createHttpServer(
  * Bounds what the clients of a server cost it in memory: open connections and unread answers.
  *
  * @param watch where what is refused and cut is told, and the guard of the memory that connections give back
+ * @returns whether few connections are left and a client has more than its share, so that a proxy is to have no more for it
  */
 export function limitClients(
   server: Server,
   limits: ServerLimits,
   { memory, ...watch }: ConnectionWatch & { memory?: Pick<MemoryGuard, 'add'> },
-): void {
-  const sockets = limitConnections(server, limits, watch);
+): (client: string) => boolean {
+  const { sockets, hasTooMany } = limitConnections(server, limits, watch);
   cutStalledAnswers(server, sockets, limits, watch.cut);
   memory?.add(new WaitingConnections({ sockets, cut: watch.cut, isProxy: watch.isProxy }));
+  return hasTooMany;
 }
 
 /** The settings that host and port come from, for the error's message. */

@@ -20,7 +20,7 @@ it('a stream under way is charged, and not refused as a request is whose caller 
     },
     {
       ...{ logger: { warn: () => undefined } as never, database, isTrusted: () => false, headers: noAnswerHeaders },
-      bodies: { hold: () => undefined, release: () => undefined },
+      ...{ bodies: { hold: () => undefined, release: () => undefined }, hasTooMany: () => false },
       metrics: { watch: () => undefined, shed: (reason: string) => shed.push(reason) } as never,
     },
   );

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bootTestApp } from '../../support/boot-test-app.ts';
+
+const total = 160;
+const app = await bootTestApp({
+  env: {
+    ...{ OVERLOAD_ENABLED: 'true', TRUST_PROXY: 'loopback' },
+    ...{ HTTP_MAX_CONNECTIONS: `${total}`, HTTP_MAX_CONNECTIONS_PER_ADDRESS: `${total}` },
+  },
+});
+
+/** A connection of the proxy, for what it sends for a client. */
+async function opened(): Promise<Socket> {
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1').setEncoding('latin1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  return socket.on('error', () => undefined);
+}
+
+const slow = (client: string) =>
+  `POST /auth/login HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${client}\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{`;
+const page = (client: string) => `GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${client}\r\n\r\n`;
+
+/** The status of what comes on a connection first. */
+async function statusOf(socket: Socket, request: string): Promise<string> {
+  const answer = once(socket, 'data');
+  socket.write(request);
+  return String((await answer)[0]).slice(9, 12);
+}
+
+describe('a service behind a proxy whose connections run short', () => {
+  it('refuses what clients with more than their share ask for, and so has connections left for others', async () => {
+    const statuses: string[] = [];
+    for (let count = 0; count < total; count += 1) {
+      const socket = await opened();
+      socket.on('data', (answer: string) => statuses.push(answer.slice(9, 12)));
+      socket.write(slow(`192.0.2.${count % 2}`));
+    }
+    // Up to three quarters of all are left to whoever asks.
+    await expect.poll(() => statuses.length).toBeGreaterThanOrEqual(total / 4 - 1);
+    expect(new Set(statuses)).toEqual(new Set(['503']));
+    expect(await statusOf(await opened(), page('203.0.113.9'))).toBe('200');
+  });
+});
