@@ -50,7 +50,8 @@ const stackFrames = /\n {4}at /;
 /** A JSON Web Token, or an API key as `ApiKeys` makes them but for its prefix, wherever it stands. */
 const token = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|_[\da-f]{104}(?![\da-f])/;
 /** The same, and what follows the name of an authorization scheme. */
-const bareCredentials = new RegExp(`${token.source}|\\b(Bearer|Basic)\\s+[\\w.~+/=-]+`, 'gi');
+const bareCredentials =
+  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|_[\da-f]{104}(?![\da-f])|\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
 /** What a parameter holds of a header, in which `+` may stand for a blank; the text for a search is shorter. */
 const schemeInValue = /\b(?:bearer|basic)[\s+]+[\w.~+/=-]{16}/i;
 const behindPath = /[?#]/;
