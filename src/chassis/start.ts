@@ -14,6 +14,7 @@ import { boundedRequest } from './http/bodies/request-body.ts';
 import type { TrustProxy } from './http/pipeline/request-context-of.ts';
 import { requestListener } from './http/pipeline/request-pipeline.ts';
 import { startInternalServer } from './internal/internal-server.ts';
+import type { HasTooMany } from './lifecycle/connection-limits.ts';
 import { connectionCutter } from './lifecycle/cut-connections.ts';
 import { Drain } from './lifecycle/drain.ts';
 import { createHttpServer, type ListenAddress, limitClients, listen, runListeners } from './lifecycle/listen.ts';
@@ -80,10 +81,10 @@ export async function startUp(service: Service): Promise<Started> {
   const turns = new PipelinedRequests(settings, cut);
   const messages = messagesOf(app, boundedRequest(cut));
   const refusal = { headers: answerHeadersOf(app), logger };
-  const admission = admissionOf(service, (client) => hasTooMany(client));
-  const listener = requestListener(app, { logger, turns, admits: admission?.gate });
-  const isTrusted: TrustProxy = (address, hop) => (app.get('trust proxy fn') as TrustProxy)(address, hop);
+  const isTrusted: TrustProxy = app.get('trust proxy fn');
   const isProxy = (address: string) => isTrusted(address, 0);
+  const admission = admissionOf(service, isTrusted, (client, socket) => hasTooMany(client, socket));
+  const listener = requestListener(app, { logger, turns, admits: admission?.gate });
   const server = createHttpServer(listener, settings, refusal, { ...messages, turns, isProxy });
   const drain = new Drain(server);
   runListeners(server, (work) => service.run(work));
@@ -187,14 +188,14 @@ function finishApp(
   health.add('migrations', patientCheck(refusePendingMigrations(database, metrics.database), isBusy));
 }
 
-function admissionOf(service: Service, hasTooMany: (client: string) => boolean) {
+function admissionOf(service: Service, isTrusted: TrustProxy, hasTooMany: HasTooMany) {
   const { app, bodies, database, logger, metrics, observers, settings } = service;
   const admission = openAdmission(settings, {
     logger,
     metrics: metrics.overload,
     database: database.requests,
     bodies,
-    isTrusted: app.get('trust proxy fn') as TrustProxy,
+    isTrusted,
     hasTooMany,
     headers: answerHeadersOf(app),
   });

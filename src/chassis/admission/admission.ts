@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { clientKey } from '../context/request-context.ts';
 import { BadRequestException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
@@ -37,7 +38,7 @@ interface GateOptions extends ReadyRefusalOptions {
   /** What a request's client is counted under. */
   clientOf: (req: IncomingMessage) => string;
   /** Whether few connections are left and a client of a proxy has more than its share of them. Default: none has. */
-  hasTooMany?: (client: string) => boolean;
+  hasTooMany?: (client: string, socket: Socket) => boolean;
   logger: Pick<Logger, 'warn'>;
   metrics: Pick<OverloadMetrics, 'shed'>;
 }
@@ -61,9 +62,9 @@ const excess = 1.5;
 /**
  * Refuses with 503 what would wait too long: at once and before the app sees it, without a line in the log for each, because
  * what costs the least leaves the most time for what is admitted. In this order: what came after its `X-Request-Deadline`, with
- * 400, because it is the client that is late or whose clock is wrong; what cannot meet its deadline;
- * at overload clients that use more than their share, then all others, and last those that use little beside others; and
- * in any case what is beyond `maximum`. A request is at work once it has arrived in full, so slow senders take no place.
+ * 400, because it is the client that is late or whose clock is wrong; what cannot meet its deadline; at
+ * overload clients that use more than their share, then all others, and last those that use little beside others; and in any
+ * case what is beyond `maximum`, or of a client with too many of a proxy's connections. A request is at work once it has arrived in full, so slow senders take no place.
  */
 export class AdmissionGate {
   readonly #options: GateOptions;
@@ -103,7 +104,7 @@ export class AdmissionGate {
     }
     if (now - loop.beganAt > mostTurnMs) reading.spare(req.socket, loop.beganAt, now);
     const isExempt = isProbe(req) && this.#probes.consume(client, 1).used <= mostProbes;
-    const crowds = !isExempt && reading.hasProxies && hasTooMany?.(client) === true;
+    const crowds = !isExempt && reading.hasProxies && hasTooMany?.(client, req.socket) === true;
     // Its proxy would have the connection for nobody else while the rest of the body comes.
     if (crowds && hasBody(req)) res.shouldKeepAlive = false;
     const reason = crowds ? 'concurrency' : isExempt ? undefined : this.#reasonToRefuse(req, client, unreadMs, now);

@@ -37,13 +37,11 @@ const manyBytes = 1_048_576;
 const mostIdle = 31;
 /** Connections that may bring a request of anybody are read beside all those: each brings 64 KB at most before that is known. */
 const fewOfAnybody = 32;
-/**
- * While they bring no more bytes than these on average, as many as have all of them read within this time, in milliseconds. In
- * long turns, which the work of others makes, a fixed number would be fewer than come, and all would wait for all before them.
- */
-const fewBytes = 4096;
+/** As many as have all of them read within this time, in milliseconds: in long turns more than few come before the next. */
 const anybodyWithinMs = 500;
 const mostOfAnybody = 256;
+/** No more than few where connections brought more bytes than these on average. */
+const fewBytes = 4096;
 
 /** How long a server that drains waits until all connections are read. */
 const mostSettleMs = 2000;
@@ -75,8 +73,6 @@ export class FairReading {
   #readAgain: ReadSocket[] = [];
   #readAt = 0;
   #atOnce = mostAtOnce;
-  /** The part of the connections of nobody that is read after a turn, where that is more than few. */
-  #partOfAnybody = 0;
   #reads = false;
   #lastFirst = false;
 
@@ -216,13 +212,12 @@ export class FairReading {
     const most = this.#isAlone ? mostAloneAtOnce : mostAtOnce;
     let bytes = 0;
     for (const socket of this.#readAgain) bytes += this.#goOn(socket);
-    const bringLittle = bytes <= fewBytes * this.#readAgain.length;
-    this.#partOfAnybody = bringLittle ? tookMs / anybodyWithinMs : 0;
+    const partOfAnybody = bytes <= fewBytes * this.#readAgain.length ? tookMs / anybodyWithinMs : 0;
     const least = bytes > manyBytes ? leastAtOnce : fewAtOnce;
     const change = tookMs > tooLong * this.#longMs ? 0.5 : tookMs > this.#longMs ? 1 : 2;
     this.#atOnce = Math.max(least, Math.min(most, this.#atOnce * change));
     this.#readAt = now;
-    this.#readAgain = this.#take(this.#atOnce);
+    this.#readAgain = this.#take(this.#atOnce, partOfAnybody);
     // Of those whose turn came all may have been closed.
     this.#reads = this.#readAgain.length > 0 || this.holdsBack;
     if (this.#reads) setImmediate(this.#readSome);
@@ -241,11 +236,11 @@ export class FairReading {
   }
 
   /** The next connections to be read: some of nobody's, and of each client in its turn. */
-  #take(most: number): ReadSocket[] {
+  #take(most: number, partOfAnybody: number): ReadSocket[] {
     const taken: ReadSocket[] = [];
     const nobodys = this.#readers.get(anybody);
     if (nobodys) {
-      const part = Math.ceil(nobodys.stopped.length * this.#partOfAnybody);
+      const part = Math.ceil(nobodys.stopped.length * partOfAnybody);
       this.#readSomeOf(nobodys, Math.max(fewOfAnybody, Math.min(part, mostOfAnybody)), taken);
     }
     const mostTaken = taken.length + most + mostIdle;

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
 import type { AnswerHeaders } from '../http/answers/answer-headers.ts';
@@ -34,8 +35,8 @@ interface Surroundings {
   bodies: BodyCount;
   /** The proxies that may name the address of a client. */
   isTrusted: TrustProxy;
-  /** Whether few connections are left and a client has more than its share of them. */
-  hasTooMany: (client: string) => boolean;
+  /** Whether few connections are left and a client of a proxy has more than its share of them. */
+  hasTooMany: (client: string, socket: Socket) => boolean;
   /** What every answer carries. */
   headers: AnswerHeaders;
 }

@@ -240,7 +240,7 @@ function pageOf<T extends object>(
   // To parse a page of thousands of related records at once would keep the event loop for a tenth of a second.
   if (rows instanceof StoredRecords && cursor?.isAsAsked) {
     const nextCursor = rows.length > pageSize ? cursor.cursorAt(rows.at(pageSize - 1)) : null;
-    return storedPage(rows.upTo(pageSize) as StoredRecords<T>, { ...rest, nextCursor });
+    return storedPage(rows.upTo(pageSize), { ...rest, nextCursor });
   }
   const records = rows instanceof StoredRecords ? (rows.records as T[]) : rows;
   return { ...(cursor ? cursor.finish(records, pageSize) : { data: records }), ...rest };

@@ -40,23 +40,24 @@ export interface ConnectionWatch {
   isBarred?(client: string): boolean;
 }
 
+/**
+ * Whether few connections are left and a client has more than its share of them, whose request came on one of a proxy: it is to
+ * be refused, because a proxy's connection tells whose it is when its request is read, and then it has its place already.
+ */
+export type HasTooMany = (client: string, socket: Socket) => boolean;
+
 /** The open connections of a server, and who has too many of them. */
 interface LimitedConnections {
   sockets: OpenSet<Socket>;
-  /**
-   * Whether few are left and a client has more than its share: what it asks for through a proxy is to be refused, because a
-   * connection of a proxy tells whose it is when its request is read, and then it has its place already.
-   */
-  hasTooMany(client: string): boolean;
+  hasTooMany: HasTooMany;
 }
 
 /**
  * Bounds the connections of a server, in total and from one address; IPv6 addresses of one /64 count as one. One beyond that is
  * closed before anything is made for it: each open connection costs memory, whether it is used or not; so is one of a client
- * that is barred. At the total, one of the
- * address with the most gives way to one of an address that has fewer, or to a proxy's, so that few addresses never keep all
- * others out. A connection of a proxy counts for the client whose request is under way on it: who sends slowly through the proxy
- * would otherwise have all of them, and the proxy none for anybody else.
+ * that is barred. At the total, one of the address with the most gives way to one of an address that has fewer, or to a
+ * proxy's, so that few addresses never keep all others out. A connection of a proxy counts for the client whose request is
+ * under way on it: who sends slowly through the proxy would otherwise have all of them, and the proxy none for anybody else.
  */
 export function limitConnections(
   server: Server,
@@ -68,13 +69,7 @@ export function limitConnections(
   const displaceable = new DisplaceableConnections(sockets);
   const refused = refusals(watch);
   const { clientOf, isProxy } = watch;
-  // From the first connection of a proxy on, because requests of others pay nothing for it so.
-  let followProxies =
-    clientOf &&
-    (() => {
-      countRequestsOfProxies(server, clients, { isProxy, clientOf });
-      followProxies = undefined;
-    });
+  let followsProxies = false;
 
   function leave(this: Socket): void {
     sockets.remove(this);
@@ -101,7 +96,7 @@ export function limitConnections(
   // Before Node makes a parser for it.
   server.prependListener('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
-    const client = watch.isProxy(address) ? undefined : clientKey(address);
+    const client = isProxy(address) ? undefined : clientKey(address);
     const own = client === undefined ? 0 : clients.of(client);
     // Not by maxConnections, which each of the sockets that listen would have for itself.
     const limit = limitOf(client, own);
@@ -111,13 +106,19 @@ export function limitConnections(
       return;
     }
     if (client !== undefined) clients.add(socket, client);
-    else followProxies?.();
+    else if (clientOf && !followsProxies) {
+      // From the first connection of a proxy on, because requests of others pay nothing for it so.
+      followsProxies = true;
+      countRequestsOfProxies(server, clients, { isProxy, clientOf });
+    }
     sockets.add(socket);
     socket.on('close', leave);
   });
   watch.metrics.watch(() => sockets.size);
   const share = () => Math.max(leastShare, (total / Math.max(1, clients.size)) * shareOfClient);
-  return { sockets, hasTooMany: (client) => sockets.size > total * fewLeft && clients.of(client) > share() };
+  const hasTooMany = (client: string, { remoteAddress = '' }: Socket) =>
+    sockets.size > total * fewLeft && isProxy(remoteAddress) && clients.of(client) > share();
+  return { sockets, hasTooMany };
 }
 
 /** Between requests a proxy's connection counts for nobody, and so never gives way: the proxy may use it in that moment. */

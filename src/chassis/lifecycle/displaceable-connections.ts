@@ -40,7 +40,7 @@ export class DisplaceableConnections {
    * one, between requests or before the first is complete, if possible one that has been idle since the last look; else,
    * of a client that keeps more than the new one also afterwards, one whose client has not sent its whole request or not
    * taken its whole answer for a second. One whose request is being worked on never gives way, nor one that counts for no
-   * client, such as a proxy's, which would use it again in the same moment.
+   * client, such as a proxy's between requests, which would use it again in the same moment.
    *
    * @param most connections that any client has
    * @returns undefined where none gives way

@@ -12,7 +12,7 @@ import { listening } from '../http/listening.ts';
 export interface Situation {
   /** How long a request waits now, and how long all have waited of late; in milliseconds. */
   waitMs?: number;
-  /** What a request of a client that has no other there waits; the same by default. */
+  /** What a request of any client waits whose turns take turns with those of others; the same by default. */
   clientMs?: number;
   standingMs?: number;
   overloaded?: boolean;

@@ -39,6 +39,6 @@ export const lifecycleSettings = {
     )
     .meta({ derived: 'one for each 128 KiB of the memory limit, `5000` at most; 2048 in 256 MiB' }),
   HTTP_MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000, 1000).describe(
-    'Connections that one client address, or one /64 of IPv6, may have open; those of proxies that TRUST_PROXY names count only in total',
+    'Connections that one client address, or one /64 of IPv6, may have open; those of proxies that TRUST_PROXY names count only in total, or for the client whose request is under way on them',
   ),
 };

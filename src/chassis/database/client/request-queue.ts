@@ -114,11 +114,11 @@ export class RequestQueue {
     const caller = callerKey(context);
     const ownMs = this.#places.heldBackMs(caller, now);
     if (!isCostly(context)) return ownMs;
-    return Math.max(ownMs, this.#costlyPlaces.heldBackMs(caller, now), this.#costlyNewcomerMs(context));
+    return Math.max(ownMs, this.#costlyPlaces.heldBackMs(caller, now), this.#costlyClientMs(context));
   }
 
   /** For the turns of those before it that wait with costly work, and for its own. */
-  #costlyNewcomerMs(context: RequestContext): number {
+  #costlyClientMs(context: RequestContext): number {
     const turns = this.#costlyPlaces.turnsBefore(addressKey(context));
     return turns === 0 ? 0 : ((turns + 1) * this.#costlyMs) / this.#costlyPlaces.places;
   }

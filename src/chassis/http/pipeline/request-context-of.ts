@@ -112,7 +112,7 @@ export type TrustProxy = (address: string, hop: number) => boolean;
 
 /**
  * The address that a request comes from, as far as trusted proxies tell it: the same as `req.ip` of Express, for what sees
- * requests before Express does; undefined for what is too long to be one.
+ * requests before Express does, and without a list of all senders; undefined for what is too long to be one.
  */
 export function clientAddress({ headers, socket }: IncomingMessage, isTrusted: TrustProxy): string | undefined {
   const forwarded = headers['x-forwarded-for'];

@@ -39,7 +39,8 @@ const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' }
  * answered like any failure; later it cuts the connection, so that no client takes a part for the whole. So is one cut whose
  * caller the guards of the route would not let in any more.
  *
- * The source ends (its `finally` runs) when the client goes away, and when a drain reaches its deadline.
+ * The source ends (its `finally` runs) when the client goes away, and when a drain reaches its deadline. The client is charged
+ * with 60 units, and with one for each 20 rows (see `chargeRequest`).
  *
  * @param rows such as `each()` of a repository, or a generator of one's own
  * @throws what `rows` raises; TooManyRequestsException for a caller with `perCaller` streams under way, or an address with a
