@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bootTestApp } from '../support/boot-test-app.ts';
 
-// Without jobs, whose looks for work would be counted beside what a login asks the database.
-const app = await bootTestApp({ env: { JOBS_ENABLED: 'false' } });
+const app = await bootTestApp();
 const user = { email: 'ada@example.com', password: 'correct horse battery' };
 await app.post('/auth/register', { ...user, name: 'Ada' }).expectData(201);
 
@@ -41,13 +40,20 @@ describe('POST /auth/login', () => {
     const asked = async (email: string) => {
       const before = await counts();
       await app.post('/auth/login', { email, password: 'wrong horse battery' }).expectError(401, /wrong/);
-      const after = [...(await counts())].map(([of, count]) => [of, count - (before.get(of) ?? 0)] as const);
-      return after.filter(([, more]) => more > 0);
+      return new Map([...(await counts())].map(([of, count]) => [of, count - (before.get(of) ?? 0)]));
+    };
+    // Jobs look for work meanwhile, now and then: what a login asks, it asks each time.
+    const always = async (email: string) => {
+      const times = [await asked(email), await asked(email), await asked(email)];
+      const least = [...(times[0] ?? [])].map(
+        ([of]) => [of, Math.min(...times.map((more) => more.get(of) ?? 0))] as const,
+      );
+      return least.filter(([, count]) => count > 0);
     };
     await app.post('/auth/login', { ...user, password: 'wrong horse battery' });
-    const known = await asked(user.email);
+    const known = await always(user.email);
     expect(known.length).toBeGreaterThan(1);
-    expect(await asked('nobody@example.com')).toEqual(known);
+    expect(await always('nobody@example.com')).toEqual(known);
   });
 
   it('answers 401 to a user whose stored hash is none', async () => {
