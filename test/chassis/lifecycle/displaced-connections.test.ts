@@ -11,12 +11,13 @@ const proxy = '127.0.0.9';
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const last = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
-/** Answers at once, but `/held` when told, `/stream` with a beginning, and a POST once it has its body. */
+/** Answers at once, but `/held` when told, `/stream` with a beginning, and a POST once it has its body or, to `/refused`, for good. */
 function answers() {
   const held: (() => void)[] = [];
   const listener: RequestListener = (req, res) => {
     if (req.url === '/held') held.push(() => void res.end('held'));
     else if (req.url === '/stream') res.write('begun');
+    else if (req.url === '/refused') res.setHeader('Connection', 'close').end('refused');
     else if (req.method === 'GET') res.end('fine');
     else req.resume().on('end', () => res.end('fine'));
   };
@@ -24,7 +25,7 @@ function answers() {
 }
 
 /** A server with room for three connections, all of them taken before a test by these addresses. */
-async function full(addresses: readonly string[], { sends = '', gets = '' } = {}) {
+async function full(addresses: readonly string[], { sends = '', gets = '', allowHalfOpen = false } = {}) {
   const { held, listener } = answers();
   const metrics = new ConnectionMetrics();
   const limits = { HTTP_MAX_CONNECTIONS: addresses.length, HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100 };
@@ -34,7 +35,7 @@ async function full(addresses: readonly string[], { sends = '', gets = '' } = {}
   let begun = 0;
   server.on('request', () => (begun += 1));
   const open = async (localAddress: string) => {
-    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined);
+    const socket = connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen }).on('error', () => undefined);
     onTestFinished(() => void socket.destroy());
     await once(socket, 'connect');
     return socket;
@@ -96,6 +97,14 @@ describe('a server with as many connections as it takes', () => {
     const idle = await full([proxy, proxy, proxy], { sends: get, gets: 'fine' });
     expect(await idle.answer(proxy)).toBe('');
     expect(idle.closed()).toEqual([false, false, false]);
+  });
+
+  it.each([proxy, many])('closes one that was answered for the last time, whoever asks: %s', async (from) => {
+    const sends = 'POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\na';
+    const { answer, begun, metrics } = await full([from, from, from], { sends, allowHalfOpen: true });
+    await expect.poll(begun).toBe(3);
+    expect(await answer(from)).toContain('fine');
+    expect(displaced(metrics)).toBe(1);
   });
 
   it('closes none whose request is being worked on', async () => {

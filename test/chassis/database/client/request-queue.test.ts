@@ -232,7 +232,8 @@ describe('a statement that takes long, whatever its price', () => {
       expect(await atOnce('SELECT slow')).toBe(4);
       await read(5, 'SELECT slow', 120);
       expect([await atOnce('SELECT other'), await atOnce('SELECT slow')]).toEqual([4, 1]);
-      expect(await atOnce('SELECT slow')).toBe(4);
+      // On a busy machine one that is quick may seem slow once more.
+      await expect.poll(() => atOnce('SELECT slow')).toBe(4);
     },
   );
 
