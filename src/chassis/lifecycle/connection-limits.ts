@@ -132,7 +132,9 @@ function countRequestsOfProxies(
     // One of no proxy counts already, and a request ahead of its turn with the one under way.
     if (connectionsOfClient(socket) > 0 || !isProxy(socket.remoteAddress ?? '')) return;
     clients.add(socket, clientOf(req));
-    onClose(res, () => clients.remove(socket));
+    const remove = () => clients.remove(socket);
+    // Until all of its body has come the connection is its client's, also where it is answered.
+    onClose(res, () => void (req.complete ? remove() : req.once('end', remove)));
   };
   server.prependListener('request', count);
 }

@@ -11,14 +11,14 @@ const proxy = '127.0.0.9';
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const last = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
-/** Answers at once, but `/held` when told, `/stream` with a beginning, and a POST once it has its body or, to `/refused`, for good. */
+/** Answers at once, but `/held` when told, `/stream` with a beginning, and a POST once it has its body, if not to `/early` or, for good, to `/refused`. */
 function answers() {
   const held: (() => void)[] = [];
   const listener: RequestListener = (req, res) => {
     if (req.url === '/held') held.push(() => void res.end('held'));
     else if (req.url === '/stream') res.write('begun');
     else if (req.url === '/refused') res.setHeader('Connection', 'close').end('refused');
-    else if (req.method === 'GET') res.end('fine');
+    else if (req.method === 'GET' || req.url === '/early') res.end('fine');
     else req.resume().on('end', () => res.end('fine'));
   };
   return { held, listener };
@@ -97,6 +97,18 @@ describe('a server with as many connections as it takes', () => {
     const idle = await full([proxy, proxy, proxy], { sends: get, gets: 'fine' });
     expect(await idle.answer(proxy)).toBe('');
     expect(idle.closed()).toEqual([false, false, false]);
+  });
+
+  it('closes one on which the body of a client of a proxy still comes after its answer, until all of it has come', async () => {
+    const sends = `POST /early HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${many}\r\nContent-Length: 9\r\n\r\nslow`;
+    const slow = await full([proxy, proxy, proxy], { sends, gets: 'fine' });
+    expect(await slow.answer(proxy)).toContain('fine');
+    expect(displaced(slow.metrics)).toBe(1);
+    const whole = await full([proxy, proxy, proxy], { sends, gets: 'fine' });
+    for (const socket of whole.sockets) socket.write('whole');
+    await wait(50);
+    expect(await whole.answer(proxy)).toBe('');
+    expect(whole.closed()).toEqual([false, false, false]);
   });
 
   it.each([proxy, many])('closes one that was answered for the last time, whoever asks: %s', async (from) => {
