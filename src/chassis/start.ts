@@ -14,7 +14,7 @@ import { boundedRequest } from './http/bodies/request-body.ts';
 import type { TrustProxy } from './http/pipeline/request-context-of.ts';
 import { requestListener } from './http/pipeline/request-pipeline.ts';
 import { startInternalServer } from './internal/internal-server.ts';
-import type { HasTooMany } from './lifecycle/connection-limits.ts';
+import type { ConnectionPlaces } from './lifecycle/connection-limits.ts';
 import { connectionCutter } from './lifecycle/cut-connections.ts';
 import { Drain } from './lifecycle/drain.ts';
 import { createHttpServer, type ListenAddress, limitClients, listen, runListeners } from './lifecycle/listen.ts';
@@ -83,12 +83,12 @@ export async function startUp(service: Service): Promise<Started> {
   const refusal = { headers: answerHeadersOf(app), logger };
   const isTrusted: TrustProxy = app.get('trust proxy fn');
   const isProxy = (address: string) => isTrusted(address, 0);
-  const admission = admissionOf(service, isTrusted, (client, socket) => hasTooMany(client, socket));
+  const admission = admissionOf(service, isTrusted, (client, socket) => places.hasTooMany(client, socket));
   const listener = requestListener(app, { logger, turns, admits: admission?.gate });
   const server = createHttpServer(listener, settings, refusal, { ...messages, turns, isProxy });
   const drain = new Drain(server);
   runListeners(server, (work) => service.run(work));
-  const hasTooMany = limitClients(server, settings, {
+  const places = limitClients(server, settings, {
     logger,
     metrics,
     cut,
@@ -97,7 +97,7 @@ export async function startUp(service: Service): Promise<Started> {
     clientOf: clientsBy(isTrusted),
     isBarred: (client) => turns.isBarred(client),
   });
-  admission?.watch(server);
+  admission?.watch(server, places.areFewLeft);
   closers.add('memory guard', service.memory.start());
   timeOutRequests(server, settings.REQUEST_TIMEOUT_MS, {
     inFlight: drain.inFlight,
@@ -188,7 +188,7 @@ function finishApp(
   health.add('migrations', patientCheck(refusePendingMigrations(database, metrics.database), isBusy));
 }
 
-function admissionOf(service: Service, isTrusted: TrustProxy, hasTooMany: HasTooMany) {
+function admissionOf(service: Service, isTrusted: TrustProxy, hasTooMany: ConnectionPlaces['hasTooMany']) {
   const { app, bodies, database, logger, metrics, observers, settings } = service;
   const admission = openAdmission(settings, {
     logger,

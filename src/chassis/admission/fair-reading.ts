@@ -39,6 +39,8 @@ const mostIdle = 31;
 const fewOfAnybody = 32;
 /** As many as have all of them read within this time, in milliseconds: in long turns more than few come before the next. */
 const anybodyWithinMs = 500;
+/** The same while few connections are left: one that is not read has a place, maybe for a client that has too many. */
+const fewLeftWithinMs = 150;
 const mostOfAnybody = 256;
 /** No more than few where connections brought more bytes than these on average. */
 const fewBytes = 4096;
@@ -75,9 +77,15 @@ export class FairReading {
   #atOnce = mostAtOnce;
   #reads = false;
   #lastFirst = false;
+  #areFewLeft = () => false;
 
-  /** Knows the connections of a server from now on, and which of them are of proxies that tell whose requests they bring. */
-  watch(server: Server, isTrusted: TrustProxy): void {
+  /**
+   * Knows the connections of a server from now on, and which of them are of proxies that tell whose requests they bring.
+   *
+   * @param areFewLeft whether the server takes few further connections. Default: it takes many
+   */
+  watch(server: Server, isTrusted: TrustProxy, areFewLeft = this.#areFewLeft): void {
+    this.#areFewLeft = areFewLeft;
     server.on('connection', (socket: Socket) => this.#open(socket, isTrusted));
   }
 
@@ -212,7 +220,8 @@ export class FairReading {
     const most = this.#isAlone ? mostAloneAtOnce : mostAtOnce;
     let bytes = 0;
     for (const socket of this.#readAgain) bytes += this.#goOn(socket);
-    const partOfAnybody = bytes <= fewBytes * this.#readAgain.length ? tookMs / anybodyWithinMs : 0;
+    const withinMs = this.#areFewLeft() ? fewLeftWithinMs : anybodyWithinMs;
+    const partOfAnybody = bytes <= fewBytes * this.#readAgain.length ? tookMs / withinMs : 0;
     const least = bytes > manyBytes ? leastAtOnce : fewAtOnce;
     const change = tookMs > tooLong * this.#longMs ? 0.5 : tookMs > this.#longMs ? 1 : 2;
     this.#atOnce = Math.max(least, Math.min(most, this.#atOnce * change));

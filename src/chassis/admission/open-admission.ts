@@ -45,8 +45,8 @@ interface Surroundings {
 interface Admission {
   gate: Gate;
   observer: RequestObserver;
-  /** Knows the connections of a server from now on, whose requests the gate admits. */
-  watch: (server: Server) => void;
+  /** Knows the connections of a server from now on, whose requests the gate admits, and whether it takes few further ones. */
+  watch: (server: Server, areFewLeft: () => boolean) => void;
   /** To be called before that server closes: resolves once what has come to it was read, or cannot be soon. */
   settle: () => Promise<void>;
 }
@@ -84,8 +84,8 @@ export function openAdmission(
   return {
     gate: admit,
     observer: chargeClients(shares, database, targetMs, metrics),
-    watch: (server) => {
-      reading.watch(server, isTrusted);
+    watch: (server, areFewLeft) => {
+      reading.watch(server, isTrusted, areFewLeft);
       chargeConnections(server, shares, isTrusted);
     },
     settle: () => reading.settle(),

@@ -40,16 +40,21 @@ export interface ConnectionWatch {
   isBarred?(client: string): boolean;
 }
 
-/**
- * Whether few connections are left and a client has more than its share of them, whose request came on one of a proxy: it is to
- * be refused, because a proxy's connection tells whose it is when its request is read, and then it has its place already.
- */
-export type HasTooMany = (client: string, socket: Socket) => boolean;
+/** How many further connections a server takes. */
+export interface ConnectionPlaces {
+  /** Whether they are few. */
+  areFewLeft(): boolean;
+  /**
+   * Whether they are few and a client has more than its share of them, whose request came on one of a proxy: it is to be
+   * refused, because a proxy's connection tells whose it is when its request is read, and then it has its place already.
+   */
+  hasTooMany(client: string, socket: Socket): boolean;
+}
 
-/** The open connections of a server, and who has too many of them. */
+/** The open connections of a server, and how many more it takes. */
 interface LimitedConnections {
   sockets: OpenSet<Socket>;
-  hasTooMany: HasTooMany;
+  places: ConnectionPlaces;
 }
 
 /**
@@ -116,9 +121,10 @@ export function limitConnections(
   });
   watch.metrics.watch(() => sockets.size);
   const share = () => Math.max(leastShare, (total / Math.max(1, clients.size)) * shareOfClient);
+  const areFewLeft = () => sockets.size > total * fewLeft;
   const hasTooMany = (client: string, { remoteAddress = '' }: Socket) =>
-    sockets.size > total * fewLeft && isProxy(remoteAddress) && clients.of(client) > share();
-  return { sockets, hasTooMany };
+    areFewLeft() && isProxy(remoteAddress) && clients.of(client) > share();
+  return { sockets, places: { areFewLeft, hasTooMany } };
 }
 
 /** Between requests a proxy's connection counts for nobody, and so never gives way: the proxy may use it in that moment. */

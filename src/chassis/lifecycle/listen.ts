@@ -8,7 +8,12 @@ import { writeTogether } from '../http/answers/responses.ts';
 import { closeIgnoredUpgrades, closeUnreadConnections, continueWhenRead } from '../http/bodies/request-body.ts';
 import { boundFields, refuseExpectations, type Turns } from '../http/pipeline/request-pipeline.ts';
 import { canShare, expectFree, listenOptions, shareAccepting } from './accept-sockets.ts';
-import { type ConnectionLimits, type ConnectionWatch, type HasTooMany, limitConnections } from './connection-limits.ts';
+import {
+  type ConnectionLimits,
+  type ConnectionPlaces,
+  type ConnectionWatch,
+  limitConnections,
+} from './connection-limits.ts';
 import type { MemoryGuard } from './memory-guard.ts';
 import { cutStalledAnswers, type SendLimits } from './stalled-answers.ts';
 import { StartUpError } from './start-up-report.ts';
@@ -78,17 +83,17 @@ export function createHttpServer(
  * Bounds what the clients of a server cost it in memory: open connections and unread answers.
  *
  * @param watch where what is refused and cut is told, and the guard of the memory that connections give back
- * @returns who has too many connections
+ * @returns how many further connections it takes
  */
 export function limitClients(
   server: Server,
   limits: ServerLimits,
   { memory, ...watch }: ConnectionWatch & { memory?: Pick<MemoryGuard, 'add'> },
-): HasTooMany {
-  const { sockets, hasTooMany } = limitConnections(server, limits, watch);
+): ConnectionPlaces {
+  const { sockets, places } = limitConnections(server, limits, watch);
   cutStalledAnswers(server, sockets, limits, watch.cut);
   memory?.add(new WaitingConnections({ sockets, cut: watch.cut, isProxy: watch.isProxy }));
-  return hasTooMany;
+  return places;
 }
 
 /** The settings that host and port come from, for the error's message. */

@@ -100,12 +100,13 @@ describe('FairReading of connections of a proxy', () => {
   });
 
   it.each([
-    ['as many as have all read within half a second', 'little', '', 100],
-    ['no more than before', 'much', `X-Long: ${'a'.repeat(8_000)}`, 32],
+    ['as many as have all read within half a second', 'little', { ms: 200, most: 100, areFewLeft: false, sent: '' }],
+    ['all soon', 'little and few connections are left', { ms: 50, most: 80, areFewLeft: true, sent: '' }],
+    ['no more than before', 'much', { ms: 200, most: 32, areFewLeft: false, sent: `X-Long: ${'a'.repeat(8_000)}` }],
   ])(
     'reads %s of them in turns that the work of others makes long, where they bring %s',
-    async (_, _much, sent, most) => {
-      const { accepted, open, reading } = await serve();
+    async (_, _much, { ms, most, areFewLeft, sent }) => {
+      const { accepted, open, reading } = await serve({ areFewLeft });
       const shared = await open(proxy, 300, getFor(crowd));
       await all(shared, getFor(other));
       await all(shared, getFor(other));
@@ -125,7 +126,7 @@ describe('FairReading of connections of a proxy', () => {
       const inTurns: number[] = [];
       for (let turns = 0; turns < 5; turns += 1) {
         const before = read;
-        await longTurn(200);
+        await longTurn(ms);
         inTurns.push(read - before);
       }
       expect(inTurns[0]).toBe(32);

@@ -13,8 +13,8 @@ export const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 export const getFor = (client: string) => `GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${client}\r\n\r\n`;
 export const workMs = 2;
 
-/** A server that works for some milliseconds on each request, and how many it had in each turn of the event loop. */
-export async function serve() {
+/** A server that works for some milliseconds on each request, and how many it had in each turn of the event loop; by default it takes many further connections. */
+export async function serve({ areFewLeft = false } = {}) {
   const loop = new LoopWait();
   const reading = new FairReading();
   const turns: Record<string, number>[] = [];
@@ -39,7 +39,11 @@ export async function serve() {
     while (performance.now() - began < workMs);
     res.end('fine');
   });
-  reading.watch(server, (address) => address === proxy);
+  reading.watch(
+    server,
+    (address) => address === proxy,
+    () => areFewLeft,
+  );
   const accepted: Socket[] = [];
   server.on('connection', (socket: Socket) => accepted.push(socket));
   const { port } = await listening(server);
