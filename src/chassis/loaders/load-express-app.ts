@@ -14,6 +14,7 @@ import { rawRouteOf } from '../http/bodies/raw-bodies.ts';
 import { guardBody, readBodyFirst } from '../http/bodies/request-body.ts';
 import { logRequests, requestLoggers } from '../http/pipeline/log-requests.ts';
 import { composeMiddleware, onlyAt } from '../http/pipeline/middleware.ts';
+import { trustProxies } from '../http/pipeline/proxy-trust.ts';
 import { probePath, probePaths, requestSignal } from '../http/pipeline/request-context-of.ts';
 import { nameRoute, requestPipeline } from '../http/pipeline/request-pipeline.ts';
 import { healthRoutes } from '../lifecycle/health-routes.ts';
@@ -33,7 +34,7 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   const production = settings.NODE_ENV === 'production';
   app.disable('x-powered-by');
   app.disable('etag');
-  app.set('trust proxy', proxyTrust(settings.TRUST_PROXY));
+  trustProxies(app, settings.TRUST_PROXY);
   ensureErrorHandling(app, { logger, production, converters: [toDatabaseException] });
   await rateLimits.open(settings);
   closers.add('loadExpressApp', () => rateLimits.close());
@@ -74,10 +75,4 @@ function uploads({ container, settings }: Service): Router {
 /** The limit of each client's requests, of whatever kind. */
 function clientLimit({ RATE_LIMIT_REQUESTS: points, RATE_LIMIT_WINDOW_SECONDS: seconds }: Environment): RequestHandler {
   return rateLimit({ name: 'client', points, seconds });
-}
-
-/** What Express takes: a number of hops, a list of addresses, or nobody. */
-function proxyTrust(setting: string): false | number | string[] {
-  if (setting === 'false') return false;
-  return /^\d+$/.test(setting) ? Number(setting) : setting.split(',').map((address) => address.trim());
 }

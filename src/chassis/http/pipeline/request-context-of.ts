@@ -97,7 +97,7 @@ function toldAddress(address: string | undefined): string | undefined {
 }
 
 /** A part of what came in the head of a request, as a text that keeps nothing of the rest. */
-function ownText(part: string): string {
+export function ownText(part: string): string {
   return Buffer.from(part, 'latin1').toString('latin1');
 }
 
