@@ -58,7 +58,9 @@ const behindPath = /[?#]/;
 /** Of a query and a fragment; in a path what stands between its slashes. */
 const parameters = /[^&#]+/g;
 const segments = /[^/;]+/g;
-const assignment = /=|%3d/i;
+const assignment = /=|%(?:25)*3d/i;
+/** How often a part of a URL may have been escaped, such as the address of a page within that of another. */
+const mostEscapes = 3;
 /** User and password before a host; no stretch between two slashes is looked at twice. */
 const users = /\/\/[^/\s]*@/g;
 /** The same in what a parameter holds, where its signs are often written by their numbers. */
@@ -173,7 +175,8 @@ function maskParameter(parameter: string, masks: LogMasks): string {
   return isSecret ? `${parameter.slice(0, equals)}=${redacted}` : parameter;
 }
 
-function isCredential(text: string): boolean {
+/** Whether a text holds a JSON Web Token, an API key, or what follows the name of an authorization scheme. */
+export function isCredential(text: string): boolean {
   return token.test(text) || schemeInValue.test(text);
 }
 
@@ -184,9 +187,14 @@ function holdsSecret(value: string): boolean {
   return (value.includes('{') || value.includes('=')) && secretInValue.test(value);
 }
 
-/** Says nothing of what is malformed: an error for each of 680 parameters would take 5 ms. */
 function decoded(text: string): string {
-  if (!text.includes('%')) return text;
+  let plain = text;
+  for (let escapes = 0; escapes < mostEscapes && plain.includes('%'); escapes += 1) plain = decodedOnce(plain);
+  return plain;
+}
+
+/** Says nothing of what is malformed: an error for each of 680 parameters would take 5 ms. */
+function decodedOnce(text: string): string {
   if (!unlikeAscii.test(text)) return decodeURIComponent(text);
   return text.replace(encodedBytes, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString());
 }

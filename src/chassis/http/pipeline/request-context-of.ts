@@ -3,13 +3,15 @@ import type { IncomingMessage } from 'node:http';
 import type { Express, Request } from 'express';
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestLine } from '../../errors/reporters/log-reporter.ts';
-import { type LogMasks, maskText, redactUrl } from '../../telemetry/redact.ts';
+import { isCredential, type LogMasks, maskText, redactUrl } from '../../telemetry/redact.ts';
 
 const maximumUrlLength = 2_048;
 const maximumUserAgentLength = 512;
 /** No address is longer, with its zone and a port. */
 const maximumAddressLength = 64;
 const validId = /^[A-Za-z0-9._-]{1,128}$/;
+/** The length of most ids, which are not looked at any further. */
+const lengthOfUuid = 36;
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 const contextKey = Symbol('request context');
 
@@ -29,10 +31,14 @@ export function requestContextOf(req: Request, masks?: LogMasks): OpenRequest & 
   return request[contextKey];
 }
 
-/** The id that a request brings, if it is 1 to 128 characters of `[A-Za-z0-9._-]`, else a new one (spec.md: Other records). */
+/**
+ * The id that a request brings, if it is 1 to 128 characters of `[A-Za-z0-9._-]`, else a new one (spec.md: Other records). A
+ * token or an API key is none: every log line of the request would tell it.
+ */
 export function requestIdOf({ headers }: IncomingMessage): string {
   const inbound = headers['x-request-id'];
-  return typeof inbound === 'string' && validId.test(inbound) ? inbound : randomUUID();
+  if (typeof inbound !== 'string' || !validId.test(inbound)) return randomUUID();
+  return inbound.length > lengthOfUuid && isCredential(inbound) ? randomUUID() : inbound;
 }
 
 /**

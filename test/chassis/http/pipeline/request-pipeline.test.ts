@@ -71,7 +71,10 @@ describe('requestPipeline', () => {
     expect(headers['x-request-id']).toBe(id);
   });
 
-  it.each(['', 'x'.repeat(129), 'a b', 'a/b', 'ä'])('makes an id in the place of "%s"', async (id) => {
+  const token = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxIn0.c2ln';
+  const apiKey = `shop_${'0f'.repeat(52)}`;
+
+  it.each(['', 'x'.repeat(129), 'a b', 'a/b', 'ä', token, apiKey])('makes an id in the place of "%s"', async (id) => {
     const { headers, body } = await request(app).get('/').set('x-request-id', id);
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(body.context.requestId).toBe(headers['x-request-id']);
