@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { clientKey } from '../context/request-context.ts';
 
 const clientSymbol = Symbol('client that the connection counts for');
 
@@ -13,6 +14,11 @@ interface Client {
 /** How many connections a socket's client has; 0 for a socket that counts for none. */
 export function connectionsOfClient(socket: CountedSocket): number {
   return socket[clientSymbol]?.connections ?? 0;
+}
+
+/** The client that a connection counts for, as `clientKey` gives it; where it counts for none, the address that is connected. */
+export function clientOfConnection(socket: CountedSocket): string {
+  return socket[clientSymbol]?.key ?? clientKey(socket.remoteAddress);
 }
 
 /** How many connections each client has, and the client with the most; each change takes the same time, however many there are. */

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
-import { clientKey } from '../context/request-context.ts';
+import { clientOfConnection } from './client-connections.ts';
 import type { CutConnection } from './cut-connections.ts';
 
 const checkMs = 100;
@@ -21,7 +21,7 @@ interface Progress {
 
 type WrittenSocket = Socket & { [stallKey]?: Progress | undefined; _handle?: WriteHandle | null };
 
-/** What one address does not read. */
+/** What one client does not read. */
 interface UnreadAnswers {
   held: number;
   readonly stalled: WrittenSocket[];
@@ -36,8 +36,8 @@ interface WriteHandle {
 /**
  * Cuts connections whose clients do not read their answers, which would be held in memory for as long as they like: one
  * that takes nothing for HTTP_SEND_TIMEOUT_MS, and, while all answers together hold more than HTTP_SEND_BUDGET_BYTES, those
- * of the address that holds the most, the one stalled longest first. A client that reads slowly is served. No request pays
- * for this: it looks at all connections ten times a second.
+ * of the address that holds the most, also where a proxy tells it, the one stalled longest first. A client that reads slowly
+ * is served. No request pays for this: it looks at all connections ten times a second.
  *
  * @param sockets the connections that are open
  */
@@ -89,7 +89,7 @@ function clientsOf(sockets: readonly WrittenSocket[]): UnreadAnswers[] {
   const clients = new Map<string, UnreadAnswers>();
   for (const socket of sockets.toSorted((one, other) => since(one) - since(other))) {
     if (socket.destroyed) continue;
-    const key = clientKey(socket.remoteAddress);
+    const key = clientOfConnection(socket);
     const client = clients.get(key) ?? { held: 0, stalled: [] };
     client.held += socket.writableLength;
     client.stalled.push(socket);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientKey } from '../context/request-context.ts';
+import { clientOfConnection } from './client-connections.ts';
 import type { CutConnection } from './cut-connections.ts';
 import type { MemoryRelief } from './memory-guard.ts';
 import { unsentSince } from './stalled-answers.ts';
@@ -40,7 +40,7 @@ interface WaitingOptions {
 /**
  * Gives back the memory of connections that wait for their clients: to take an answer, to send the rest of a request, or to
  * ask anything. Of each kind the half is cut of those that have waited for a second, and of those of an address with many: of
- * the address with the most, what has waited for longest first. Requests that are worked on stay, and so do idle connections of
+ * the address with the most, also where a proxy tells it, what has waited for longest first. Requests that are worked on stay, and so do idle connections of
  * proxies, which may use them in the same moment.
  */
 export class WaitingConnections implements MemoryRelief {
@@ -90,7 +90,7 @@ function ranked(waiting: readonly WaitingSocket[]) {
   return waiting
     .toSorted((one, other) => other.since - one.since)
     .map((one) => {
-      const address = clientKey(one.socket.remoteAddress);
+      const address = clientOfConnection(one.socket);
       const younger = seen.get(address) ?? 0;
       seen.set(address, younger + 1);
       return { ...one, younger };

@@ -8,26 +8,38 @@ import { limitedServer } from './limited-server.ts';
 /** More than the operating system takes for a client that reads nothing. */
 const large = Buffer.alloc(12_000_000, 'a');
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+const proxy = '127.0.0.9';
 
 async function serve(
   limits: Parameters<typeof limitedServer>[1],
   listener: RequestListener = (_req, res) => void res.end(large),
 ) {
-  const { port } = await limitedServer(listener, limits);
+  const { port } = await limitedServer(listener, limits, {
+    isProxy: (address) => address === proxy,
+    clientOf: ({ headers }) => String(headers['x-forwarded-for']),
+  });
   return port;
 }
 
 /** A client that has sent this and reads nothing; `closed` once the service has cut it, which it finds by sending. */
-async function deaf(port: number, localAddress = '127.0.0.1'): Promise<{ socket: Socket; closed: Promise<void> }> {
+async function deaf(
+  port: number,
+  localAddress = '127.0.0.1',
+  text = get,
+): Promise<{ socket: Socket; closed: Promise<void> }> {
   const socket = connect({ port, host: '127.0.0.1', localAddress })
     .on('error', () => undefined)
     .pause();
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
-  socket.write(get);
+  socket.write(text);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   return { socket, closed };
 }
+
+/** The same through a proxy that tells of this client. */
+const deafBehindProxy = (port: number, client: string) =>
+  deaf(port, proxy, get.replace('\r\n\r\n', `\r\nX-Forwarded-For: ${client}\r\n\r\n`));
 
 /** Sends a byte now and then, which fails once the service has cut the connection. */
 function keepSending(socket: Socket): void {
@@ -72,18 +84,24 @@ describe('an answer that nobody reads', () => {
     expect(others.map(({ socket }) => socket.closed)).toEqual([false, false]);
   });
 
-  it('is cut of the address that holds the most, also where another address has stalled for longer', async () => {
-    const port = await serve({ HTTP_SEND_BUDGET_BYTES: 25_000_000 });
-    const slow = await deaf(port, '127.0.0.2');
-    await wait(250);
-    const first = await deaf(port);
-    await wait(250);
-    const second = await deaf(port);
-    keepSending(slow.socket);
-    keepSending(first.socket);
-    await Promise.race([slow.closed, first.closed]);
-    expect([slow, first, second].map(({ socket }) => socket.closed)).toEqual([false, true, false]);
-  });
+  it.each([
+    ['', deaf],
+    [', as a proxy tells it', deafBehindProxy],
+  ] as const)(
+    'is cut of the address that holds the most%s, also where another address has stalled for longer',
+    async (_where, open) => {
+      const port = await serve({ HTTP_SEND_BUDGET_BYTES: 25_000_000 });
+      const slow = await open(port, '127.0.0.2');
+      await wait(250);
+      const first = await open(port, '127.0.0.1');
+      await wait(250);
+      const second = await open(port, '127.0.0.1');
+      keepSending(slow.socket);
+      keepSending(first.socket);
+      await Promise.race([slow.closed, first.closed]);
+      expect([slow, first, second].map(({ socket }) => socket.closed)).toEqual([false, true, false]);
+    },
+  );
 
   it('does not count as one while its handler is at work', async () => {
     const port = await serve({ HTTP_SEND_TIMEOUT_MS: 100 }, (_req, res) => {

@@ -24,7 +24,7 @@ async function serve(isProxy = false) {
       if (req.url === '/large') res.end(large);
     },
     {},
-    { isProxy: () => isProxy, memory },
+    { isProxy: () => isProxy, clientOf: ({ headers }) => String(headers['x-forwarded-for']), memory },
   );
   const [relief] = reliefs;
   if (!relief) throw new Error('Expected connections to give memory back, found none that do');
@@ -82,6 +82,22 @@ describe('while memory is short, of connections', () => {
       await clients(port, requests[what], 3);
       expect(await cutOf(relief)).toBe(2);
       // One that does not read hears of no reset.
+      patient.resume();
+      await wait(100);
+      expect(patient.destroyed).toBe(false);
+    },
+  );
+
+  it.each(['reads no answer', 'sends no more of its body'] as const)(
+    'whose client %s those of the client of a proxy with the most are cut, also where another waits for longer',
+    async (what) => {
+      const { port, relief } = await serve(true);
+      const through = (client: string) => requests[what].replace('Host: a', `Host: a\r\nX-Forwarded-For: ${client}`);
+      const [patient] = (await clients(port, through('203.0.113.1'), 1)) as [Socket];
+      await wait(200);
+      relief.watch();
+      await clients(port, through('203.0.113.2'), 3);
+      expect(await cutOf(relief)).toBe(2);
       patient.resume();
       await wait(100);
       expect(patient.destroyed).toBe(false);
