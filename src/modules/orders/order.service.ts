@@ -62,16 +62,21 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
     }, locking);
   }
 
-  /** Takes the stock of a draft, or places nothing. @throws ConflictException where there is not enough, or it is no draft */
+  /**
+   * Takes the stock of a draft, or places nothing: a draft may be old, and is placed neither for what it cost then nor for
+   * anything else than its owner has seen, until its lines are sent again.
+   *
+   * @throws ConflictException where there is not enough, it would cost something else now, or it is no draft
+   */
   place(id: string): Promise<void> {
     return this.unitOfWork(async () => {
       const { tenantId } = await this.repository.move(id, 'placed', { placedAt: new Date() }, { tenantId: true });
       const lines = await this.#lines.of(id);
+      if (totalOf(await this.#priced(lines)) !== totalOf(lines)) throw new ConflictException('The prices have changed');
       for (const { productId, quantity } of lines)
         if (!(await this.#stock.take(productId, quantity)))
           throw new ConflictException('There is not enough in stock', { productId, quantity });
-      const productIds = lines.map(({ productId }) => productId);
-      await this.#events.emit('order.placed', { orderId: id, tenantId, productIds });
+      await this.#events.emit('order.placed', { orderId: id, tenantId, productIds: lines.map((one) => one.productId) });
     }, locking);
   }
 
