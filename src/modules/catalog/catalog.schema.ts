@@ -14,7 +14,7 @@ export const product = z
     name: z.string().trim().min(1).max(200),
     description: z.string().max(10_000),
     price: z.int32().nonnegative().describe('in cents'),
-    categoryId: z.uuid(),
+    categoryId: z.uuid().toLowerCase(),
     createdAt: z.date(),
     updatedAt: z.date(),
   })

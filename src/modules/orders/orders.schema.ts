@@ -11,7 +11,7 @@ export const orderLine = z
   .object({
     id: z.uuid(),
     orderId: z.uuid(),
-    productId: z.uuid(),
+    productId: z.uuid().toLowerCase(),
     quantity: z.int32().min(1).max(10_000),
     price: cents,
     amount: z.int().nonnegative().describe('What the line costs, in cents'),
@@ -45,7 +45,7 @@ export const updateOrder = createOrder.extend({ internalNote }).partial().meta({
 export const stock = z
   .object({
     id: z.uuid(),
-    productId: z.uuid(),
+    productId: z.uuid().toLowerCase(),
     available: z.int32().nonnegative(),
     reorderBelow: z.int32().nonnegative(),
     lowSince: z.date().nullable().describe('Since when there is less than reorderBelow'),

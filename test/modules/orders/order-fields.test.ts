@@ -35,6 +35,17 @@ describe('a field for a role', () => {
   });
 });
 
+describe('a product', () => {
+  it('is named in capitals as well, and twice in an order by no spelling', async () => {
+    const [{ productId }] = tenant.products as [{ productId: string }];
+    const lines = [{ productId: productId.toUpperCase(), quantity: 1 }];
+    await tenant.user.post('/api/v1/orders', { lines }).expectData(201);
+    const twice = { lines: [...lines, { productId, quantity: 1 }] };
+    const errors = { lines: ['Expected each product once'] };
+    await tenant.user.post('/api/v1/orders', twice).expectError(400, 'Validation Failed', { errors });
+  });
+});
+
 describe('the API page', () => {
   it('has the header Idempotency-Key, the search box and creation in bulk, and no field of a role', async () => {
     const { paths } = (await app.get('/api-docs.json')).body;
