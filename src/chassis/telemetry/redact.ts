@@ -73,8 +73,8 @@ const encodedBytes = /(?:%[\da-f]{2})+/gi;
 const unlikeAscii = /%(?![0-7][\da-f])/i;
 const mostEntries = 1_000;
 const maximumDepth = 6;
-/** Where errors stand in a line, and with them what a library put into their messages. */
-const textNames = new Set(['message', 'stack', 'reason', 'error', 'cause', 'detail', 'userAgent']);
+/** Where errors stand in a line, and with them what a library put into their messages, or a client into a name. */
+const textNames = new Set(['message', 'stack', 'reason', 'error', 'cause', 'detail', 'path', 'userAgent']);
 
 /** What stands in a log in the place of a secret. */
 const redacted = '[redacted]';
@@ -84,8 +84,9 @@ const commonMasks = new LogMasks();
 
 /**
  * The same values with those under a secret's name masked, at any depth to six, in lists too: authorization, cookies,
- * passwords, tokens, secrets, API keys, and what `masks` name. Nothing is copied where nothing is masked, and the
- * argument is never changed.
+ * passwords, tokens, secrets, API keys, and what `masks` name. What a name inside of them holds is masked as in a text: a
+ * body of JSON that is sent as a form is the name of one field. Nothing is copied where nothing is masked, and the argument
+ * is never changed.
  */
 export function redact<T extends object>(values: T, masks = commonMasks): T {
   return redactObject(toLoggable(values, masks) as Record<string, unknown>, 0, masks) as T;
@@ -204,9 +205,12 @@ function redactObject(values: Record<string, unknown>, depth: number, masks: Log
   for (const name in values) {
     const value = values[name];
     const safe = redactValue(name, value, depth, masks);
-    if (safe === value) continue;
+    // Those of a line itself are the program's; inside of it they may be what a client sent.
+    const shown = depth === 0 ? name : maskText(name, masks);
+    if (safe === value && shown === name) continue;
     copy ??= { ...values };
-    copy[name] = safe;
+    if (shown !== name) delete copy[name];
+    copy[shown] = safe;
   }
   return copy ?? values;
 }

@@ -197,6 +197,20 @@ describe('redact', () => {
     expect(bytes).toBe('[Buffer of 10000 bytes]');
   });
 
+  it.each([
+    ['{"refreshToken":"s3cret"}', '{"refreshToken":[redacted]}'],
+    ['{"email":"a@b.c","password":"s3cret', '{"email":"a@b.c","password":[redacted]'],
+    [`user.eyJhbGciOiJI.eyJzdWIi.c2ln`, 'user.[redacted]'],
+    [`service_${'0a'.repeat(52)}`, 'service[redacted]'],
+    ['Bearer s3cret', 'Bearer [redacted]'],
+    ['lines.0.productId', 'lines.0.productId'],
+  ])('masks what the name %s holds that a client made up, and where an issue tells it', (name, masked) => {
+    expect(redact({ details: { errors: { [name]: 1, name: 2 } } })).toEqual({
+      details: { errors: { [masked]: expect.anything(), name: 2 } },
+    });
+    expect(redact({ details: { issues: [{ path: name }] } })).toEqual({ details: { issues: [{ path: masked }] } });
+  });
+
   it('ends on a cycle', () => {
     const line: Record<string, unknown> = { password: 'x' };
     line.self = line;
