@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { clientKey } from '../context/request-context.ts';
 import type { TrustProxy } from '../http/pipeline/request-context-of.ts';
 import {
+  anybody,
   bytesKey,
   newReader,
   proxyKey,
@@ -47,8 +48,6 @@ const fewBytes = 4096;
 
 /** How long a server that drains waits until all connections are read. */
 const mostSettleMs = 2000;
-/** What connections of proxies are known under whose next request may be of anybody. */
-const anybody = 'anybody';
 
 /**
  * Keeps turns of the event loop short. In one turn the loop reads all connections on which something has come, and only then

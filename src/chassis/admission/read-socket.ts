@@ -6,6 +6,9 @@ export const stoppedKey = Symbol('since when it is not read');
 export const waitedKey = Symbol('how long it was not read before it was read again');
 export const bytesKey = Symbol('bytes that had come when it was read again');
 
+/** What connections of proxies are known under whose next request may be of anybody. */
+export const anybody = 'anybody';
+
 /** The connections of one client. */
 export interface Reader {
   readonly key: string;
@@ -32,6 +35,12 @@ export type ReadSocket = Socket & {
 
 export function newReader(key: string): Reader {
   return { key, open: 0, reading: new Set(), stopped: [], lateIn: Number.NaN, idle: 0 };
+}
+
+/** Whose request came last on a connection, also once that is closed; undefined where its next one may be of anybody. */
+export function readClientOf(socket: ReadSocket): string | undefined {
+  const key = socket[readerKey]?.key;
+  return key === anybody ? undefined : key;
 }
 
 /** Node's own pauses are left alone: what it does not read it does not begin to read. */

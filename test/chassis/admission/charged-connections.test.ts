@@ -2,15 +2,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { clientsBy } from '../../../src/chassis/admission/admission.ts';
 import { chargeConnections } from '../../../src/chassis/admission/charged-connections.ts';
+import { FairReading } from '../../../src/chassis/admission/fair-reading.ts';
 import { boundedRequest } from '../../../src/chassis/http/bodies/request-body.ts';
 import { connectionCutter } from '../../../src/chassis/lifecycle/cut-connections.ts';
 import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
 import { memoryLog } from '../http/bare-app.ts';
 import { listening } from '../http/listening.ts';
 
-/** What a client is charged for a connection on which it sends some bytes, until that is closed. */
-async function chargedFor(bytes: string, proxy?: string): Promise<number> {
+/** What a client is charged for a connection on which it sends some bytes, by itself or through a proxy, until that is closed. */
+async function chargedFor(bytes: string, { proxy, client = '127.0.0.2' }: { proxy?: string; client?: string } = {}) {
   const { logger } = memoryLog();
   const cut = connectionCutter({ logger, metrics: new ConnectionMetrics() });
   const server = createServer({ IncomingMessage: boundedRequest(cut) }, (req, res) => {
@@ -18,11 +20,15 @@ async function chargedFor(bytes: string, proxy?: string): Promise<number> {
   });
   let cost = 0;
   const shares = {
-    charge: (client: string, more: number) => {
-      if (client === '127.0.0.2') cost += more;
+    charge: (charged: string, more: number) => {
+      if (charged === client) cost += more;
     },
   };
-  chargeConnections(server, shares, (address) => address === proxy);
+  const isTrusted = (address: string) => address === proxy;
+  const reading = new FairReading();
+  reading.watch(server, isTrusted);
+  server.prependListener('request', (req) => reading.follow(req.socket, clientsBy(isTrusted)(req)));
+  chargeConnections(server, shares, isTrusted);
   server.on('clientError', (_error, socket) => void socket.destroy());
   const { port } = await listening(server);
   const closed = Promise.withResolvers<void>();
@@ -50,5 +56,11 @@ it.each([
 });
 
 it('charges nobody for the connections of a proxy, which are of many clients', async () => {
-  expect(await chargedFor('\x16\x03\x01', '127.0.0.2')).toBe(0);
+  expect(await chargedFor('\x16\x03\x01', { proxy: '127.0.0.2' })).toBe(0);
+});
+
+it('charges the client of a proxy for a connection of it that is cut because of the small chunks of its request', async () => {
+  const bytes = post.replace('Host', 'X-Forwarded-For: 10.0.0.1\r\nHost') + '1\r\na\r\n'.repeat(2000);
+  expect(await chargedFor(bytes, { proxy: '127.0.0.2', client: '10.0.0.1' })).toBe(60);
+  expect(await chargedFor(bytes, { proxy: '127.0.0.2' })).toBe(0);
 });
