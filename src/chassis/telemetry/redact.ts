@@ -169,9 +169,9 @@ function maskParameter(parameter: string, masks: LogMasks): string {
   const written = parameter.indexOf('=');
   const encoded = parameter.indexOf('%');
   const equals = encoded !== -1 && (encoded < written || written === -1) ? parameter.search(assignment) : written;
-  if (equals === -1) return isCredential(decoded(parameter)) ? redacted : parameter;
+  if (equals === -1) return holdsSecret(decoded(parameter)) ? redacted : parameter;
   const name = decoded(parameter.slice(0, equals));
-  if (isCredential(name)) return redacted;
+  if (holdsSecret(name)) return redacted;
   const isSecret = masks.hasParameter(name) || holdsSecret(decoded(parameter.slice(equals + 1)));
   return isSecret ? `${parameter.slice(0, equals)}=${redacted}` : parameter;
 }

@@ -4,6 +4,10 @@ import { heapInUse } from '../../support/heap-in-use.ts';
 
 describe('redactUrl', () => {
   it.each([
+    ['/x?%7B%22password%22:%22s3cret%22%7D', '/x?[redacted]'],
+    ['/x?{"password":"s3cret"}', '/x?[redacted]'],
+    ['/x?{"password":"s3=cret"}&a=1', '/x?[redacted]&a=1'],
+    ['/x?{"name":"a"}', '/x?{"name":"a"}'],
     ['/x?token=abc&page=2', '/x?token=[redacted]&page=2'],
     ['/x?page=2&access_token=abc#f', '/x?page=2&access_token=[redacted]#f'],
     ['/x?code=1&country_code=de', '/x?code=[redacted]&country_code=de'],
