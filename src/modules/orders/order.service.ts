@@ -85,9 +85,21 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
     return this.#giveUp(id, 'cancelled');
   }
 
+  /**
+   * Begins the payment of an order, in the unit of work of its caller, and gives the tenant. However often it is asked for
+   * anew, it keeps the stock of the order no longer than the order may be unpaid.
+   *
+   * @throws ConflictException for an order that cannot be paid, or was placed too long ago
+   */
+  async beginPayment(id: string): Promise<string> {
+    const { tenantId, placedAt } = await this.repository.move(id, 'paying', {}, { tenantId: true, placedAt: true });
+    if (placedAt !== null && placedAt >= this.#placedTooLongAgo()) return tenantId;
+    throw new ConflictException('This order was placed too long ago to be paid');
+  }
+
   /** Expires what was placed too long ago and is not paid. Done again, it finds nothing to do. */
   expireUnpaid(signal: AbortSignal): Promise<void> {
-    const where = { status: { in: ['placed', 'declined'] }, placedAt: { lt: new Date(Date.now() - this.#unpaidMs) } };
+    const where = { status: { in: ['placed', 'declined'] }, placedAt: { lt: this.#placedTooLongAgo() } };
     const expire = ({ id }: { id: string }) => this.#giveUp(id, 'expired').catch(ignoreConflict);
     return unscoped('unpaid orders expire', () => eachByItself(this.repository.each({ where, signal }), expire));
   }
@@ -106,6 +118,10 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
       if (ended.has(status)) return;
       known = String(version);
     }
+  }
+
+  #placedTooLongAgo(): Date {
+    return new Date(Date.now() - this.#unpaidMs);
   }
 
   #giveUp(id: string, to: 'cancelled' | 'expired'): Promise<void> {

@@ -58,7 +58,7 @@ export class PaymentService extends ResourceService<PaymentRepository> {
 
   #begin(orderId: string): Promise<{ id: string; amount: number }> {
     return this.unitOfWork(async () => {
-      const { tenantId } = await this.cradle.orderRepository.move(orderId, 'paying', {}, { tenantId: true });
+      const tenantId = await this.cradle.orderService.beginPayment(orderId);
       const pending = await this.repository.pendingOf(orderId);
       // Asked for anew, it is not abandoned.
       if (pending) return this.repository.update(pending.id, { status: 'pending' }, { id: true, amount: true });

@@ -1,0 +1,37 @@
+import { beforeEach, expect, it } from 'vitest';
+import { act, aDraft, aTenant, beyondScopes, openOrderShop, stockOf } from '../support/order-shop.ts';
+
+const { app, provider } = await openOrderShop();
+const tenant = await aTenant(app, 1000);
+const [lamp] = tenant.products as [{ productId: string }];
+
+beforeEach(() => {
+  provider.outcome = 'succeeded';
+});
+
+async function placed(): Promise<string> {
+  const { id } = await aDraft(tenant.user, tenant.products, 2);
+  await act(tenant.user, 'place', id).expectData();
+  return id;
+}
+
+it('is not for an order that was placed too long ago, so that who asks again and again never keeps its stock', async () => {
+  const before = await stockOf(tenant.user, lamp);
+  const id = await placed();
+  provider.outcome = 'pending';
+  await act(tenant.user, 'pay', id).expectData();
+  const [payment] = await tenant.user.get('/api/v1/payments', { where: { orderId: id } }).expectData();
+  provider.charges.delete(payment.id);
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000 - 1);
+  await beyondScopes(app, async (orm) => {
+    await orm.order.updateMany({ where: { id }, data: { placedAt: ago(60) } });
+    await orm.payment.updateMany({ where: { id: payment.id }, data: { updatedAt: ago(6) } });
+  });
+  await act(tenant.user, 'pay', id).expectError(409, 'This order was placed too long ago to be paid');
+  expect(provider.charges.has(payment.id)).toBe(false);
+  const { orderService, paymentService } = app.service.container.cradle;
+  await app.service.run(() => paymentService.settleAbandoned(AbortSignal.timeout(60_000)));
+  await app.service.run(() => orderService.expireUnpaid(AbortSignal.timeout(60_000)));
+  expect(await tenant.user.get(`/api/v1/orders/${id}`).expectData()).toMatchObject({ status: 'expired' });
+  expect(await stockOf(tenant.user, lamp)).toBe(before);
+});
