@@ -58,10 +58,12 @@ export class PaymentService extends ResourceService<PaymentRepository> {
 
   #begin(orderId: string): Promise<{ id: string; amount: number }> {
     return this.unitOfWork(async () => {
+      // The payment before its order, as who settles it: otherwise each would wait for what the other has locked.
+      const askedAnew = await this.repository.askAnew(orderId);
       const tenantId = await this.cradle.orderService.beginPayment(orderId);
-      const pending = await this.repository.pendingOf(orderId);
-      // Asked for anew, it is not abandoned.
-      if (pending) return this.repository.update(pending.id, { status: 'pending' }, { id: true, amount: true });
+      // Or somebody has begun it meanwhile.
+      const pending = askedAnew ?? (await this.repository.pendingOf(orderId));
+      if (pending) return pending;
       const amount = totalOf(await this.cradle.orderLineRepository.of(orderId));
       return this.repository.create({ tenantId, orderId, amount }, { id: true, amount: true });
     }, locking);

@@ -4,6 +4,8 @@ import { act, aDraft, aTenant, beyondScopes, openOrderShop, stockOf } from '../s
 const { app, provider } = await openOrderShop();
 const tenant = await aTenant(app, 1000);
 const [lamp] = tenant.products as [{ productId: string }];
+/** How long PostgreSQL has transactions wait for each other before it looks whether they do so in a circle. */
+const deadlockMs = 1000;
 
 beforeEach(() => {
   provider.outcome = 'succeeded';
@@ -34,4 +36,16 @@ it('is not for an order that was placed too long ago, so that who asks again and
   await app.service.run(() => orderService.expireUnpaid(AbortSignal.timeout(60_000)));
   expect(await tenant.user.get(`/api/v1/orders/${id}`).expectData()).toMatchObject({ status: 'expired' });
   expect(await stockOf(tenant.user, lamp)).toBe(before);
+});
+
+it('never waits in a circle, however often an order is paid at once', async () => {
+  const rounds: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const id = await placed();
+    const began = performance.now();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => act(tenant.user, 'pay', id)));
+    rounds.push(performance.now() - began);
+    for (const { status } of answers) expect([200, 409]).toContain(status);
+  }
+  expect(Math.min(...rounds)).toBeLessThan(deadlockMs);
 });
