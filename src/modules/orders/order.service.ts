@@ -14,12 +14,11 @@ import {
 } from 'slipway';
 import type { OrderRepository } from './order.repository.ts';
 import { totalOf } from './order-line.repository.ts';
-import type { CreateOrder, NewLine, OrderStatus, UpdateOrder } from './orders.schema.ts';
+import type { CreateOrder, NewLine, UpdateOrder } from './orders.schema.ts';
 
 /** Who waited for a lock goes on with what is stored now, and what another transaction was in the way of is tried again. */
 export const locking = { isolation: 'read-committed', retries: 3 } as const;
 
-const ended: ReadonlySet<OrderStatus> = new Set(['paid', 'cancelled', 'expired']);
 const mostCents = 20_000_000_00;
 
 export class OrderService extends ResourceService<OrderRepository, CreateOrder, UpdateOrder> {
@@ -85,21 +84,9 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
     return this.#giveUp(id, 'cancelled');
   }
 
-  /**
-   * Begins the payment of an order, in the unit of work of its caller, and gives the tenant. However often it is asked for
-   * anew, it keeps the stock of the order no longer than the order may be unpaid.
-   *
-   * @throws ConflictException for an order that cannot be paid, or was placed too long ago
-   */
-  async beginPayment(id: string): Promise<string> {
-    const { tenantId, placedAt } = await this.repository.move(id, 'paying', {}, { tenantId: true, placedAt: true });
-    if (placedAt !== null && placedAt >= this.#placedTooLongAgo()) return tenantId;
-    throw new ConflictException('This order was placed too long ago to be paid');
-  }
-
   /** Expires what was placed too long ago and is not paid. Done again, it finds nothing to do. */
   expireUnpaid(signal: AbortSignal): Promise<void> {
-    const where = { status: { in: ['placed', 'declined'] }, placedAt: { lt: this.#placedTooLongAgo() } };
+    const where = { status: { in: ['placed', 'declined'] }, placedAt: { lt: new Date(Date.now() - this.#unpaidMs) } };
     const expire = ({ id }: { id: string }) => this.#giveUp(id, 'expired').catch(ignoreConflict);
     return unscoped('unpaid orders expire', () => eachByItself(this.repository.each({ where, signal }), expire));
   }
@@ -115,13 +102,9 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
     for await (const _ of this.#pace.moments()) {
       const { status, version } = await this.repository.getById(id, { status: true, version: true });
       if (String(version) !== known) yield { id: String(version), event: 'status', data: { status } };
-      if (ended.has(status)) return;
+      if (['paid', 'cancelled', 'expired'].includes(status)) return;
       known = String(version);
     }
-  }
-
-  #placedTooLongAgo(): Date {
-    return new Date(Date.now() - this.#unpaidMs);
   }
 
   #giveUp(id: string, to: 'cancelled' | 'expired'): Promise<void> {

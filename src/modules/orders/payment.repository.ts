@@ -1,8 +1,6 @@
 import { type Principal, Repository } from 'slipway';
 import { ownOrders } from './order.repository.ts';
 
-const charged = { id: true, amount: true } as const;
-
 export class PaymentRepository extends Repository<'payment'> {
   protected readonly model = 'payment';
   protected override readonly scope = (caller: Principal) => ({ tenantId: caller.tenantId, order: ownOrders(caller) });
@@ -10,12 +8,11 @@ export class PaymentRepository extends Repository<'payment'> {
 
   /** The payment of an order that is under way. */
   pendingOf(orderId: string) {
-    return this.orm.payment.findFirst({ where: { orderId, status: 'pending' }, select: charged });
+    return this.orm.payment.findFirst({ where: { orderId, status: 'pending' }, select: { id: true, amount: true } });
   }
 
-  /** The same, which is not abandoned now that somebody asks for it; null where there is none. */
-  async askAnew(orderId: string) {
-    const pending = await this.pendingOf(orderId);
-    return pending && this.updateIf(pending.id, { status: 'pending' }, { status: 'pending' }, charged);
+  /** Has the same not pass for abandoned, now that somebody asks for it. */
+  async askAnew(orderId: string): Promise<void> {
+    await this.orm.payment.updateMany({ where: { orderId, status: 'pending' }, data: { status: 'pending' } });
   }
 }

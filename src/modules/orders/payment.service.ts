@@ -9,12 +9,13 @@ const abandoned = () => ({ status: 'pending', updatedAt: { lt: new Date(Date.now
 
 export class PaymentService extends ResourceService<PaymentRepository> {
   readonly #provider = this.cradle.paymentProvider;
+  readonly #unpaidMs = this.cradle.settings.ORDERS_UNPAID_MINUTES * 60_000;
 
   /**
    * Has the provider charge for an order. However often it is asked, an order has one payment under way, and its id is the
    * key under which the provider charges once.
    *
-   * @throws ConflictException for an order that cannot be paid, or where the provider declines
+   * @throws ConflictException for an order that cannot be paid or was placed too long ago, or where the provider declines
    */
   async pay(orderId: string): Promise<void> {
     const { id: reference, amount } = await this.#begin(orderId);
@@ -45,9 +46,8 @@ export class PaymentService extends ResourceService<PaymentRepository> {
 
   /** Asks the provider for payments whose outcome nobody told. */
   settleAbandoned(signal: AbortSignal): Promise<void> {
-    return unscoped('payments of all tenants are settled', () =>
-      eachByItself(this.repository.each({ where: abandoned(), signal }), ({ id }) => this.#settleByProvider(id)),
-    );
+    const ask = ({ id }: { id: string }) => this.#settleByProvider(id);
+    return unscoped('late payments', () => eachByItself(this.repository.each({ where: abandoned(), signal }), ask));
   }
 
   async #settleByProvider(reference: string): Promise<void> {
@@ -59,10 +59,11 @@ export class PaymentService extends ResourceService<PaymentRepository> {
   #begin(orderId: string): Promise<{ id: string; amount: number }> {
     return this.unitOfWork(async () => {
       // The payment before its order, as who settles it: otherwise each would wait for what the other has locked.
-      const askedAnew = await this.repository.askAnew(orderId);
-      const tenantId = await this.cradle.orderService.beginPayment(orderId);
-      // Or somebody has begun it meanwhile.
-      const pending = askedAnew ?? (await this.repository.pendingOf(orderId));
+      await this.repository.askAnew(orderId);
+      const { tenantId, placedAt } = await this.cradle.orderRepository.move(orderId, 'paying');
+      // Asked for again and again, it would keep its stock for ever.
+      if (Number(placedAt) < Date.now() - this.#unpaidMs) throw new ConflictException('It was placed too long ago');
+      const pending = await this.repository.pendingOf(orderId);
       if (pending) return pending;
       const amount = totalOf(await this.cradle.orderLineRepository.of(orderId));
       return this.repository.create({ tenantId, orderId, amount }, { id: true, amount: true });
