@@ -12,6 +12,8 @@ export const goals: Readonly<Record<string, number>> = {
   'wide list, 32': 6,
   'wide list, 128': 8,
   'wide list, 512': 20,
+  'narrow list, SQLite': 2,
+  'wide list, SQLite': 3,
 };
 
 /**
@@ -25,6 +27,8 @@ const leastRate: Readonly<Record<string, number>> = {
   'wide list, 32': 2.5,
   'wide list, 128': 4,
   'wide list, 512': 10,
+  'narrow list, SQLite': 1.4,
+  'wide list, SQLite': 2,
 };
 /** CPU of the server: the rate of lists and records is bounded by the database too, which shares the other core with the clients. */
 const mostCpu: Readonly<Record<string, number>> = {
@@ -35,6 +39,8 @@ const mostCpu: Readonly<Record<string, number>> = {
   'short list': 0.85,
   'narrow list': 0.6,
   'wide list, 32': 0.6,
+  'narrow list, SQLite': 0.7,
+  'wide list, SQLite': 0.5,
 };
 
 /** Seconds that a window takes at least where its ratios are compared. */

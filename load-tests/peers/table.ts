@@ -3,7 +3,8 @@
  * run table` in this folder, on Linux with at least two cores, of which the servers have one, and database and clients the
  * other. Peers take turns within a round, so that a change of the machine's speed meets all of them. Every figure is a median
  * over the rounds, every ratio the median of the ratios to Fastify within a round. With `--gate` the exit code is 1 where
- * Slipway has fallen behind a ratio of gate.ts; times are never compared with a limit.
+ * Slipway has fallen behind a ratio of gate.ts; times are never compared with a limit. With `--database sqlite` all have the rows
+ * in one SQLite file.
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '2' },
     peers: { type: 'string', default: 'Slipway,Fastify,Express,NestJS' },
     kinds: { type: 'string', default: '' },
+    database: { type: 'string', default: 'postgresql' },
     gate: { type: 'boolean', default: false },
   },
 });
@@ -51,11 +53,12 @@ const service = {
 };
 
 await buildService({ outDir: join(import.meta.dirname, '../../dist-peers') });
-const postgres = await startPostgres(resolve(import.meta.dirname, '../../node_modules'));
+const postgres =
+  values.database === 'sqlite' ? undefined : await startPostgres(resolve(import.meta.dirname, '../../node_modules'));
 const collector = await startCollector();
 const problems: string[] = [];
 try {
-  const databaseUrl = await postgres.createDatabase('peers');
+  const databaseUrl = (await postgres?.createDatabase('peers')) ?? `file:${join(logs, 'shop.db')}`;
   const peers = peersOn(databaseUrl).filter(({ name }) => names.includes(name));
   await prepare(databaseUrl);
   const kinds = (await kindsOf(databaseUrl)).filter(({ name }) => name.startsWith(values.kinds));
@@ -66,7 +69,7 @@ try {
   if (values.gate) problems.push(...behind(ratios));
 } finally {
   collector.stop();
-  await postgres.stop();
+  await postgres?.stop();
 }
 for (const problem of problems) console.error(problem);
 // What stops PostgreSQL with this process would let it end with 0.

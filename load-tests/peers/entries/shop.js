@@ -1,16 +1,25 @@
 /** What the peers of the table share: the database by the ORM, the check of a list's parameters, and what to answer. */
 import process from 'node:process';
-import { PrismaPg } from '@prisma/adapter-pg';
 import { Histogram } from 'prom-client';
 import { z } from 'zod';
-import { PrismaClient } from '../../../dist-peers/generated/postgresql/client.js';
 
-const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: process.env.DATABASE_URL, max: 10 }) });
+const prisma = await openDatabase(process.env.DATABASE_URL);
 const histogram = new Histogram({
   name: 'http_request_duration_seconds',
   help: 'Duration of requests',
   labelNames: ['method', 'route', 'status'],
 });
+
+async function openDatabase(url) {
+  if (url.startsWith('file:')) {
+    const { PrismaLibSql } = await import('@prisma/adapter-libsql');
+    const { PrismaClient } = await import('../../../dist-peers/generated/sqlite/client.js');
+    return new PrismaClient({ adapter: new PrismaLibSql({ url }) });
+  }
+  const { PrismaPg } = await import('@prisma/adapter-pg');
+  const { PrismaClient } = await import('../../../dist-peers/generated/postgresql/client.js');
+  return new PrismaClient({ adapter: new PrismaPg({ connectionString: url, max: 10 }) });
+}
 
 const json = (schema) =>
   z
