@@ -31,6 +31,8 @@ const { values } = parseArgs({
 });
 if (values.gate && Number(values.seconds) < leastSeconds)
   throw new Error(`Expected windows of at least ${leastSeconds} seconds with --gate, got --seconds ${values.seconds}.`);
+if (!['postgresql', 'sqlite'].includes(values.database))
+  throw new Error(`Expected --database postgresql or sqlite, got ${values.database}.`);
 const firstPage = '/api/v1/products/paginated?pageSize=1';
 const names = values.peers.split(',');
 if (values.gate && !['Slipway', 'Fastify'].every((name) => names.includes(name)))

@@ -62,9 +62,10 @@ const excess = 1.5;
 /**
  * Refuses with 503 what would wait too long: at once and before the app sees it, without a line in the log for each, because
  * what costs the least leaves the most time for what is admitted. In this order: what came after its `X-Request-Deadline`, with
- * 400, because it is the client that is late or whose clock is wrong; what cannot meet its deadline; at
- * overload clients that use more than their share, then all others, and last those that use little beside others; and in any
- * case what is beyond `maximum`, or of a client with too many of a proxy's connections. A request is at work once it has arrived in full, so slow senders take no place.
+ * 400, because it is the client that is late or whose clock is wrong; what cannot meet its deadline; at overload clients that
+ * use more than their share, then all others, and last those that use little beside others; and in any case what is beyond
+ * `maximum`, or of a client with too many of a proxy's connections. A request is at work once it has arrived in full, so slow
+ * senders take no place.
  */
 export class AdmissionGate {
   readonly #options: GateOptions;

@@ -36,11 +36,11 @@ export class DisplaceableConnections {
   }
 
   /**
-   * The connection that gives way to a client with `own` connections. First of all one that was closed after its last answer
-   * and is only kept for a moment so that its client may read that; it counts for no client any more. Else, of the client with
-   * the most that has such, an idle one, between requests or before the first is complete, if possible one that has been idle since the last look; else,
-   * of a client that keeps more than the new one also afterwards, one whose client has not sent its whole request or not
-   * taken its whole answer for a second. One whose request is being worked on never gives way, nor one that counts for no
+   * The connection that gives way to a client with `own` connections. First of all one, whoever has it, that was closed after
+   * its last answer and is only kept for a moment so that its client may read that. Else, of the client with the most that has
+   * such, an idle one, between requests or before the first is complete, if possible one that has been idle since the last
+   * look; else, of a client that keeps more than the new one also afterwards, one whose client has not sent its whole request
+   * or not taken its whole answer for a second. One whose request is being worked on never gives way, nor one that counts for no
    * client, such as a proxy's between requests, which would use it again in the same moment.
    *
    * @param most connections that any client has

@@ -40,8 +40,8 @@ interface WaitingOptions {
 /**
  * Gives back the memory of connections that wait for their clients: to take an answer, to send the rest of a request, or to
  * ask anything. Of each kind the half is cut of those that have waited for a second, and of those of an address with many: of
- * the address with the most, also where a proxy tells it, what has waited for longest first. Requests that are worked on stay, and so do idle connections of
- * proxies, which may use them in the same moment.
+ * the address with the most, also where a proxy tells it, what has waited for longest first. Requests that are worked on stay,
+ * and so do idle connections of proxies, which may use them in the same moment.
  */
 export class WaitingConnections implements MemoryRelief {
   readonly #options: WaitingOptions;

@@ -47,7 +47,7 @@ export class PaymentService extends ResourceService<PaymentRepository> {
   /** Asks the provider for payments whose outcome nobody told. */
   settleAbandoned(signal: AbortSignal): Promise<void> {
     const ask = ({ id }: { id: string }) => this.#settleByProvider(id);
-    return unscoped('late payments', () => eachByItself(this.repository.each({ where: abandoned(), signal }), ask));
+    return unscoped('pending payments', () => eachByItself(this.repository.each({ where: abandoned(), signal }), ask));
   }
 
   async #settleByProvider(reference: string): Promise<void> {
@@ -58,11 +58,11 @@ export class PaymentService extends ResourceService<PaymentRepository> {
 
   #begin(orderId: string): Promise<{ id: string; amount: number }> {
     return this.unitOfWork(async () => {
-      // The payment before its order, as who settles it: otherwise each would wait for what the other has locked.
+      // The payment before its order, as who settles it: in another order of locks the two would deadlock.
       await this.repository.askAnew(orderId);
       const { tenantId, placedAt } = await this.cradle.orderRepository.move(orderId, 'paying');
       // Asked for again and again, it would keep its stock for ever.
-      if (Number(placedAt) < Date.now() - this.#unpaidMs) throw new ConflictException('It was placed too long ago');
+      if (Number(placedAt) < Date.now() - this.#unpaidMs) throw new ConflictException('This order is too old to pay');
       const pending = await this.repository.pendingOf(orderId);
       if (pending) return pending;
       const amount = totalOf(await this.cradle.orderLineRepository.of(orderId));

@@ -4,7 +4,7 @@ import { act, aDraft, aTenant, beyondScopes, openOrderShop, stockOf } from '../s
 const { app, provider } = await openOrderShop();
 const tenant = await aTenant(app, 1000);
 const [lamp] = tenant.products as [{ productId: string }];
-/** How long PostgreSQL has transactions wait for each other before it looks whether they do so in a circle. */
+/** How long PostgreSQL has transactions wait for each other before it looks for a deadlock. */
 const deadlockMs = 1000;
 
 beforeEach(() => {
@@ -29,7 +29,7 @@ it('is not for an order that was placed too long ago, so that who asks again and
     await orm.order.updateMany({ where: { id }, data: { placedAt: ago(60) } });
     await orm.payment.updateMany({ where: { id: payment.id }, data: { updatedAt: ago(6) } });
   });
-  await act(tenant.user, 'pay', id).expectError(409, 'It was placed too long ago');
+  await act(tenant.user, 'pay', id).expectError(409, 'This order is too old to pay');
   expect(provider.charges.has(payment.id)).toBe(false);
   const { orderService, paymentService } = app.service.container.cradle;
   await app.service.run(() => paymentService.settleAbandoned(AbortSignal.timeout(60_000)));

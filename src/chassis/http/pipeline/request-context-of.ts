@@ -8,7 +8,7 @@ import { isCredential, type LogMasks, maskText, redactUrl } from '../../telemetr
 const maximumUrlLength = 2_048;
 const maximumUserAgentLength = 512;
 /** No address is longer, with its zone and a port. */
-const maximumAddressLength = 64;
+export const maximumAddressLength = 64;
 const validId = /^[A-Za-z0-9._-]{1,128}$/;
 /** The length of most ids, which are not looked at any further. */
 const lengthOfUuid = 36;
