@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
 import { clientKey } from '../context/request-context.ts';
+import { hasBody } from '../http/bodies/request-body.ts';
 import { onClose } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConnectionMetrics, RefusedBy } from '../telemetry/metrics/connection-metrics.ts';
@@ -139,8 +140,8 @@ function countRequestsOfProxies(
     if (connectionsOfClient(socket) > 0 || !isProxy(socket.remoteAddress ?? '')) return;
     clients.add(socket, clientOf(req));
     const remove = () => clients.remove(socket);
-    // Until all of its body has come the connection is its client's, also where it is answered.
-    onClose(res, () => void (req.complete ? remove() : req.once('end', remove)));
+    // Until all of its body has come the connection is its client's, also where it is answered. A request without one has no end.
+    onClose(res, () => void (req.complete || !hasBody(req) ? remove() : req.once('end', remove)));
   };
   server.prependListener('request', count);
 }

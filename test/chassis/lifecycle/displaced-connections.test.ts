@@ -4,6 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ReadyRefusal } from '../../../src/chassis/admission/ready-refusal.ts';
+import { tryAgain } from '../../../src/chassis/errors/try-again.ts';
 import { ConnectionMetrics } from '../../../src/chassis/telemetry/metrics/connection-metrics.ts';
 import { limitedServer } from './limited-server.ts';
 
@@ -11,12 +13,18 @@ const proxy = '127.0.0.9';
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const last = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
-/** Answers at once, but `/held` when told, `/stream` with a beginning, and a POST once it has its body, if not to `/early` or, for good, to `/refused`. */
+const overloaded = new ReadyRefusal(tryAgain(), { production: true, keepAliveMs: 65_000 });
+
+/**
+ * Answers at once, but `/held` when told, `/stream` with a beginning, `/overloaded` as the gate refuses, and a POST once it has
+ * its body, if not to `/early` or, for good, to `/refused`.
+ */
 function answers() {
   const held: (() => void)[] = [];
   const listener: RequestListener = (req, res) => {
     if (req.url === '/held') held.push(() => void res.end('held'));
     else if (req.url === '/stream') res.write('begun');
+    else if (req.url === '/overloaded') overloaded.send(res);
     else if (req.url === '/refused') res.setHeader('Connection', 'close').end('refused');
     else if (req.method === 'GET' || req.url === '/early') res.end('fine');
     else req.resume().on('end', () => res.end('fine'));
@@ -86,7 +94,7 @@ describe('a server with as many connections as it takes', () => {
     expect(closed()).toEqual([false, false, false, false]);
   });
 
-  it('closes one on which a client of a proxy sends slowly, and none that the proxy may use again', async () => {
+  it('closes one on which a client of a proxy sends slowly', async () => {
     const sends = `POST / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${many}\r\nContent-Length: 9\r\n\r\nslow`;
     const slow = await full([proxy, proxy, proxy], { sends });
     await expect.poll(slow.begun).toBe(3);
@@ -94,9 +102,16 @@ describe('a server with as many connections as it takes', () => {
     await wait(1100);
     expect(await slow.answer(proxy)).toContain('fine');
     expect(displaced(slow.metrics)).toBe(1);
-    const idle = await full([proxy, proxy, proxy], { sends: get, gets: 'fine' });
-    expect(await idle.answer(proxy)).toBe('');
-    expect(idle.closed()).toEqual([false, false, false]);
+  });
+
+  it.each([
+    ['/', 'fine'],
+    ['/overloaded', '503'],
+  ])('closes none that a proxy may use again, after a request of %s without a body', async (path, gets) => {
+    const sends = `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${many}\r\n\r\n`;
+    const { answer, closed } = await full([proxy, proxy, proxy], { sends, gets });
+    expect(await answer(proxy)).toBe('');
+    expect(closed()).toEqual([false, false, false]);
   });
 
   it('closes one on which the body of a client of a proxy still comes after its answer, until all of it has come', async () => {
