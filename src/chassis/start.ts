@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { clientsBy } from './admission/admission.ts';
 import { openAdmission } from './admission/open-admission.ts';
 import { timeOutRequests } from './admission/time-out-requests.ts';
@@ -11,6 +12,7 @@ import { answerHeadersOf, messagesOf } from './http/answers/answer-headers.ts';
 import { mountErrorHandling } from './http/answers/mount-error-handling.ts';
 import { addKnownRoute } from './http/answers/not-found.ts';
 import { boundedRequest } from './http/bodies/request-body.ts';
+import { trustsProxies } from './http/pipeline/proxy-trust.ts';
 import type { TrustProxy } from './http/pipeline/request-context-of.ts';
 import { requestListener } from './http/pipeline/request-pipeline.ts';
 import { startInternalServer } from './internal/internal-server.ts';
@@ -58,7 +60,7 @@ const loaders: readonly Loader[] = [
 
 /** Opens a service: telemetry, the internal server, the loaders in their order, the modules, then the server. To be run in its scope. */
 export async function startUp(service: Service): Promise<Started> {
-  const { app, closers, config, health, logger, observers, settings, stopping } = service;
+  const { app, closers, health, logger, observers, settings, stopping } = service;
   service.startUpReport.misspelt(service.configuration.misspelt);
   const telemetry = await openTelemetry(service);
   observers.push(telemetry.observer, service.metrics.observer);
@@ -106,11 +108,7 @@ export async function startUp(service: Service): Promise<Started> {
     masks: service.masks,
     ...refusal,
   });
-  const address = await listen(
-    server,
-    { host: settings.HOST, port: config.server.port },
-    { host: 'HOST', port: 'PORT', isPublic: true, isShared: settings.PORT_SHARED },
-  );
+  const address = await listenInPublic(server, service);
   const close = () => drain.run(settings, admission?.settle);
   closers.add('HTTP server', close, Drain.longestMs(settings));
   stopping.throwIfAborted();
@@ -124,6 +122,20 @@ export async function startUp(service: Service): Promise<Started> {
     summary: summaryOf(service, address.url, internal.address.url),
   });
   return { addresses: [address], internalAddress: internal.address, drain };
+}
+
+function listenInPublic(server: Server, { config, settings }: Service): Promise<ListenAddress> {
+  return listen(
+    server,
+    { host: settings.HOST, port: config.server.port },
+    {
+      host: 'HOST',
+      port: 'PORT',
+      isPublic: true,
+      isShared: settings.PORT_SHARED,
+      isBehindProxies: trustsProxies(settings.TRUST_PROXY),
+    },
+  );
 }
 
 /** What the report of a start in development shows. */

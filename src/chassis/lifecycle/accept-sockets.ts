@@ -9,8 +9,13 @@ import process from 'node:process';
  * have new connections of all others wait for many seconds.
  */
 const acceptSockets = 128;
-/** Connections that the kernel queues for each socket. */
-const backlog = 128;
+/**
+ * The same behind proxies, where only a request tells whose its connection is: what is accepted faster than it is answered
+ * would have all places, and each turn would last for a hundred of them.
+ */
+const acceptSocketsOfProxies = 16;
+/** Connections that the kernel queues for all of them together. */
+const backlog = 16_384;
 
 /** Whether several sockets of one process may listen on one port, and the kernel spreads connections over them. */
 export const canShare = process.platform === 'linux';
@@ -18,9 +23,20 @@ export const canShare = process.platform === 'linux';
 /** What net.Server keeps of its connections; accept-sockets.test.ts holds it to that. */
 type Counted<T> = T & { _connections: number; _server: unknown };
 
+/** A port that several sockets share. */
+interface SharedPort {
+  host: string;
+  port: number;
+  isBehindProxies: boolean;
+}
+
 /** Where each of the sockets listens, as `server.listen` takes it. */
-export function listenOptions(host: string, port: number) {
-  return { host, port, backlog, reusePort: true };
+export function listenOptions({ host, port, isBehindProxies }: SharedPort) {
+  return { host, port, backlog: backlog / socketsOf(isBehindProxies), reusePort: true };
+}
+
+function socketsOf(isBehindProxies: boolean): number {
+  return isBehindProxies ? acceptSocketsOfProxies : acceptSockets;
 }
 
 /** Refuses a port that somebody listens on, perhaps another process of this service, which would get half of the connections. @throws as `server.listen` */
@@ -34,14 +50,14 @@ export async function expectFree(host: string, port: number): Promise<void> {
  * Opens the other sockets on the port that a server listens on; those that it accepts are connections of the server. They
  * are closed with it.
  */
-export async function shareAccepting(server: Server, host: string, port: number): Promise<void> {
-  const others = Array.from({ length: acceptSockets - 1 }, () => acceptFor(server));
+export async function shareAccepting(server: Server, shared: SharedPort): Promise<void> {
+  const others = Array.from({ length: socketsOf(shared.isBehindProxies) - 1 }, () => acceptFor(server));
   const { close } = server;
   server.close = function closeAll(this: Server, ...done) {
     for (const other of others) other.close();
     return Reflect.apply(close, this, done);
   };
-  await Promise.all(others.map((other) => once(other.listen(listenOptions(host, port)), 'listening')));
+  await Promise.all(others.map((other) => once(other.listen(listenOptions(shared)), 'listening')));
 }
 
 function acceptFor(server: Server): SocketServer {

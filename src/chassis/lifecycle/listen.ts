@@ -104,6 +104,8 @@ interface ListenSettings {
   isPublic?: boolean;
   /** Whether other processes may listen there too. Default: no. */
   isShared?: boolean;
+  /** Whether most connections are of proxies. Default: no. */
+  isBehindProxies?: boolean;
 }
 
 /**
@@ -117,11 +119,12 @@ export async function listen(
   settings: ListenSettings = { host: 'HOST', port: 'PORT', isPublic: true },
 ): Promise<ListenAddress> {
   const shares = settings.isPublic === true && canShare;
+  const shared = { host, port, isBehindProxies: settings.isBehindProxies === true };
   try {
     if (shares && port !== 0 && !settings.isShared) await expectFree(host, port);
-    server.listen(shares ? listenOptions(host, port) : { host, port });
+    server.listen(shares ? listenOptions(shared) : { host, port });
     await once(server, 'listening');
-    if (shares) await shareAccepting(server, host, (server.address() as AddressInfo).port);
+    if (shares) await shareAccepting(server, { ...shared, port: (server.address() as AddressInfo).port });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new StartUpError(

@@ -16,6 +16,11 @@ export function trustProxies(app: Express, setting: string): void {
   if (Array.isArray(proxies)) app.set('trust proxy', remembering(app.get('trust proxy fn')));
 }
 
+/** Whether TRUST_PROXY names any proxy. */
+export function trustsProxies(setting: string): boolean {
+  return Boolean(proxiesOf(setting));
+}
+
 /** What Express takes: a number of hops, a list of addresses, or nobody. */
 function proxiesOf(setting: string): false | number | string[] {
   if (setting === 'false') return false;
