@@ -106,8 +106,6 @@ export class AdmissionGate {
     if (now - loop.beganAt > mostTurnMs) reading.spare(req.socket, loop.beganAt, now);
     const isExempt = isProbe(req) && this.#probes.consume(client, 1).used <= mostProbes;
     const crowds = !isExempt && reading.hasProxies && hasTooMany?.(client, req.socket) === true;
-    // Its proxy would have the connection for nobody else while the rest of the body comes.
-    if (crowds && hasBody(req)) res.shouldKeepAlive = false;
     const reason = crowds ? 'concurrency' : isExempt ? undefined : this.#reasonToRefuse(req, client, unreadMs, now);
     if (reading.hasProxies || hasBody(req)) this.#received.count(req.socket, client, now);
     shares.charge(client, reason === undefined ? receivingCost : refusalCost, now);
