@@ -1,7 +1,9 @@
 /** Parts of names behind which a secret stands, whatever is around them. */
-const parts = 'passw|pwd|passphrase|passcode|token|secret|api[-_]?key|private[-_]?key|credential|authorization|jwt';
+const parts =
+  'passw|pwd|passphrase|passcode|token|secret|api[-_]?key|private[-_]?key|credential|authorization|jwt|' +
+  'verifier|saml(?:request|response|art)';
 /** Whole names of secrets, which as parts would be found in `country_code` or `spinning`. */
-const words = 'otp|pin|pass|sid|session(?:[-_]?id)?|refresh|auth';
+const words = 't?otp|mfa|pin|pass|sid|session(?:[-_]?id)?|refresh|bearer|auth';
 /** Codes that everybody may read; every other `…_code` is taken for one that opens something. */
 const publicCodes = 'country|currency|language|lang|locale|post|postal|zip|area|region|status|error|exit|color|product';
 

@@ -20,8 +20,8 @@ export class StockRepository extends Repository<'stock'> {
 
   /** Notes which of these products a tenant is short of, and which not any more. */
   async noteShortage(tenantId: string, productIds: string[]): Promise<void> {
-    const of = { tenantId, productId: { in: productIds } };
-    for (const { id, available, reorderBelow, lowSince } of await this.orm.stock.findMany({ where: of })) {
+    const of = { where: { tenantId, productId: { in: productIds } }, orderBy: { productId: 'asc' } } as const;
+    for (const { id, available, reorderBelow, lowSince } of await this.orm.stock.findMany(of)) {
       if (available < reorderBelow === (lowSince !== null)) continue;
       await this.orm.stock.updateMany({ where: { id }, data: { lowSince: lowSince ? null : new Date() } });
     }

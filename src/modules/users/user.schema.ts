@@ -47,7 +47,7 @@ const text = (most: number) => z.string().trim().max(most, `Expected at most ${m
 export const profile = z
   .object({
     id: z.uuid(),
-    userId: z.uuid('Expected the id of a user'),
+    userId: z.uuid('Expected the id of a user').toLowerCase(),
     bio: text(2000),
     location: text(200),
     createdAt: z.date(),

@@ -53,6 +53,11 @@ describe('POST /profiles', () => {
     expect(response.body.data).toMatchObject({ userId: id, bio: 'Mathematician', location: 'London' });
   });
 
+  it('takes the identifier of the caller in capitals as well', async () => {
+    const { id, client } = await registerAccount(app);
+    expect(await client.post(profiles, { userId: id.toUpperCase() }).expectData(201)).toMatchObject({ userId: id });
+  });
+
   it('answers 403 to a body that names another user, and stores nothing', async () => {
     const [mallory, victim] = [await registerAccount(app), await registerAccount(app)];
     expect((await mallory.client.post(profiles, { userId: victim.id })).status).toBe(403);
