@@ -1,9 +1,9 @@
 /** Parts of names behind which a secret stands, whatever is around them. */
 const parts =
   'passw|pwd|passphrase|passcode|token|secret|api[-_]?key|private[-_]?key|credential|authorization|jwt|' +
-  'verifier|saml(?:request|response|art)';
+  '(?:access|signing|encryption|shared|master)[-_]?key|verifier|saml(?:request|response|art)|cvv|card[-_]?number';
 /** Whole names of secrets, which as parts would be found in `country_code` or `spinning`. */
-const words = 't?otp|mfa|pin|pass|sid|session(?:[-_]?id)?|refresh|bearer|auth';
+const words = 't?otp|mfa|pin|pass|pw|sid|session(?:[-_]?id)?|refresh|bearer|auth';
 /** Codes that everybody may read; every other `…_code` is taken for one that opens something. */
 const publicCodes = 'country|currency|language|lang|locale|post|postal|zip|area|region|status|error|exit|color|product';
 
@@ -13,7 +13,9 @@ export const secretField = new RegExp(`cookie|^raw(?:headers|trailers)$|${parts}
 /** Names of parameters in a URL. */
 export const secretParameter = new RegExp(
   `signature|session|${parts}|^(?:access|code|key|sig|ticket|assertion|${words})$|[-_](?:otp|pass|pin|sid)$|` +
-    `(?<!(?:^|[-_])(?:${publicCodes}))[-_]code$`,
+    `(?<!(?:^|[-_])(?:${publicCodes}))[-_]code$|` +
+    // The same in names such as `recoveryCode`.
+    `(?<=[a-z\\d])(?-i:Otp|Pass|Pin|Sid)$|(?<=[a-z\\d])(?<!${publicCodes})(?-i:Code)$`,
   'i',
 );
 

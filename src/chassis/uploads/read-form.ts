@@ -85,6 +85,16 @@ export async function formParser(options: Options, maxBytes: number): Promise<Mu
 }
 
 /**
+ * Refuses a form that says it is longer than its file and texts may be, before anything of it is asked for.
+ *
+ * @param maxBytes of the file
+ * @throws what the parser does for a file that is too long
+ */
+export function refuseLongForm({ headers }: Request, maxBytes: number): void {
+  if (Number(headers['content-length']) > maxBytes + mostBeside) throw tooLong();
+}
+
+/**
  * Reads a form with a parser of `formParser`.
  *
  * @throws BadRequestException for a boundary that is too long; ServiceUnavailableException when it has to give way to others,

@@ -13,7 +13,7 @@ import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import type { FileStore } from './files/file-store.ts';
 import { localFiles } from './files/local-files.ts';
 import { type ImageType, imageExtensions } from './image-type.ts';
-import { formParser, readForm } from './read-form.ts';
+import { formParser, readForm, refuseLongForm } from './read-form.ts';
 import { type HiddenFile, orStorageFailure, publishUpload, removeFile, uploadStorage } from './upload-storage.ts';
 import type { Reservation, UploadQuota } from './upload-usage.ts';
 
@@ -73,6 +73,7 @@ export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
   return async function receiveFile(req, res, next) {
     let reservation: Reservation | undefined;
     try {
+      refuseLongForm(req, maxBytes);
       receive ??= await open();
       reservation = await orStorageFailure(field, files.reserve('public', ownerOf(req), largestFile(req, maxBytes)));
       // A client that went away meanwhile: nothing more would come of its form, not even its end.

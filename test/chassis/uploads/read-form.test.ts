@@ -7,15 +7,21 @@ import { join } from 'node:path';
 import request from 'supertest';
 import { afterAll, describe, expect, it } from 'vitest';
 import { getRequestContext, ordinaryCost } from '../../../src/chassis/context/request-context.ts';
+import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
+import { createHttpServer } from '../../../src/chassis/lifecycle/listen.ts';
+import { localFiles } from '../../../src/chassis/uploads/files/local-files.ts';
+import { receiveFile } from '../../../src/chassis/uploads/files/receive-file.ts';
 import { receiveUpload } from '../../../src/chassis/uploads/receive-upload.ts';
 import { images } from '../../support/images.ts';
-import { bareApp } from '../http/bare-app.ts';
+import { bareApp, memoryLog } from '../http/bare-app.ts';
 import { listening, sendRaw } from '../http/listening.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'form-'));
 afterAll(() => rm(directory, { recursive: true }));
 
+const times = { HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_RECEIVE_TIMEOUT_MS: 60_000, HTTP_KEEP_ALIVE_TIMEOUT_MS: 65_000 };
+const roomy = { perOwner: 1_000_000, total: 10_000_000, minimumFree: 0 };
 const upload = receiveUpload({ field: 'avatar', maxBytes: 100_000, directory });
 const app = bareApp([upload, (req, res) => void res.json(req.body)]);
 
@@ -36,9 +42,10 @@ describe('a form without end', () => {
     async (_where, head) => {
       await using server = await listening(createServer(app));
       const client = connect(server.port, '127.0.0.1');
-      const type = 'multipart/form-data; boundary=x';
-      client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: 9000000000\r\n\r\n${head}`);
-      const piece = Buffer.alloc(65_536, '\r\n--xA');
+      const headers = 'Content-Type: multipart/form-data; boundary=x\r\nTransfer-Encoding: chunked';
+      const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+      client.write(`POST / HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\n${head && chunk(head)}`);
+      const piece = chunk('\r\n--xA'.repeat(10_922));
       const send = () => {
         while (client.writable && client.write(piece));
       };
@@ -51,6 +58,23 @@ describe('a form without end', () => {
     },
   );
 });
+
+it.each([
+  ['receiveUpload', upload],
+  ['receiveFile', receiveFile({ files: localFiles(directory, roomy), field: 'avatar', maxBytes: 100_000 })],
+])(
+  '%s answers a form whose length says that it is too long 413 at once, and asks for nothing of it',
+  async (_name, handler) => {
+    const long = bareApp([handler, (_req, res) => void res.json({})]);
+    await using server = await listening(
+      createHttpServer(long, times, { headers: noAnswerHeaders, logger: memoryLog().logger }),
+    );
+    const headers = 'Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 624289\r\nExpect: 100-continue';
+    const answer = await sendRaw(server.port, `POST / HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+    expect(answer).toContain('larger than 100000 bytes');
+  },
+);
 
 describe('the boundary of a form', () => {
   const bodyOf = (boundary: string) =>

@@ -94,12 +94,16 @@ function beginningOf(text: string, maximum: number): string {
   return text.length <= maximum ? text : ownText(text.slice(0, maximum));
 }
 
+/** What an address is made of, with a port too, and a name that stands for one, such as `unknown`. */
+const addressText = /^[\w.:[\]%-]+$/;
+
 /**
  * An address that a header tells, as a text of its own: a part of the header would keep all of it, for as long as limits
- * count for the address. Undefined for what is too long to be one.
+ * count for the address. Undefined for what is too long to be one; what else is none may be any text, also one with a secret.
  */
 function toldAddress(address: string | undefined): string | undefined {
-  return address === undefined || address.length > maximumAddressLength ? undefined : ownText(address);
+  if (address === undefined || address.length > maximumAddressLength) return undefined;
+  return ownText(addressText.test(address) ? address : maskText(address));
 }
 
 /** A part of what came in the head of a request, as a text that keeps nothing of the rest. */

@@ -16,7 +16,7 @@ import { withoutBidi } from '../../http/answers/content-disposition.ts';
 import { onRequestFailure } from '../../http/answers/request-failure.ts';
 import { requestContextOf } from '../../http/pipeline/request-context-of.ts';
 import { imageExtensions, imageHeadLength, imageType } from '../image-type.ts';
-import { formParser, readForm } from '../read-form.ts';
+import { formParser, readForm, refuseLongForm } from '../read-form.ts';
 import { orStorageFailure, removeFile } from '../upload-storage.ts';
 import type { Reservation } from '../upload-usage.ts';
 import { extensions, type FileStore, type StoredFile, type Visibility } from './file-store.ts';
@@ -62,6 +62,7 @@ export function receiveFile({
   return async function receiveAnyFile(req, res, next) {
     let reservation: Reservation | undefined;
     try {
+      refuseLongForm(req, maxBytes);
       receive ??= await open();
       reservation = await orStorageFailure(field, files.reserve(visibility, ownerOf(req), maxBytes));
       await readForm(receive, req, res);
