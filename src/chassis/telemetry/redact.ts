@@ -47,11 +47,14 @@ export const maximumText = 8_192;
 /** Where the frames of a stack begin, behind its message. */
 const stackFrames = /\n {4}at /;
 
-/** A JSON Web Token, or an API key as `ApiKeys` makes them but for its prefix, wherever it stands. */
-const token = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|_[\da-f]{104}(?![\da-f])/;
+/**
+ * A JSON Web Token, or an API key as `ApiKeys` makes them but for its prefix, wherever it stands. Long texts are cut before
+ * they are masked: of a key its checksum tells eight digits that are lost, and a few more can be tried.
+ */
+const token = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|_[\da-f]{80,104}(?![\da-f])/;
 /** The same, and what follows the name of an authorization scheme. */
 const bareCredentials =
-  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|_[\da-f]{104}(?![\da-f])|\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
+  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|_[\da-f]{80,104}(?![\da-f])|\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
 /** What a parameter holds of a header, in which `+` may stand for a blank; the text for a search is shorter. */
 const schemeInValue = /\b(?:bearer|basic)[\s+]+[\w.~+/=-]{16}/i;
 const behindPath = /[?#]/;
