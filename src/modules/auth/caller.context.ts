@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { addressOf, currentPrincipal, parseBody } from 'slipway';
+import { addressOf, currentPrincipal, getRequestContext, parseBody } from 'slipway';
 import { type Login, login } from './auth.schema.ts';
 import type { Device } from './auth.types.ts';
 
@@ -38,8 +38,8 @@ export function loginOf(request: Request): Login {
   return body;
 }
 
-/** Where a request comes from. */
+/** Where a request comes from. Of the user agent no secret, as in the log: sessions are stored, and shown to who has the account. */
 export function deviceOf(request: Request): Device {
   const isKnown = fromKnownAddresses.has(request);
-  return { address: addressOf(request), userAgent: request.headers['user-agent'], isKnown };
+  return { address: addressOf(request), userAgent: getRequestContext()?.userAgent, isKnown };
 }

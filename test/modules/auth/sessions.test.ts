@@ -28,6 +28,12 @@ describe('GET /auth/sessions', () => {
     await refresh(laptop).expectData();
   });
 
+  it('tells of the client without the secrets that its name holds', async () => {
+    const { logIn } = await registerAccount(app);
+    const sessions = await as(await logIn('shop password=abc'), 'get', '/auth/sessions').expectData();
+    expect(sessions[0].userAgent).toBe('shop password=[redacted]');
+  });
+
   it('answers 401 to nobody', async () => {
     expect((await app.get('/auth/sessions')).status).toBe(401);
   });
