@@ -11,8 +11,8 @@ export class PaymentRepository extends Repository<'payment'> {
     return this.orm.payment.findFirst({ where: { orderId, status: 'pending' }, select: { id: true, amount: true } });
   }
 
-  /** Has the same not pass for abandoned, now that somebody asks for it. */
-  async askAnew(orderId: string): Promise<void> {
-    await this.orm.payment.updateMany({ where: { orderId, status: 'pending' }, data: { status: 'pending' } });
+  /** Has payments that are under way not pass for abandoned, now that somebody asks for them. */
+  async askAnew(asked: { orderId: string } | { id: string }): Promise<void> {
+    await this.orm.payment.updateMany({ where: { ...asked, status: 'pending' }, data: { status: 'pending' } });
   }
 }

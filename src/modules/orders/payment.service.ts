@@ -44,7 +44,7 @@ export class PaymentService extends ResourceService<PaymentRepository> {
     }, locking);
   }
 
-  /** Asks the provider for payments whose outcome nobody told. */
+  /** Asks the provider for payments whose outcome nobody told; for those that are still under way again minutes later. */
   settleAbandoned(signal: AbortSignal): Promise<void> {
     const ask = ({ id }: { id: string }) => this.#settleByProvider(id);
     return unscoped('pending payments', () => eachByItself(this.repository.each({ where: abandoned(), signal }), ask));
@@ -54,12 +54,14 @@ export class PaymentService extends ResourceService<PaymentRepository> {
     const { status, data } = await this.#provider.get('/charges/{reference}', { path: { reference }, accept: [404] });
     if (status === 404) await this.settle({ reference, status: 'failed', reason: 'It never began' }, abandoned());
     else if (data.status !== 'pending') await this.settle(noticeOf(reference).parse(data));
+    // Asked for in each run, many of these would take all of its time, and none behind them would have its turn.
+    else await this.repository.askAnew({ id: reference });
   }
 
   #begin(orderId: string): Promise<{ id: string; amount: number }> {
     return this.unitOfWork(async () => {
       // The payment before its order, as who settles it: in another order of locks the two would deadlock.
-      await this.repository.askAnew(orderId);
+      await this.repository.askAnew({ orderId });
       const { tenantId, placedAt } = await this.cradle.orderRepository.move(orderId, 'paying');
       // Asked for again and again, it would keep its stock for ever.
       if (Number(placedAt) < Date.now() - this.#unpaidMs) throw new ConflictException('This order is too old to pay');

@@ -38,6 +38,37 @@ it('is not for an order that was placed too long ago, so that who asks again and
   expect(await stockOf(tenant.user, lamp)).toBe(before);
 });
 
+it('is asked for again only minutes later where it is still under way, so that many of them keep no other from its turn', async () => {
+  const ids = [await placed(), await placed(), await placed(), await placed(), await placed()];
+  provider.outcome = 'pending';
+  for (const id of ids) await act(tenant.user, 'pay', id).expectData();
+  const pays = { where: { orderId: { in: ids } } };
+  const payments: { id: string; amount: number; orderId: string }[] = await tenant.user
+    .get('/api/v1/payments', pays)
+    .expectData();
+  const last = payments.find(({ orderId }) => orderId === ids.at(-1)) as (typeof payments)[number];
+  provider.charges.set(last.id, { amount: last.amount, status: 'succeeded' });
+  await beyondScopes(app, (orm) =>
+    orm.payment.updateMany({ ...pays, data: { updatedAt: new Date(Date.now() - 6 * 60_000) } }),
+  );
+  const { paymentService } = app.service.container.cradle;
+  const { answer } = provider.peer;
+  for (let run = 0; run < 3; run += 1) {
+    // Each has time for two of them.
+    const timeUp = new AbortController();
+    let asked = 0;
+    provider.peer.answer = (res, received) => {
+      asked += 1;
+      if (asked === 2) timeUp.abort();
+      answer?.(res, received);
+    };
+    await app.service.run(() => paymentService.settleAbandoned(timeUp.signal));
+  }
+  provider.peer.answer = answer;
+  const orders = await Promise.all(ids.map((id) => tenant.user.get(`/api/v1/orders/${id}`).expectData()));
+  expect(orders.map(({ status }) => status)).toEqual(['paying', 'paying', 'paying', 'paying', 'paid']);
+});
+
 it('never waits in a circle, however often an order is paid at once', async () => {
   const rounds: number[] = [];
   for (let round = 0; round < 3; round += 1) {
