@@ -37,7 +37,7 @@ export const secretAssignment = new RegExp(
 );
 
 /** What any secret in a URL needs; a path without parameters has none of it and is not searched further. */
-export const suspiciousInUrl = /[=@%{]|eyJ|_[\da-f]{80}|bearer|basic/i;
+export const suspiciousInUrl = /[=@%{]|eyJ|_[\da-f]{80}|(?<![\w-])[\w-]{86}(?![\w-])|bearer|basic/i;
 
 /** What any secret in a text needs; most texts have none of it and need no second look. `rv:109.0` is of many browsers. */
-export const suspicious = /[=@]|:(?!\d+\.|\/\/)|eyJ|_[\da-f]{80}|bearer|basic/i;
+export const suspicious = /[=@]|:(?!\d+\.|\/\/)|eyJ|_[\da-f]{80}|(?<![\w-])[\w-]{86}(?![\w-])|bearer|basic/i;
