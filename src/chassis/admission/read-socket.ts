@@ -43,6 +43,11 @@ export function readClientOf(socket: ReadSocket): string | undefined {
   return key === anybody ? undefined : key;
 }
 
+/** Whether a connection is stopped: something may have come on it that nobody has seen. */
+export function waitsToBeRead(socket: ReadSocket): boolean {
+  return socket[stoppedKey] !== undefined;
+}
+
 /** Node's own pauses are left alone: what it does not read it does not begin to read. */
 export function stopReading({ _handle: handle }: ReadSocket): void {
   if (handle?.reading) handle.readStop();

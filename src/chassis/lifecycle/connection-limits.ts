@@ -6,7 +6,7 @@ import { hasBody } from '../http/bodies/request-body.ts';
 import { onClose } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConnectionMetrics, RefusedBy } from '../telemetry/metrics/connection-metrics.ts';
-import { ClientConnections, type CountedSocket, connectionsOfClient } from './client-connections.ts';
+import { ClientConnections, type CountedSocket } from './client-connections.ts';
 import type { CutConnection } from './cut-connections.ts';
 import { DisplaceableConnections } from './displaceable-connections.ts';
 import { OpenSet } from './drain.ts';
@@ -128,20 +128,29 @@ export function limitConnections(
   return { sockets, places: { areFewLeft, hasTooMany } };
 }
 
-/** Between requests a proxy's connection counts for nobody, and so never gives way: the proxy may use it in that moment. */
+const underWayKey = Symbol('requests of a proxy that are under way on the connection');
+
+/**
+ * A proxy's connection counts for the client whose request came on it last, as long as any is under way: where two came in one
+ * packet, also once the first is answered. Between requests it counts for nobody: the proxy may use it in that moment.
+ */
 function countRequestsOfProxies(
   server: Server,
   clients: ClientConnections,
   { isProxy, clientOf }: Required<Pick<ConnectionWatch, 'isProxy' | 'clientOf'>>,
 ): void {
   const count = (req: IncomingMessage, res: ServerResponse) => {
-    const socket: CountedSocket = req.socket;
-    // One of no proxy counts already, and a request ahead of its turn with the one under way.
-    if (connectionsOfClient(socket) > 0 || !isProxy(socket.remoteAddress ?? '')) return;
+    const socket: CountedSocket & { [underWayKey]?: number } = req.socket;
+    if (!isProxy(socket.remoteAddress ?? '')) return;
+    clients.remove(socket);
     clients.add(socket, clientOf(req));
-    const remove = () => clients.remove(socket);
-    // Until all of its body has come the connection is its client's, also where it is answered. A request without one has no end.
-    onClose(res, () => void (req.complete || !hasBody(req) ? remove() : req.once('end', remove)));
+    socket[underWayKey] = (socket[underWayKey] ?? 0) + 1;
+    const end = () => {
+      socket[underWayKey] = (socket[underWayKey] as number) - 1;
+      if (socket[underWayKey] === 0) clients.remove(socket);
+    };
+    // Until all of its body has come the request is under way, also where it is answered. One without a body has no end.
+    onClose(res, () => void (req.complete || !hasBody(req) ? end() : req.once('end', end)));
   };
   server.prependListener('request', count);
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { waitsToBeRead } from '../admission/read-socket.ts';
 import { type CountedSocket, connectionsOfClient } from './client-connections.ts';
 import type { OpenSet } from './drain.ts';
 
@@ -8,9 +9,16 @@ const patienceMs = 1000;
 const restMs = 10;
 
 const seenKey = Symbol('as the last look found it');
+const unusedKey = Symbol('since when nothing has come');
 
 /** A connection, with the bytes that had come when it was last found idle. */
-type SeenSocket = CountedSocket & { [seenKey]?: number; _httpMessage?: SeenAnswer | null };
+type SeenSocket = CountedSocket & { [seenKey]?: number; [unusedKey]?: Unused; _httpMessage?: SeenAnswer | null };
+
+/** What had come on a connection when a look first found no more, by `performance.now()`. */
+interface Unused {
+  readonly bytes: number;
+  readonly since: number;
+}
 
 /** What Node owes the client of a connection, with the time at which a look first found it there. */
 type SeenAnswer = ServerResponse & { [seenKey]?: number };
@@ -40,8 +48,9 @@ export class DisplaceableConnections {
    * its last answer and is only kept for a moment so that its client may read that. Else, of the client with the most that has
    * such, an idle one, between requests or before the first is complete, if possible one that has been idle since the last
    * look; else, of a client that keeps more than the new one also afterwards, one whose client has not sent its whole request
-   * or not taken its whole answer for a second. One whose request is being worked on never gives way, nor one that counts for no
-   * client, such as a proxy's between requests, which would use it again in the same moment.
+   * or not taken its whole answer for a second. Last comes one that counts for no client, such as a proxy's between requests,
+   * once it has been idle for a second: the proxy may use it in the same moment, but the new one would be refused for certain.
+   * One whose request is being worked on never gives way.
    *
    * @param most connections that any client has
    * @returns undefined where none gives way
@@ -61,14 +70,33 @@ export class DisplaceableConnections {
       best = { socket, connections, suits };
       if (connections === most && suits === longIdle) break;
     }
-    if (best === undefined) this.#restsUntil = now + restMs;
-    return best?.socket;
+    const found = best?.socket ?? this.#unowned(now);
+    if (found === undefined) this.#restsUntil = now + restMs;
+    return found;
+  }
+
+  #unowned(now: number): CountedSocket | undefined {
+    for (let looked = this.#open.size; looked > 0; looked -= 1) {
+      const socket: SeenSocket = this.#next();
+      if (connectionsOfClient(socket) === 0 && isLongUnused(socket, now)) return socket;
+    }
+    return undefined;
   }
 
   #next(): CountedSocket {
     this.#hand = this.#hand + 1 < this.#open.size ? this.#hand + 1 : 0;
     return this.#open.at(this.#hand);
   }
+}
+
+/** Whether nothing has come on a connection for a second, as far as looks tell; one that waits to be read may have brought much. */
+function isLongUnused(socket: SeenSocket, now: number): boolean {
+  if (socket._httpMessage || waitsToBeRead(socket)) return false;
+  const { bytesRead: bytes } = socket;
+  const before = socket[unusedKey];
+  if (before?.bytes === bytes) return now - before.since >= patienceMs;
+  socket[unusedKey] = { bytes, since: now };
+  return false;
 }
 
 function suitability(socket: SeenSocket, now: number): number {

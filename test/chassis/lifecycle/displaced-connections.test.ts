@@ -114,6 +114,30 @@ describe('a server with as many connections as it takes', () => {
     expect(closed()).toEqual([false, false, false]);
   });
 
+  it.each([proxy, many])(
+    'closes one that a proxy has not used for a second where no other gives way, for one of %s',
+    async (from) => {
+      const { answer, closed, sockets } = await full([proxy, proxy, proxy], { sends: get, gets: 'fine' });
+      expect(await answer(from)).toBe('');
+      await wait(1100);
+      // One that is used again is not among them.
+      for (const socket of sockets.slice(1)) socket.write(get);
+      await wait(50);
+      expect(await answer(from)).toContain('fine');
+      expect(closed()).toEqual([true, false, false]);
+    },
+  );
+
+  it('closes one on which a client of a proxy sends slowly behind another request in one packet', async () => {
+    const head = `Host: a\r\nX-Forwarded-For: ${many}\r\n`;
+    const sends = `GET / HTTP/1.1\r\n${head}\r\nPOST / HTTP/1.1\r\n${head}Content-Length: 9\r\n\r\nslow`;
+    const { answer, metrics } = await full([proxy, proxy, proxy], { sends, gets: 'fine' });
+    expect(await answer(proxy)).toBe('');
+    await wait(1100);
+    expect(await answer(proxy)).toContain('fine');
+    expect(displaced(metrics)).toBe(1);
+  });
+
   it('closes one on which the body of a client of a proxy still comes after its answer, until all of it has come', async () => {
     const sends = `POST /early HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${many}\r\nContent-Length: 9\r\n\r\nslow`;
     const slow = await full([proxy, proxy, proxy], { sends, gets: 'fine' });

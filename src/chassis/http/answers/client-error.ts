@@ -21,8 +21,11 @@ export interface RefusalOptions {
   logger: Logger;
 }
 
-/** Knows the answer that is under way. */
-type AnsweringSocket = Duplex & { _httpMessage?: ServerResponse | null };
+/** Knows the answer that is under way, and the request that is read. */
+type AnsweringSocket = Duplex & {
+  _httpMessage?: ServerResponse | null;
+  parser?: { incoming?: IncomingMessage | null } | null;
+};
 
 const malformed = [400, 'The request is not valid HTTP'] as const;
 
@@ -34,7 +37,7 @@ export function answerClientErrors({ headers, logger }: RefusalOptions) {
   return function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
     const [status, message] = failures[error.code ?? ''] ?? malformed;
     const underWay = (socket as AnsweringSocket)._httpMessage;
-    if (error.code === 'ECONNRESET' || !socket.writable || underWay?.headersSent) {
+    if (error.code === 'ECONNRESET' || !socket.writable || underWay?.headersSent || isAnswered(socket)) {
       // What came before on the connection may have its whole answer, which is not written yet.
       if (underWay?.writableEnded && socket.writable) (socket as Socket).destroySoon();
       else socket.destroy();
@@ -47,6 +50,11 @@ export function answerClientErrors({ headers, logger }: RefusalOptions) {
     logRefusal(logger, socket as Socket, exception, { requestId, code: error.code });
     endWith(socket as Socket, exception, requestId, headers.of(underWay?.req.headers.origin));
   };
+}
+
+/** Whether the request whose body is read has its answer already: a second one would be taken for that of the next request. */
+function isAnswered({ _httpMessage: underWay, parser }: AnsweringSocket): boolean {
+  return !underWay && parser?.incoming?.complete === false;
 }
 
 /**

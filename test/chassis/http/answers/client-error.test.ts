@@ -57,6 +57,26 @@ describe('answerClientErrors', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nfirst$/);
   });
 
+  it.each([
+    ['stays away', 'Content-Length: 9\r\n\r\nslow'],
+    ['is malformed', 'Transfer-Encoding: chunked\r\n\r\n1\r\na\r\nno size'],
+  ])(
+    'gives no second answer to a request that is answered before its body, of which the rest %s',
+    async (_rest, body) => {
+      const options = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 20 };
+      const refusal = { headers: new AnswerHeaders({}), logger };
+      const early = createServer(options, (_request, response) => void response.end('first')).on(
+        'clientError',
+        answerClientErrors(refusal),
+      );
+      await using address = await listening(early);
+      const answer = await sendRaw(address.port, `POST / HTTP/1.1\r\nHost: a\r\n${body}`);
+      expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+      expect(answer.split('HTTP/1.1 ')).toHaveLength(2);
+      expect(lines).toEqual([]);
+    },
+  );
+
   it('does not log the bytes', async () => {
     await answerTo('GET /?token=hunter2 HTTP/9.9\r\n\r\n');
     expect(JSON.stringify(lines)).not.toContain('hunter2');
