@@ -1,19 +1,22 @@
 /** Parts of names behind which a secret stands, whatever is around them. */
 const parts =
   'passw|pwd|passphrase|passcode|token|secret|api[-_]?key|private[-_]?key|credential|authorization|jwt|' +
-  '(?:access|signing|encryption|shared|master)[-_]?key|verifier|saml(?:request|response|art)|cvv|card[-_]?number';
+  '(?:access|signing|encryption|shared|master)[-_]?key|(?:code|oauth|pkce)[-_]?verifier|saml(?:request|response|art)|cvv|card[-_]?number';
 /** Whole names of secrets, which as parts would be found in `country_code` or `spinning`. */
 const words = 't?otp|mfa|pin|pass|pw|sid|session(?:[-_]?id)?|refresh|bearer|auth';
 /** Codes that everybody may read; every other `…_code` is taken for one that opens something. */
 const publicCodes = 'country|currency|language|lang|locale|post|postal|zip|area|region|status|error|exit|color|product';
 
 /** Names of log fields. */
-export const secretField = new RegExp(`cookie|^raw(?:headers|trailers)$|${parts}|^(?:${words})$`, 'i');
+export const secretField = new RegExp(
+  `cookie|^raw(?:headers|trailers)$|${parts}|^(?:${words})$|(?<=[a-z\\d])(?-i:Otp|Pin|Sid)$|(?:otp|mfa|pin|reset|recovery)Code$`,
+  'i',
+);
 
 /** Names of parameters in a URL. */
 export const secretParameter = new RegExp(
-  `signature|session|${parts}|^(?:access|code|key|sig|ticket|assertion|${words})$|[-_](?:otp|pass|pin|sid)$|` +
-    `(?<!(?:^|[-_])(?:${publicCodes}))[-_]code$|` +
+  `signature|session|${parts}|assertion$|^(?:access|code|key|sig|ticket|${words})$|` +
+    `(?:^|[-_.[])(?:t?otp|mfa|pass|pin|sid)(?:\\]|\\[\\])?$|(?<!(?:^|[-_])(?:${publicCodes}))[-_]code$|` +
     // The same in names such as `recoveryCode`.
     `(?<=[a-z\\d])(?-i:Otp|Pass|Pin|Sid)$|(?<=[a-z\\d])(?<!${publicCodes})(?-i:Code)$`,
   'i',

@@ -9,8 +9,7 @@ export class StockRepository extends Repository<'stock'> {
   /** Takes so many of a product, or nothing: the statement locks the row, and finds it only while there are enough. */
   async take(productId: string, quantity: number): Promise<boolean> {
     const where = { productId, available: { gte: quantity } };
-    const { count } = await this.orm.stock.updateMany({ where, data: { available: { decrement: quantity } } });
-    return count === 1;
+    return (await this.orm.stock.updateMany({ where, data: { available: { decrement: quantity } } })).count === 1;
   }
 
   /** Gives back what was taken for an order of this tenant. */
@@ -20,8 +19,8 @@ export class StockRepository extends Repository<'stock'> {
 
   /** Notes which of these products a tenant is short of, and which not any more. */
   async noteShortage(tenantId: string, productIds: string[]): Promise<void> {
-    const of = { where: { tenantId, productId: { in: productIds } }, orderBy: { productId: 'asc' } } as const;
-    for (const { id, available, reorderBelow, lowSince } of await this.orm.stock.findMany(of)) {
+    const of = { tenantId, productId: { in: productIds } };
+    for (const { id, available, reorderBelow, lowSince } of await this.orm.stock.findMany({ where: of })) {
       if (available < reorderBelow === (lowSince !== null)) continue;
       await this.orm.stock.updateMany({ where: { id }, data: { lowSince: lowSince ? null : new Date() } });
     }

@@ -24,6 +24,11 @@ describe('redactUrl', () => {
     ['/x?recoveryCode=a&userPin=b&countryCode=c', '/x?recoveryCode=[redacted]&userPin=[redacted]&countryCode=c'],
     ['/x?accessKey=a&signing_key=b&sortKey=c', '/x?accessKey=[redacted]&signing_key=[redacted]&sortKey=c'],
     ['/x?pw=a&cvv=b&cardNumber=c&spinning=d', '/x?pw=[redacted]&cvv=[redacted]&cardNumber=[redacted]&spinning=d'],
+    [
+      '/x?user_totp=a&otp[]=b&user[pin]=c&a.sid=d',
+      '/x?user_totp=[redacted]&otp[]=[redacted]&user[pin]=[redacted]&a.sid=[redacted]',
+    ],
+    ['/x?client_assertion=a&isVerifier=b', '/x?client_assertion=[redacted]&isVerifier=b'],
     ['/x?mfa=a&totp=b&format=c', '/x?mfa=[redacted]&totp=[redacted]&format=c'],
     ['/x?jwt=a&otp=b&pwd=c&pin=d', '/x?jwt=[redacted]&otp=[redacted]&pwd=[redacted]&pin=[redacted]'],
     ['/x?session=a&sessionId=b&sid=c', '/x?session=[redacted]&sessionId=[redacted]&sid=[redacted]'],
@@ -212,6 +217,9 @@ describe('redact', () => {
   });
 
   it('masks the names of secrets and cuts what is too long, in lists too', () => {
+    const fields = redact({ userPin: 1, otpCode: 2, codeVerifier: 'a', spin: 3, statusCode: 4 });
+    const masked = { userPin: '[redacted]', otpCode: '[redacted]', codeVerifier: '[redacted]' };
+    expect(fields).toEqual({ ...masked, spin: 3, statusCode: 4 });
     const { pwd, otp, sid, note, list, bytes } = redact({
       pwd: 'a',
       otp: 1,
