@@ -104,7 +104,7 @@ interface ListenSettings {
   isPublic?: boolean;
   /** Whether other processes may listen there too. Default: no. */
   isShared?: boolean;
-  /** Whether most connections are of proxies. Default: no. */
+  /** Whether proxies are trusted to tell whose the requests are that they bring. Default: no. */
   isBehindProxies?: boolean;
 }
 

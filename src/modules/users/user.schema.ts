@@ -12,7 +12,11 @@ const publicFields = z.object({
   createdAt: z.date(),
 });
 
-const organizationId = z.uuid().nullable().describe('The tenant of the user; without one it is a tenant by itself');
+const organizationId = z
+  .uuid()
+  .toLowerCase()
+  .nullable()
+  .describe('The tenant of the user; without one it is a tenant by itself');
 
 const privateFields = z.object({ email: z.email(), role, organizationId, updatedAt: z.date() });
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bootTestApp } from '../../support/boot-test-app.ts';
@@ -29,6 +30,22 @@ async function statusOf(socket: Socket, request: string): Promise<string> {
   socket.write(request);
   return String((await answer)[0]).slice(9, 12);
 }
+
+/** How many sockets listen on a port, as Linux tells it. */
+async function socketsThatListen(url: string): Promise<number> {
+  const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0');
+  const all = (await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'utf8')))).join('');
+  return all.match(new RegExp(`:${port} [0-9A-F]+:0000 0A `, 'g'))?.length ?? 0;
+}
+
+it.skipIf(process.platform !== 'linux')(
+  'a service accepts by fewer sockets behind proxies (Linux tells their number)',
+  async () => {
+    const direct = await bootTestApp({ env: { TRUST_PROXY: '0' } });
+    expect(await socketsThatListen(app.url)).toBe(16);
+    expect(await socketsThatListen(direct.url)).toBe(128);
+  },
+);
 
 describe('a service behind a proxy whose connections run short', () => {
   it('refuses what clients with more than their share ask for, and so has connections left for others', async () => {
