@@ -32,7 +32,9 @@ export const chassisSettings = {
       'expected false, a number of hops, or a comma list of addresses and networks, /8 (IPv4) or /16 (IPv6) at the widest',
     )
     .default('false')
-    .describe('Whose X-Forwarded-For is believed: `false`, a number of hops, or a comma list of addresses'),
+    .describe(
+      'Whose X-Forwarded-For is believed: `false`, a number of hops to 99, which believes all who connect, or a comma list of addresses and networks, /8 (IPv4) or /16 (IPv6) at the widest',
+    ),
   DATABASE_URL: z
     .string()
     .check((url) => {
