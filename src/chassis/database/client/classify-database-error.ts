@@ -50,6 +50,7 @@ export const cannotBeReached = 'it cannot be reached';
 export const noConnectionFree = 'no connection became free in time';
 
 const statementTookTooLong = 'a statement took too long';
+const diskIsFull = 'its disk is full';
 
 const byAdapterKind: Record<string, Meaning> = {
   UniqueConstraintViolation: ['duplicate'],
@@ -99,7 +100,7 @@ const bySqlState: Record<string, Meaning> = {
   '57P': ['unavailable', 'it is shutting down or starting'],
   '55P03': ['unavailable', 'a lock was held too long'],
   '25006': ['unavailable', 'it is read-only'],
-  '53100': ['unavailable', 'its disk is full'],
+  '53100': ['unavailable', diskIsFull],
   '53200': ['unavailable', 'it is out of memory'],
   '53': ['unavailable', 'it is out of resources'],
   '08': ['unavailable', 'the connection was closed'],
@@ -115,7 +116,7 @@ const bySqliteCode: Record<number, Meaning> = {
   7: ['unavailable', 'it is out of memory'],
   8: ['unavailable', 'it is read-only'],
   10: ['unavailable', 'its disk failed'],
-  13: ['unavailable', 'its disk is full'],
+  13: ['unavailable', diskIsFull],
   14: ['unavailable', 'its file cannot be opened'],
 };
 
@@ -203,8 +204,17 @@ function describe(
 
 /** Whether a statement ran into its time limit, as it would elsewhere; however deep that stands among the causes. */
 export function ranIntoTimeLimit(error: unknown): boolean {
+  return hasReason(error, statementTookTooLong);
+}
+
+/** Whether a statement or a commit found the disk of the database full, however deep that stands among the causes. */
+export function ranOutOfDisk(error: unknown): boolean {
+  return hasReason(error, diskIsFull);
+}
+
+function hasReason(error: unknown, reason: string): boolean {
   if (!(error instanceof Error)) return false;
-  return classifyDatabaseError(error)?.reason === statementTookTooLong || ranIntoTimeLimit(error.cause);
+  return classifyDatabaseError(error)?.reason === reason || hasReason(error.cause, reason);
 }
 
 /** Whether a statement failed because a table is not there, however deep that stands among the causes. */

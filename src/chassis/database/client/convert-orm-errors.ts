@@ -4,10 +4,12 @@ import { expectFilter, translateQuery } from '../reads/translate-query.ts';
 import { type Reference, recordsSet } from '../scope/key-relations.ts';
 import { expectReferences, runInScope } from '../scope/scoped-operation.ts';
 import type { ScopedDatabase } from '../scope/scoped-query.ts';
+import { ranOutOfDisk } from './classify-database-error.ts';
 import {
   type ConversionOptions,
   currentTransaction,
   currentUnit,
+  type DiskState,
   errorConverter,
   inTransaction,
   isSurrounded,
@@ -39,7 +41,7 @@ interface ClientOptions extends ConversionOptions {
  * both databases.
  */
 export function convertingErrors(client: object, options: ClientOptions = {}): OrmClient {
-  const { scoped, dataModel } = options;
+  const { scoped, dataModel, disk } = options;
   const convertErrors = errorConverter(options);
   const translated = ({ model, args }: Operation) =>
     scoped && model !== undefined && args ? translateQuery(args, model, scoped) : args;
@@ -71,7 +73,7 @@ export function convertingErrors(client: object, options: ClientOptions = {}): O
     );
   };
   const extended = (client as Extensible).$extends({ query: { $allOperations: run } });
-  return Object.assign(extended, { $transaction: convertTransactionErrors(extended) }) as OrmClient;
+  return Object.assign(extended, { $transaction: convertTransactionErrors(extended, disk) }) as OrmClient;
 }
 
 /** What the data of an operation sets in the place of other records. */
@@ -102,7 +104,7 @@ function bypassed(what: string): InternalServerErrorException {
  * would run beside the transaction, such as a repository's query or a transaction that the service's client begins, is
  * refused: it would be stored whatever becomes of it.
  */
-function convertTransactionErrors(client: object): (...args: unknown[]) => Promise<unknown> {
+function convertTransactionErrors(client: object, disk?: DiskState): (...args: unknown[]) => Promise<unknown> {
   const { $transaction } = client as { $transaction(...args: unknown[]): Promise<unknown> };
   return async function (this: object, first, ...options) {
     const work = first as (transaction: object) => unknown;
@@ -111,6 +113,8 @@ function convertTransactionErrors(client: object): (...args: unknown[]) => Promi
     try {
       return await $transaction.call(this, typeof first === 'function' ? inside : first, ...options);
     } catch (error) {
+      // SQLite may find the disk full no sooner than at the commit, which writes what was in its cache.
+      if (disk && ranOutOfDisk(error)) disk.wasFull = true;
       throw toDatabaseException(error) ?? error;
     }
   };

@@ -5,6 +5,7 @@ import type { ReplicaOutcome } from '../../telemetry/metrics/replica-metrics.ts'
 import type { DataModel } from '../models/data-model.ts';
 import type { LentConnection } from '../work/expiry.ts';
 import type { DriverTransaction, Unit } from '../work/unit.ts';
+import { ranOutOfDisk } from './classify-database-error.ts';
 import { toDatabaseException } from './database-errors.ts';
 import { leavesTransactionIntact } from './transaction-errors.ts';
 
@@ -83,14 +84,21 @@ export interface MeasuredOperation {
   query(args: unknown): Promise<unknown>;
 }
 
-/** What operations are measured by, and what explains their errors. */
+/** What the errors of a database tell about its disk. */
+export interface DiskState {
+  /** An operation found it full, and `probeDatabase` has not found room since. */
+  wasFull: boolean;
+}
+
+/** What operations are measured by, what explains their errors and what remembers a full disk. */
 export interface ConversionOptions {
   readonly counts?: DatabaseCounts | undefined;
+  readonly disk?: DiskState | undefined;
   readonly dataModel?: DataModel | undefined;
 }
 
 /** Runs operations, measures their time and converts their errors. One that fails in a unit of work ends it. */
-export function errorConverter({ counts, dataModel }: ConversionOptions) {
+export function errorConverter({ counts, dataModel, disk }: ConversionOptions) {
   return async function convertErrors(
     { model, operation, args, query }: MeasuredOperation,
     unit?: Unit,
@@ -101,6 +109,7 @@ export function errorConverter({ counts, dataModel }: ConversionOptions) {
       return await query(args);
     } catch (error) {
       const exception = toDatabaseException(error, { model, operation, args, dataModel }) ?? error;
+      if (disk && ranOutOfDisk(error)) disk.wasFull = true;
       // A read that was cancelled because its request was abandoned is no failure of the database.
       if (exception instanceof DatabaseUnavailableException && !unit) stopAbandoned();
       if (unit && !leavesTransactionIntact(error, args)) unit.fail(exception);

@@ -7,7 +7,7 @@ import { ModelRules } from '../scope/model-rules.ts';
 import { JsonReader } from '../statements/json-reader.ts';
 import type { Sessions } from './connect-postgresql.ts';
 import { convertingErrors } from './convert-orm-errors.ts';
-import { type DatabaseCounts, errorConverter } from './current-work.ts';
+import { type DatabaseCounts, type DiskState, errorConverter } from './current-work.ts';
 import { nameDatabase } from './database-kind.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
@@ -43,6 +43,8 @@ export interface OpenOrm {
   readonly provider: DatabaseProvider;
   /** False for a database that is read only on purpose (`target_session_attrs` in DATABASE_URL). */
   readonly writable: boolean;
+  /** Whether an operation found its disk full. */
+  readonly disk: DiskState;
   /** The pool of connections, for its counts; undefined on SQLite. */
   readonly pool: Pool | undefined;
   /** The requests that wait for a connection of the pool, or for SQLite's thread. */
@@ -98,7 +100,8 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const { provider, writable } = target;
   const { rules = new ModelRules(dataModel) } = options;
   const scoped = { provider, dataModel, rules };
-  const conversion = { counts, dataModel, scoped };
+  const disk: DiskState = { wasFull: false };
+  const conversion = { counts, dataModel, scoped, disk };
   const client = convertingErrors(bare, conversion);
   const schema = target.provider === 'postgresql' ? (target.schema ?? 'public') : 'main';
   const measured = errorConverter(conversion);
@@ -116,7 +119,7 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
     // The client has disposed of it where it ever connected.
     await connection.dispose();
   };
-  return { client, provider, writable, pool, requests, isBusy, close };
+  return { client, provider, writable, disk, pool, requests, isBusy, close };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { DiskState } from './current-work.ts';
 import type { OrmClient } from './orm-types.ts';
 
 /** Below the second that a health check may take. */
@@ -38,6 +39,8 @@ interface ProbedDatabase {
   readonly provider: 'postgresql' | 'sqlite';
   /** False for a database that is read only on purpose. */
   readonly writable: boolean;
+  /** Whether an operation found its disk full; the probe resets it. */
+  readonly disk: DiskState;
 }
 
 /**
@@ -57,20 +60,59 @@ const refuseReadOnly = `DO $$ BEGIN
 END $$`;
 
 /**
- * Asks a database for a sign of life, and whether it can be written: a replica that was not promoted, a full disk and a
- * file system that went read-only are no database to serve from.
+ * Needs 64 KB of new pages, as growing tables do. `temp_tablespaces` may name another disk. For a role that may not create
+ * temporary tables this tests nothing.
+ */
+const takeRoomOnServer = `DO $$ BEGIN
+  PERFORM set_config('temp_tablespaces', '', true);
+  CREATE TEMPORARY TABLE slipway_probe ON COMMIT DROP AS SELECT repeat('-', 1000) FROM generate_series(1, 64);
+EXCEPTION WHEN insufficient_privilege THEN NULL;
+END $$`;
+
+/** The same for SQLite; the last two statements undo it. */
+const roomInFile = [
+  'SAVEPOINT slipway_probe',
+  'CREATE TABLE slipway_probe AS SELECT zeroblob(65536)',
+  'ROLLBACK TO slipway_probe',
+  'RELEASE slipway_probe',
+];
+
+/**
+ * Asks a database for a sign of life, and whether it can be written: a replica that was not promoted and a file system that
+ * went read-only are no database to serve from. It does not search for a full disk, which would cost a write of new pages
+ * each second. But once an operation has found the disk full, it writes such pages itself, and fails until they find room:
+ * a service that is not ready gets no requests whose writes could show that there is room again.
  *
  * @throws DatabaseUnavailableException when it does not answer or cannot be written
  */
-export async function probeDatabase({ client, provider, writable }: ProbedDatabase): Promise<void> {
+export async function probeDatabase({ client, provider, writable, disk }: ProbedDatabase): Promise<void> {
   const probed = client as unknown as Probed;
-  if (!writable) await probed.$queryRawUnsafe('SELECT 1');
-  else if (provider === 'sqlite') await probed.$transaction(rewriteVersion);
-  else await probed.$executeRawUnsafe(refuseReadOnly);
+  if (!writable) return void (await probed.$queryRawUnsafe('SELECT 1'));
+  const takesRoom = disk.wasFull;
+  if (provider === 'sqlite') {
+    await probed.$transaction(rewriteVersion);
+    if (takesRoom) await probed.$transaction(takeRoomInFile);
+  } else {
+    await probed.$executeRawUnsafe(refuseReadOnly);
+    if (takesRoom) await probed.$executeRawUnsafe(takeRoomOnServer);
+  }
+  // Otherwise an operation may have found it full meanwhile.
+  if (takesRoom) disk.wasFull = false;
 }
 
 /** The same number again: the smallest write there is, which needs the file, its log and the disk. */
 async function rewriteVersion(transaction: Probed): Promise<void> {
   const [row] = await transaction.$queryRawUnsafe('PRAGMA user_version');
   await transaction.$queryRawUnsafe(`PRAGMA user_version = ${Number(row?.['user_version'])}`);
+}
+
+/** Without a cache, because pages that are rolled back reach the disk only when the cache has no place for them. */
+async function takeRoomInFile(transaction: Probed): Promise<void> {
+  const [row] = await transaction.$queryRawUnsafe('PRAGMA cache_size');
+  await transaction.$queryRawUnsafe('PRAGMA cache_size = 1');
+  try {
+    for (const statement of roomInFile) await transaction.$executeRawUnsafe(statement);
+  } finally {
+    await transaction.$queryRawUnsafe(`PRAGMA cache_size = ${Number(row?.['cache_size'])}`);
+  }
 }

@@ -2,8 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../../src/chassis/database/client/orm.ts';
+import { type OpenOrm, openDatabase } from '../../../../src/chassis/database/client/orm.ts';
 import { patientCheck, probeDatabase } from '../../../../src/chassis/database/client/probe-database.ts';
 import {
   databaseProviders,
@@ -158,13 +159,90 @@ describe.runIf(databaseProviders.includes('sqlite') && canMakeImmutable())(
   },
 );
 
-describe.runIf(databaseProviders.includes('sqlite'))('an SQLite file that has no room left', () => {
-  it('is a DatabaseUnavailableException at each write', async () => {
-    const open = await openEmptyDatabase('sqlite');
-    const [size] = await open.client.$queryRawUnsafe<{ page_count: bigint }[]>('PRAGMA page_count');
-    await open.client.$queryRawUnsafe(`PRAGMA max_page_count = ${size?.page_count}`);
-    const error = await raised(() => open.client.category.create({ data: { name: 'a'.repeat(1_000_000) } }));
+/** Lets an SQLite file grow no more; has PostgreSQL refuse new rows and tables as it does without disk. Gives what undoes it. */
+async function fillDisk({ client, provider, settings }: Awaited<ReturnType<typeof openEmptyDatabase>>) {
+  const run = (sql: string) => client.$queryRawUnsafe(sql);
+  if (provider === 'sqlite') {
+    const [size] = (await run('PRAGMA page_count')) as { page_count: bigint }[];
+    await run(`PRAGMA max_page_count = ${size?.page_count}`);
+    return () => run('PRAGMA max_page_count = 1000000');
+  }
+  const full = (kind: string) => `CREATE FUNCTION full_${kind}() RETURNS ${kind} LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`;
+  const server = new Client({ connectionString: settings.DATABASE_URL });
+  await server.connect();
+  await server.query(full('trigger'));
+  await server.query(full('event_trigger'));
+  await server.query('CREATE TRIGGER full_disk BEFORE INSERT ON categories EXECUTE FUNCTION full_trigger()');
+  await server.query('CREATE EVENT TRIGGER full_disk ON ddl_command_start EXECUTE FUNCTION full_event_trigger()');
+  return async () => {
+    // Event triggers do not fire for statements about event triggers.
+    await server.query('DROP EVENT TRIGGER full_disk');
+    await server.query('DROP TRIGGER full_disk ON categories');
+    await server.end();
+  };
+}
+
+describe.each(databaseProviders)('the full disk of %s', (provider) => {
+  const full = { ...unavailable, message: 'Database Unavailable: its disk is full' };
+  const writes = {
+    'a write': ({ client }: OpenOrm, name: string) => client.category.create({ data: { name } }),
+    'a unit of work': ({ client }: OpenOrm, name: string) =>
+      client.$transaction((transaction) => transaction.category.create({ data: { name } })),
+  };
+
+  it.each(Object.entries(writes))(
+    'fails %s with 503 and then the probe, until there is room again, which the probe finds by itself',
+    async (_what, write) => {
+      const open = await openEmptyDatabase(provider);
+      const makeRoom = await fillDisk(open);
+      expect(await raised(() => write(open, 'a'.repeat(1_000_000)))).toMatchObject(full);
+      for (let round = 0; round < 3; round += 1) expect(await raised(() => probeDatabase(open))).toMatchObject(full);
+      expect(await open.client.category.count()).toBe(0);
+      await makeRoom();
+      await probeDatabase(open);
+      await write(open, 'a');
+      expect(await open.client.category.count()).toBe(1);
+      await open.close();
+    },
+  );
+
+  it('is looked for only after an operation found it, by a write that leaves nothing behind', async () => {
+    const open = await openEmptyDatabase(provider);
+    const kept = async () =>
+      provider === 'sqlite' && [
+        await open.client.$queryRawUnsafe('PRAGMA cache_size'),
+        await open.client.$queryRawUnsafe('PRAGMA page_count'),
+      ];
+    const before = await kept();
+    for (let round = 0; round < 2; round += 1) {
+      open.disk.wasFull = true;
+      await probeDatabase(open);
+      expect(open.disk.wasFull).toBe(false);
+    }
+    const makeRoom = await fillDisk(open);
+    await probeDatabase(open);
+    open.disk.wasFull = true;
+    expect(await raised(() => probeDatabase(open))).toMatchObject(full);
+    expect(await kept()).toEqual(before);
+    await makeRoom();
     await open.close();
-    expect(error).toMatchObject({ ...unavailable, message: 'Database Unavailable: its disk is full' });
+  });
+});
+
+describe.runIf(databaseProviders.includes('postgresql'))('a role of PostgreSQL without temporary tables', () => {
+  it('is found well by the probe, also after its disk was full', async () => {
+    const { settings, remove } = await emptyDatabase('postgresql');
+    const url = new URL(settings.DATABASE_URL);
+    const [database, role] = [url.pathname.slice(1), `bare_${url.pathname.slice(1)}`];
+    await onServer(`CREATE ROLE ${role} LOGIN PASSWORD 'bare'`);
+    await onServer(`REVOKE TEMPORARY ON DATABASE ${database} FROM PUBLIC`);
+    Object.assign(url, { username: role, password: 'bare' });
+    const open = await openDatabase(databaseSettings(url.href));
+    open.disk.wasFull = true;
+    await probeDatabase(open);
+    await open.close();
+    await remove();
+    await onServer(`DROP ROLE ${role}`);
   });
 });
