@@ -10,8 +10,16 @@ import { getRequestContext } from '../context/request-context.ts';
 import { describeError } from './describe-error.ts';
 import { type LogFormat, lineFormat } from './log-format.ts';
 import { bufferedOutput, prettyOutput } from './log-output.ts';
-import { boundText, describeRequest, describeResponse, LogMasks, maskText, maximumText, redact } from './redact.ts';
-import { suspicious } from './secret-names.ts';
+import {
+  boundText,
+  describeRequest,
+  describeResponse,
+  isSuspicious,
+  LogMasks,
+  maskText,
+  maximumText,
+  redact,
+} from './redact.ts';
 
 export type { Logger } from 'pino';
 
@@ -176,7 +184,7 @@ function safeLine(line: string, masks: LogMasks): string {
   if (start === -1) return line.length > maximumLine ? cutLine(line, '""') : line;
   const end = line.lastIndexOf('}');
   const written = line.slice(start + messageKey.length, end);
-  const message = written.length > maximumText || suspicious.test(written) ? safeMessage(written, masks) : written;
+  const message = written.length > maximumText || isSuspicious(written) ? safeMessage(written, masks) : written;
   if (line.length > maximumLine) return cutLine(line.slice(0, start), message);
   return message === written ? line : line.slice(0, start + messageKey.length) + message + line.slice(end);
 }

@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Stream } from 'node:stream';
 import { describeError } from './describe-error.ts';
 import {
+  refreshToken,
   secretAssignment,
   secretField,
   secretInValue,
@@ -80,6 +81,17 @@ const maximumDepth = 6;
 /** Where errors stand in a line, and with them what a library put into their messages, or a client into a name. */
 const textNames = new Set(['message', 'stack', 'reason', 'error', 'cause', 'detail', 'path', 'userAgent']);
 
+const refreshTokenLength = 86;
+
+function isSuspiciousUrl(url: string): boolean {
+  return suspiciousInUrl.test(url) || (url.length >= refreshTokenLength && refreshToken.test(url));
+}
+
+/** Whether a text has what any secret needs. */
+export function isSuspicious(text: string): boolean {
+  return suspicious.test(text) || (text.length >= refreshTokenLength && refreshToken.test(text));
+}
+
 /** What stands in a log in the place of a secret. */
 const redacted = '[redacted]';
 
@@ -112,7 +124,7 @@ export function describeResponse(res: Partial<ServerResponse> | undefined): unkn
  * number of times, whatever a client sends.
  */
 export function redactUrl(url: string, masks = commonMasks): string {
-  if (!suspiciousInUrl.test(url)) return url;
+  if (!isSuspiciousUrl(url)) return url;
   const bare = url.includes('//') ? maskUsers(url) : url;
   const end = bare.search(behindPath);
   if (end === -1) return maskPath(bare, masks);
@@ -126,7 +138,7 @@ export function redactUrl(url: string, masks = commonMasks): string {
  * API keys. A long text is cut, and the time is in proportion to what is left of it.
  */
 export function maskText(text: string, masks = commonMasks, maximum = maximumText): string {
-  if (!suspicious.test(text)) return boundText(text, maximum);
+  if (!isSuspicious(text)) return boundText(text, maximum);
   return boundText(text, maximum)
     .replace(bareCredentials, (_found, scheme?: string) => (scheme ? `${scheme} ${redacted}` : redacted))
     .replace(/\S+/g, (word) => maskWord(word, masks))
@@ -165,7 +177,7 @@ function maskUsers(url: string): string {
 
 /** A path is told by its segments, and these by what they hold behind `;`. */
 function maskPath(path: string, masks: LogMasks): string {
-  if (!suspiciousInUrl.test(path)) return path;
+  if (!isSuspiciousUrl(path)) return path;
   return path.replace(segments, (segment) => maskParameter(segment, masks));
 }
 

@@ -39,8 +39,11 @@ export const secretAssignment = new RegExp(
   'gi',
 );
 
-/** What any secret in a URL needs; a path without parameters has none of it and is not searched further. */
-export const suspiciousInUrl = /[=@%{]|eyJ|_[\da-f]{80}|(?<![\w-])[\w-]{86}(?![\w-])|bearer|basic/i;
+/** What any secret in a URL needs but a refresh token; a path without parameters has none of it and is not searched further. */
+export const suspiciousInUrl = /[=@%{]|eyJ|_[\da-f]{80}|bearer|basic/i;
 
-/** What any secret in a text needs; most texts have none of it and need no second look. `rv:109.0` is of many browsers. */
-export const suspicious = /[=@]|:(?!\d+\.|\/\/)|eyJ|_[\da-f]{80}|(?<![\w-])[\w-]{86}(?![\w-])|bearer|basic/i;
+/** The same in a text; most texts have none of it and need no second look. `rv:109.0` is of many browsers. */
+export const suspicious = /[=@]|:(?!\d+\.|\/\/)|eyJ|_[\da-f]{80}|bearer|basic/i;
+
+/** 64 bytes in base64url. To look for it takes ten times as long as for all else. */
+export const refreshToken = /(?<![\w-])[\w-]{86}(?![\w-])/;
