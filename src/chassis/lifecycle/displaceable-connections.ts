@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { waitsToBeRead } from '../admission/read-socket.ts';
 import { type CountedSocket, connectionsOfClient } from './client-connections.ts';
 import type { OpenSet } from './drain.ts';
+import { unusedSince } from './unused-since.ts';
 
 /** How long a client may keep a request from its end before that counts against its connection, in milliseconds. */
 const patienceMs = 1000;
@@ -9,16 +10,9 @@ const patienceMs = 1000;
 const restMs = 10;
 
 const seenKey = Symbol('as the last look found it');
-const unusedKey = Symbol('since when nothing has come');
 
 /** A connection, with the bytes that had come when it was last found idle. */
-type SeenSocket = CountedSocket & { [seenKey]?: number; [unusedKey]?: Unused; _httpMessage?: SeenAnswer | null };
-
-/** What had come on a connection when a look first found no more, by `performance.now()`. */
-interface Unused {
-  readonly bytes: number;
-  readonly since: number;
-}
+type SeenSocket = CountedSocket & { [seenKey]?: number; _httpMessage?: SeenAnswer | null };
 
 /** What Node owes the client of a connection, with the time at which a look first found it there. */
 type SeenAnswer = ServerResponse & { [seenKey]?: number };
@@ -89,14 +83,9 @@ export class DisplaceableConnections {
   }
 }
 
-/** Whether nothing has come on a connection for a second, as far as looks tell; one that waits to be read may have brought much. */
+/** Whether nothing has come on a connection for a second; one that waits to be read may have brought much. */
 function isLongUnused(socket: SeenSocket, now: number): boolean {
-  if (socket._httpMessage || waitsToBeRead(socket)) return false;
-  const { bytesRead: bytes } = socket;
-  const before = socket[unusedKey];
-  if (before?.bytes === bytes) return now - before.since >= patienceMs;
-  socket[unusedKey] = { bytes, since: now };
-  return false;
+  return !socket._httpMessage && !waitsToBeRead(socket) && now - unusedSince(socket, now) >= patienceMs;
 }
 
 function suitability(socket: SeenSocket, now: number): number {

@@ -4,6 +4,7 @@ import { clientOfConnection } from './client-connections.ts';
 import type { CutConnection } from './cut-connections.ts';
 import type { MemoryRelief } from './memory-guard.ts';
 import { unsentSince } from './stalled-answers.ts';
+import { unusedSince } from './unused-since.ts';
 
 /** Whoever keeps the service waiting for less than this is an ordinary client, in milliseconds. */
 const patienceMs = 1000;
@@ -11,15 +12,9 @@ const patienceMs = 1000;
 const fewConnections = 32;
 const cutShare = 0.5;
 
-const seenKey = Symbol('since when nothing has come');
+const seenKey = Symbol('since when the request is awaited');
 
-/** What was first seen at a moment, by `performance.now()`. */
-interface Seen {
-  bytes: number;
-  since: number;
-}
-
-type SeenSocket = Socket & { [seenKey]?: Seen; _httpMessage?: SeenAnswer | null };
+type SeenSocket = Socket & { _httpMessage?: SeenAnswer | null };
 type SeenAnswer = ServerResponse & { [seenKey]?: number };
 
 /** What the service waits for on a connection. */
@@ -106,9 +101,5 @@ function waitOf(socket: SeenSocket, now: number): { for: Awaited; since: number 
     answer[seenKey] ??= now;
     return { for: 'sending', since: answer[seenKey] };
   }
-  const bytes = socket.bytesRead;
-  const seen = socket[seenKey];
-  if (seen?.bytes === bytes) return { for: 'asking', since: seen.since };
-  socket[seenKey] = { bytes, since: now };
-  return { for: 'asking', since: now };
+  return { for: 'asking', since: unusedSince(socket, now) };
 }
