@@ -7,6 +7,7 @@ import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/r
 import { clientAddress, probePath, readDeadline, type TrustProxy } from '../http/pipeline/request-context-of.ts';
 import type { Gate } from '../http/pipeline/request-pipeline.ts';
 import { onClose } from '../http/pipeline/request-pipeline.ts';
+import { everyTenSeconds } from '../telemetry/every-ten-seconds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
 import type { Backlog } from './backlog.ts';
@@ -43,7 +44,6 @@ interface GateOptions extends ReadyRefusalOptions {
   metrics: Pick<OverloadMetrics, 'shed'>;
 }
 
-const remindMs = 10_000;
 /** What asks more often than this, in seconds and times for each client, asks for other reasons than a prober has. */
 const probeSeconds = 10;
 const mostProbes = 500;
@@ -75,7 +75,11 @@ export class AdmissionGate {
   readonly #probes = new WindowCounts(probeSeconds);
   #atWork = 0;
   #refused: Partial<Record<ShedReason, number>> = {};
-  #remindedAt = Number.NEGATIVE_INFINITY;
+  readonly #tell = everyTenSeconds<number>((_times, currentMs) => {
+    const facts = { refused: this.#refused, waitMs: Math.round(currentMs), atWork: this.#atWork };
+    this.#options.logger.warn(facts, 'requests refused: overloaded');
+    this.#refused = {};
+  });
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -109,7 +113,7 @@ export class AdmissionGate {
     const reason = crowds ? 'concurrency' : isExempt ? undefined : this.#reasonToRefuse(req, client, unreadMs, now);
     if (reading.hasProxies || hasBody(req)) this.#received.count(req.socket, client, now);
     shares.charge(client, reason === undefined ? receivingCost : refusalCost, now);
-    if (reason !== undefined) return this.#refuse(res, reason, now);
+    if (reason !== undefined) return this.#refuse(res, reason);
     if (isExempt) return begin();
     if (isReadFirst(req)) req.once('end', () => this.#countReceived(res));
     else this.#count(res);
@@ -120,12 +124,12 @@ export class AdmissionGate {
     backlog.add({ client, res, begin: inTurn, refuse: this.#giveWay }, now);
   };
 
-  readonly #giveWay = (res: ServerResponse) => this.#refuse(res, 'wait', performance.now());
+  readonly #giveWay = (res: ServerResponse) => this.#refuse(res, 'wait');
 
   #begin(client: string, res: ServerResponse, begin: () => void, waitedMs: number): void {
     const reason = this.#reasonAfter(client, res.req, waitedMs);
     if (reason === undefined) begin();
-    else this.#refuse(res, reason, performance.now());
+    else this.#refuse(res, reason);
   }
 
   /** @param unreadMs what it has waited for already, and others have not: the connections beside its own take turns to be read */
@@ -158,9 +162,12 @@ export class AdmissionGate {
     return waitedMs > waits.targetMs * refusedFrom[standing] * excess ? 'wait' : undefined;
   }
 
-  #refuse(res: ServerResponse, reason: ShedReason, now: number): void {
+  #refuse(res: ServerResponse, reason: ShedReason): void {
     this.#options.metrics.shed(reason);
-    if (reason !== 'expired') this.#remind(reason, now);
+    if (reason !== 'expired') {
+      this.#refused[reason] = (this.#refused[reason] ?? 0) + 1;
+      this.#tell(this.#options.waits.currentMs);
+    }
     (reason === 'expired' ? this.#expired : this.#overloaded).send(res);
   }
 
@@ -176,15 +183,6 @@ export class AdmissionGate {
   #countReceived(res: ServerResponse): void {
     // It may have been refused, or given up, while it came in.
     if (!res.writableEnded && !res.destroyed) this.#count(res);
-  }
-
-  #remind(reason: ShedReason, now: number): void {
-    this.#refused[reason] = (this.#refused[reason] ?? 0) + 1;
-    if (now - this.#remindedAt < remindMs) return;
-    const waitMs = Math.round(this.#options.waits.currentMs);
-    this.#options.logger.warn({ refused: this.#refused, waitMs, atWork: this.#atWork }, 'requests refused: overloaded');
-    this.#remindedAt = now;
-    this.#refused = {};
   }
 }
 

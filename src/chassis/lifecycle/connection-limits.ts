@@ -4,6 +4,7 @@ import type { Environment } from '../config/environment.ts';
 import { clientKey } from '../context/request-context.ts';
 import { hasBody } from '../http/bodies/request-body.ts';
 import { onClose } from '../http/pipeline/request-pipeline.ts';
+import { everyTenSeconds } from '../telemetry/every-ten-seconds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConnectionMetrics, RefusedBy } from '../telemetry/metrics/connection-metrics.ts';
 import { ClientConnections, type CountedSocket } from './client-connections.ts';
@@ -11,7 +12,6 @@ import type { CutConnection } from './cut-connections.ts';
 import { DisplaceableConnections } from './displaceable-connections.ts';
 import { OpenSet } from './drain.ts';
 
-const remindMs = 10_000;
 /** When so many of all connections are open, clients of proxies with more than their share begin nothing more. */
 const fewLeft = 0.75;
 /** The share of a client, of what each would have if all had the same, and of connections at least. */
@@ -155,17 +155,15 @@ function countRequestsOfProxies(
   server.prependListener('request', count);
 }
 
-/** Counts each refusal; the log has a line for all of ten seconds. */
+/** Counts each refusal, and has a line in the log for all of one limit within ten seconds. */
 function refusals({ logger, metrics }: ConnectionWatch) {
-  let count = 0;
-  let remindedAt = Number.NEGATIVE_INFINITY;
+  const teller = (limit: RefusedBy) =>
+    everyTenSeconds<string | undefined>((times, ipAddress) =>
+      logger.warn({ refused: times, limit, ipAddress }, messages[limit]),
+    );
+  const tell = { total: teller('total'), address: teller('address'), pipelined: teller('pipelined') };
   return (limit: RefusedBy, ipAddress: string | undefined): void => {
     metrics.refused(limit);
-    count += 1;
-    const now = performance.now();
-    if (now - remindedAt < remindMs) return;
-    logger.warn({ refused: count, limit, ipAddress }, messages[limit]);
-    remindedAt = now;
-    count = 0;
+    tell[limit](ipAddress);
   };
 }

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { ConnectionCutError } from '../http/answers/abandoned-answer.ts';
+import { everyTenSeconds } from '../telemetry/every-ten-seconds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConnectionMetrics, CutReason } from '../telemetry/metrics/connection-metrics.ts';
-
-const remindMs = 10_000;
 
 const messages: Readonly<Record<CutReason, string>> = {
   stalled: 'connections cut: clients not reading',
@@ -26,19 +25,22 @@ interface CutWatch {
   metrics: Pick<ConnectionMetrics, 'cut'>;
 }
 
+/** What the log says of a connection that was cut: whose it was, and how much of its answer was unread. */
+interface CutFacts {
+  ipAddress: string | undefined;
+  bytes: number;
+}
+
 /** What cuts the connections of a server: it counts them by their reason, and for each reason logs one line for all cuts within ten seconds. */
 export function connectionCutter({ logger, metrics }: CutWatch): CutConnection {
-  const untold = new Map<CutReason, { cut: number; toldAt: number }>();
+  const tellers = new Map<CutReason, (last: CutFacts) => void>();
+  const tellerOf = (reason: CutReason) =>
+    everyTenSeconds<CutFacts>((times, last) => logger.warn({ cut: times, reason, ...last }, messages[reason]));
   return (socket: CutSocket, reason) => {
     metrics.cut(reason);
-    const now = performance.now();
-    const { cut, toldAt } = untold.get(reason) ?? { cut: 0, toldAt: Number.NEGATIVE_INFINITY };
-    const tells = now - toldAt >= remindMs;
-    if (tells) {
-      const { remoteAddress: ipAddress, writableLength: bytes } = socket;
-      logger.warn({ cut: cut + 1, reason, ipAddress, bytes }, messages[reason]);
-    }
-    untold.set(reason, tells ? { cut: 0, toldAt: now } : { cut: cut + 1, toldAt });
+    const tell = tellers.get(reason) ?? tellerOf(reason);
+    tellers.set(reason, tell);
+    tell({ ipAddress: socket.remoteAddress, bytes: socket.writableLength });
     // A close leaves up to 4 MB of an unread answer with the kernel, for minutes, also where nothing of it is left here.
     // `resetAndDestroy` takes no error.
     if (socket.writableLength > 0 || reason === 'memory') socket.resetAndClosing = true;

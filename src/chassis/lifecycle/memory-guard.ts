@@ -1,8 +1,8 @@
 import { collectGarbage, privateMemory, sweepGarbage } from '../config/private-memory.ts';
+import { everyTenSeconds } from '../telemetry/every-ten-seconds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 const lookMs = 100;
-const remindMs = 10_000;
 /**
  * The shares of the limit from which on connections are watched, memory is short, and the rest between collections is short
  * too while something can be given up; a tenth of the limit fills within a second. While it is short nothing large comes in:
@@ -61,7 +61,12 @@ export class MemoryGuard {
   #criticalUntil = 0;
   #sweptUntil = 0;
   #givenUp = 0;
-  #remindedAt = Number.NEGATIVE_INFINITY;
+  #heldBytes = 0;
+  readonly #tell = everyTenSeconds(() => {
+    const facts = { heldBytes: this.#heldBytes, limitBytes: this.#limit, cut: this.#givenUp };
+    this.#logger.warn(facts, 'memory short: waiting clients cut');
+    this.#givenUp = 0;
+  });
 
   constructor({
     limitBytes,
@@ -141,10 +146,7 @@ export class MemoryGuard {
     this.#hasMore = this.#givenUp > before;
     this.#criticalUntil = now + this.#collectionMs * criticalRestOfCollections;
     this.#restsUntil = this.#hasMore ? Math.max(now + relievedMs, this.#criticalUntil) : now + this.#restMs;
-    if (now - this.#remindedAt < remindMs) return;
-    const heldBytes = Math.round(share * this.#limit);
-    this.#logger.warn({ heldBytes, limitBytes: this.#limit, cut: this.#givenUp }, 'memory short: waiting clients cut');
-    this.#remindedAt = now;
-    this.#givenUp = 0;
+    this.#heldBytes = Math.round(share * this.#limit);
+    this.#tell();
   }
 }
