@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Stream } from 'node:stream';
 import { describeError } from './describe-error.ts';
 import {
+  bareCredentials,
   refreshToken,
   secretAssignment,
   secretField,
@@ -9,6 +10,7 @@ import {
   secretParameter,
   suspicious,
   suspiciousInUrl,
+  token,
 } from './secret-names.ts';
 
 /** The names that a service masks beside those that are secret everywhere: `maskInLogs` adds to them. */
@@ -48,15 +50,6 @@ export const maximumText = 8_192;
 /** Where the frames of a stack begin, behind its message. */
 const stackFrames = /\n {4}at /;
 
-/**
- * A JSON Web Token, an API key as `ApiKeys` makes them but for its prefix, or 64 bytes in base64url, as refresh tokens are,
- * wherever it stands. Long texts are cut before they are masked: of a key its checksum tells eight digits that are lost, and
- * a few more can be tried.
- */
-const token = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|_[\da-f]{80,104}(?![\da-f])|(?<![\w-])[\w-]{86}(?![\w-])/;
-/** The same, and what follows the name of an authorization scheme. */
-const bareCredentials =
-  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|_[\da-f]{80,104}(?![\da-f])|(?<![\w-])[\w-]{86}(?![\w-])|\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
 /** What a parameter holds of a header, in which `+` may stand for a blank; the text for a search is shorter. */
 const schemeInValue = /\b(?:bearer|basic)[\s+]+[\w.~+/=-]{16}/i;
 const behindPath = /[?#]/;

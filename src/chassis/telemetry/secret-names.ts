@@ -45,5 +45,20 @@ export const suspiciousInUrl = /[=@%{]|eyJ|_[\da-f]{80}|bearer|basic/i;
 /** The same in a text; most texts have none of it and need no second look. `rv:109.0` is of many browsers. */
 export const suspicious = /[=@]|:(?!\d+\.|\/\/)|eyJ|_[\da-f]{80}|bearer|basic/i;
 
-/** 64 bytes in base64url. To look for it takes ten times as long as for all else. */
-export const refreshToken = /(?<![\w-])[\w-]{86}(?![\w-])/;
+/** 64 bytes in base64url. */
+const sealed = '(?<![\\w-])[\\w-]{86}(?![\\w-])';
+
+/** What refresh tokens look like. To look for it takes ten times as long as for all else. */
+export const refreshToken = new RegExp(sealed);
+
+/**
+ * A JSON Web Token, an API key as `ApiKeys` makes them but for its prefix, or a refresh token, wherever it stands. Long texts
+ * are cut before they are masked: of a key its checksum tells eight digits that are lost, and a few more can be tried.
+ */
+const credential = `(?<![\\w-])eyJ[\\w-]{8,}\\.[\\w-]+\\.[\\w-]*|_[\\da-f]{80,104}(?![\\da-f])|${sealed}`;
+
+/** One of these in a text. */
+export const token = new RegExp(credential);
+
+/** All of them, and what follows the name of an authorization scheme. */
+export const bareCredentials = new RegExp(`${credential}|\\b(Bearer|Basic)\\s+[\\w.~+/=-]+`, 'gi');
