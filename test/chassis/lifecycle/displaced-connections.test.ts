@@ -94,6 +94,20 @@ describe('a server with as many connections as it takes', () => {
     expect(closed()).toEqual([false, false, false, false]);
   });
 
+  it('closes one for an address with fewer while it refuses those of the address with the most', async () => {
+    const { answer } = await full([few, many, few, many], { sends: get, gets: 'fine' });
+    let floods = true;
+    const flood = async () => {
+      while (floods) await answer(many);
+    };
+    const flooding = [flood(), flood(), flood(), flood()];
+    const answers = [];
+    for (const from of [other, '127.0.0.5', other, '127.0.0.5']) answers.push(await answer(from));
+    floods = false;
+    await Promise.all(flooding);
+    expect(answers).toEqual(Array(4).fill(expect.stringContaining('fine')));
+  });
+
   it('closes one on which a client of a proxy sends slowly', async () => {
     const sends = `POST / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${many}\r\nContent-Length: 9\r\n\r\nslow`;
     const slow = await full([proxy, proxy, proxy], { sends });
