@@ -74,15 +74,16 @@ const maximumDepth = 6;
 /** Where errors stand in a line, and with them what a library put into their messages, or a client into a name. */
 const textNames = new Set(['message', 'stack', 'reason', 'error', 'cause', 'detail', 'path', 'userAgent']);
 
-const refreshTokenLength = 86;
+/** What `refreshToken` finds is at least so long. */
+const shortestSealed = 80;
 
 function isSuspiciousUrl(url: string): boolean {
-  return suspiciousInUrl.test(url) || (url.length >= refreshTokenLength && refreshToken.test(url));
+  return suspiciousInUrl.test(url) || (url.length >= shortestSealed && refreshToken.test(url));
 }
 
 /** Whether a text has what any secret needs. */
 export function isSuspicious(text: string): boolean {
-  return suspicious.test(text) || (text.length >= refreshTokenLength && refreshToken.test(text));
+  return suspicious.test(text) || (text.length >= shortestSealed && refreshToken.test(text));
 }
 
 /** What stands in a log in the place of a secret. */

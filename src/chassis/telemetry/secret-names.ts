@@ -1,9 +1,10 @@
 /** Parts of names behind which a secret stands, whatever is around them. */
 const parts =
   'passw|pwd|passphrase|passcode|token|secret|api[-_]?key|private[-_]?key|credential|authorization|jwt|' +
-  '(?:access|signing|encryption|shared|master)[-_]?key|(?:code|oauth|pkce)[-_]?verifier|saml(?:request|response|art)|cvv|card[-_]?number';
+  '(?:access|account|activation|encryption|functions|master|pass|recovery|reset|shared|signing|subscription)[-_]?key|' +
+  '(?:code|oauth|pkce)[-_]?verifier|saml[-_]?(?:request|response|art)|cv[cv]|card[-_]?number|sessid|magic[-_]?link';
 /** Whole names of secrets, which as parts would be found in `country_code` or `spinning`. */
-const words = 't?otp|mfa|pin|pass|pw|sid|session(?:[-_]?id)?|refresh|bearer|auth';
+const words = 't?otp|mfa|pin|pass|pw|sid|session(?:[-_]?id)?|refresh|bearer|auth|csc|pat|verifier|invite|wresult';
 /** Codes that everybody may read; every other `…_code` is taken for one that opens something. */
 const publicCodes = 'country|currency|language|lang|locale|post|postal|zip|area|region|status|error|exit|color|product';
 
@@ -45,8 +46,11 @@ export const suspiciousInUrl = /[=@%{]|eyJ|_[\da-f]{80}|bearer|basic/i;
 /** The same in a text; most texts have none of it and need no second look. `rv:109.0` is of many browsers. */
 export const suspicious = /[=@]|:(?!\d+\.|\/\/)|eyJ|_[\da-f]{80}|bearer|basic/i;
 
-/** 64 bytes in base64url. */
-const sealed = '(?<![\\w-])[\\w-]{86}(?![\\w-])';
+/**
+ * 64 bytes in base64url, with a word in front, or without their end: of one that lost a few characters somebody tries those
+ * out, six bits each.
+ */
+const sealed = '(?<![\\w-])[\\w-]{80,96}(?![\\w-])';
 
 /** What refresh tokens look like. To look for it takes ten times as long as for all else. */
 export const refreshToken = new RegExp(sealed);
