@@ -7,9 +7,9 @@ import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/r
 import { clientAddress, probePath, readDeadline, type TrustProxy } from '../http/pipeline/request-context-of.ts';
 import type { Gate } from '../http/pipeline/request-pipeline.ts';
 import { onClose } from '../http/pipeline/request-pipeline.ts';
-import { everyTenSeconds } from '../telemetry/every-ten-seconds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
+import { throttledLine } from '../telemetry/throttled-line.ts';
 import type { Backlog } from './backlog.ts';
 import type { ClientShares, Standing } from './client-shares.ts';
 import { type FairReading, mostTurnMs } from './fair-reading.ts';
@@ -44,6 +44,12 @@ interface GateOptions extends ReadyRefusalOptions {
   metrics: Pick<OverloadMetrics, 'shed'>;
 }
 
+/** What the gate saw when it refused a request. */
+interface GateFacts {
+  currentMs: number;
+  atWork: number;
+}
+
 /** What asks more often than this, in seconds and times for each client, asks for other reasons than a prober has. */
 const probeSeconds = 10;
 const mostProbes = 500;
@@ -75,8 +81,8 @@ export class AdmissionGate {
   readonly #probes = new WindowCounts(probeSeconds);
   #atWork = 0;
   #refused: Partial<Record<ShedReason, number>> = {};
-  readonly #tell = everyTenSeconds<number>((_times, currentMs) => {
-    const facts = { refused: this.#refused, waitMs: Math.round(currentMs), atWork: this.#atWork };
+  readonly #tell = throttledLine<GateFacts>((_times, { currentMs, atWork }) => {
+    const facts = { refused: this.#refused, waitMs: Math.round(currentMs), atWork };
     this.#options.logger.warn(facts, 'requests refused: overloaded');
     this.#refused = {};
   });
@@ -166,7 +172,7 @@ export class AdmissionGate {
     this.#options.metrics.shed(reason);
     if (reason !== 'expired') {
       this.#refused[reason] = (this.#refused[reason] ?? 0) + 1;
-      this.#tell(this.#options.waits.currentMs);
+      this.#tell({ currentMs: this.#options.waits.currentMs, atWork: this.#atWork });
     }
     (reason === 'expired' ? this.#expired : this.#overloaded).send(res);
   }

@@ -4,9 +4,9 @@ import type { Environment } from '../config/environment.ts';
 import { clientKey } from '../context/request-context.ts';
 import { hasBody } from '../http/bodies/request-body.ts';
 import { onClose } from '../http/pipeline/request-pipeline.ts';
-import { everyTenSeconds } from '../telemetry/every-ten-seconds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConnectionMetrics, RefusedBy } from '../telemetry/metrics/connection-metrics.ts';
+import { throttledLine } from '../telemetry/throttled-line.ts';
 import { ClientConnections, type CountedSocket } from './client-connections.ts';
 import type { CutConnection } from './cut-connections.ts';
 import { DisplaceableConnections } from './displaceable-connections.ts';
@@ -158,8 +158,8 @@ function countRequestsOfProxies(
 /** Counts each refusal, and has a line in the log for all of one limit within ten seconds. */
 function refusals({ logger, metrics }: ConnectionWatch) {
   const teller = (limit: RefusedBy) =>
-    everyTenSeconds<string | undefined>((times, ipAddress) =>
-      logger.warn({ refused: times, limit, ipAddress }, messages[limit]),
+    throttledLine<string | undefined>((refused, ipAddress) =>
+      logger.warn({ refused, limit, ipAddress }, messages[limit]),
     );
   const tell = { total: teller('total'), address: teller('address'), pipelined: teller('pipelined') };
   return (limit: RefusedBy, ipAddress: string | undefined): void => {

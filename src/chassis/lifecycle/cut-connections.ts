@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { ConnectionCutError } from '../http/answers/abandoned-answer.ts';
-import { everyTenSeconds } from '../telemetry/every-ten-seconds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConnectionMetrics, CutReason } from '../telemetry/metrics/connection-metrics.ts';
+import { throttledLine } from '../telemetry/throttled-line.ts';
 
 const messages: Readonly<Record<CutReason, string>> = {
   stalled: 'connections cut: clients not reading',
@@ -12,6 +12,8 @@ const messages: Readonly<Record<CutReason, string>> = {
   displaced: 'connections cut: too many are open',
   memory: 'connections cut: memory short',
 };
+
+const reasons = Object.keys(messages) as CutReason[];
 
 /** What Node keeps of a connection; the tests of this file, pipelined-requests.test.ts and bounded-request.test.ts hold it to this. */
 type CutSocket = Socket & { parser?: { remove(): void } | null; resetAndClosing?: boolean };
@@ -31,16 +33,16 @@ interface CutFacts {
   bytes: number;
 }
 
+type Tellers = Readonly<Record<CutReason, (last: CutFacts) => void>>;
+
 /** What cuts the connections of a server: it counts them by their reason, and for each reason logs one line for all cuts within ten seconds. */
 export function connectionCutter({ logger, metrics }: CutWatch): CutConnection {
-  const tellers = new Map<CutReason, (last: CutFacts) => void>();
-  const tellerOf = (reason: CutReason) =>
-    everyTenSeconds<CutFacts>((times, last) => logger.warn({ cut: times, reason, ...last }, messages[reason]));
+  const teller = (reason: CutReason) =>
+    throttledLine<CutFacts>((cut, last) => logger.warn({ cut, reason, ...last }, messages[reason]));
+  const tell = Object.fromEntries(reasons.map((reason) => [reason, teller(reason)])) as Tellers;
   return (socket: CutSocket, reason) => {
     metrics.cut(reason);
-    const tell = tellers.get(reason) ?? tellerOf(reason);
-    tellers.set(reason, tell);
-    tell({ ipAddress: socket.remoteAddress, bytes: socket.writableLength });
+    tell[reason]({ ipAddress: socket.remoteAddress, bytes: socket.writableLength });
     // A close leaves up to 4 MB of an unread answer with the kernel, for minutes, also where nothing of it is left here.
     // `resetAndDestroy` takes no error.
     if (socket.writableLength > 0 || reason === 'memory') socket.resetAndClosing = true;

@@ -7,8 +7,8 @@ import { unusedSince } from './unused-since.ts';
 /** How long a client may keep a request from its end before that counts against its connection, in milliseconds. */
 const patienceMs = 1000;
 /**
- * How long nothing is looked for after nothing was found for a client, nor for others with as many: a flood of connections must
- * not have all looked at for each. For those with fewer there may be one.
+ * How long nothing is looked for after nothing was found for a client, nor for others with more than half as many connections:
+ * a flood of connections must not have all looked at for each. For those with fewer there may be one.
  */
 const restMs = 10;
 
@@ -35,8 +35,8 @@ export class DisplaceableConnections {
   readonly #open: OpenSet<CountedSocket>;
   #hand = -1;
   #restsUntil = 0;
-  /** For clients with so many connections and more. */
-  #restsFrom = 0;
+  /** What the client had for which nothing was found. */
+  #foundNoneFor = 0;
 
   constructor(open: OpenSet<CountedSocket>) {
     this.#open = open;
@@ -56,7 +56,7 @@ export class DisplaceableConnections {
    */
   find(own: number, most: number): CountedSocket | undefined {
     const now = performance.now();
-    if (now < this.#restsUntil && own >= this.#restsFrom) return undefined;
+    if (now < this.#restsUntil && own * 2 >= this.#foundNoneFor) return undefined;
     let best: { socket: SeenSocket; connections: number; suits: number } | undefined;
     for (let looked = this.#open.size; looked > 0; looked -= 1) {
       const socket: SeenSocket = this.#next();
@@ -72,7 +72,7 @@ export class DisplaceableConnections {
     const found = best?.socket ?? this.#unowned(now);
     if (found === undefined) {
       this.#restsUntil = now + restMs;
-      this.#restsFrom = own;
+      this.#foundNoneFor = own;
     }
     return found;
   }

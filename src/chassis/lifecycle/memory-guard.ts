@@ -1,6 +1,6 @@
 import { collectGarbage, privateMemory, sweepGarbage } from '../config/private-memory.ts';
-import { everyTenSeconds } from '../telemetry/every-ten-seconds.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { throttledLine } from '../telemetry/throttled-line.ts';
 
 const lookMs = 100;
 /**
@@ -61,9 +61,8 @@ export class MemoryGuard {
   #criticalUntil = 0;
   #sweptUntil = 0;
   #givenUp = 0;
-  #heldBytes = 0;
-  readonly #tell = everyTenSeconds(() => {
-    const facts = { heldBytes: this.#heldBytes, limitBytes: this.#limit, cut: this.#givenUp };
+  readonly #tell = throttledLine<number>((_times, heldBytes) => {
+    const facts = { heldBytes, limitBytes: this.#limit, cut: this.#givenUp };
     this.#logger.warn(facts, 'memory short: waiting clients cut');
     this.#givenUp = 0;
   });
@@ -146,7 +145,6 @@ export class MemoryGuard {
     this.#hasMore = this.#givenUp > before;
     this.#criticalUntil = now + this.#collectionMs * criticalRestOfCollections;
     this.#restsUntil = this.#hasMore ? Math.max(now + relievedMs, this.#criticalUntil) : now + this.#restMs;
-    this.#heldBytes = Math.round(share * this.#limit);
-    this.#tell();
+    this.#tell(Math.round(share * this.#limit));
   }
 }

@@ -74,7 +74,7 @@ const maximumDepth = 6;
 /** Where errors stand in a line, and with them what a library put into their messages, or a client into a name. */
 const textNames = new Set(['message', 'stack', 'reason', 'error', 'cause', 'detail', 'path', 'userAgent']);
 
-/** What `refreshToken` finds is at least so long. */
+/** The shortest text that `refreshToken` matches. */
 const shortestSealed = 80;
 
 function isSuspiciousUrl(url: string): boolean {

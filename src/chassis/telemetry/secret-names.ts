@@ -1,22 +1,27 @@
 /** Parts of names behind which a secret stands, whatever is around them. */
 const parts =
   'passw|pwd|passphrase|passcode|token|secret|api[-_]?key|private[-_]?key|credential|authorization|jwt|' +
-  '(?:access|account|activation|encryption|functions|master|pass|recovery|reset|shared|signing|subscription)[-_]?key|' +
-  '(?:code|oauth|pkce)[-_]?verifier|saml[-_]?(?:request|response|art)|cv[cv]|card[-_]?number|sessid|magic[-_]?link';
+  '(?:access|signing|encryption|shared|master)[-_]?key|(?:code|oauth|pkce)[-_]?verifier|saml[-_]?(?:request|response|art)|' +
+  'cvv|card[-_]?number';
 /** Whole names of secrets, which as parts would be found in `country_code` or `spinning`. */
-const words = 't?otp|mfa|pin|pass|pw|sid|session(?:[-_]?id)?|refresh|bearer|auth|csc|pat|verifier|invite|wresult';
+const words = 't?otp|mfa|pin|pass|pw|sid|session(?:[-_]?id)?|refresh|bearer|auth';
+/** The same that are ordinary words in a text. */
+const namesOnly = 'cvc2?|(?:account|activation|pass|recovery|reset|subscription)[-_]?key|phpsessid';
+/** The same that are ordinary names of what a log tells. */
+const parametersOnly =
+  'access|code|key|sig|ticket|csc|pat|verifier|invite|wresult|magic[-_]?link|x[-_]functions[-_]key';
 /** Codes that everybody may read; every other `…_code` is taken for one that opens something. */
 const publicCodes = 'country|currency|language|lang|locale|post|postal|zip|area|region|status|error|exit|color|product';
 
 /** Names of log fields. */
 export const secretField = new RegExp(
-  `cookie|^raw(?:headers|trailers)$|${parts}|^(?:${words})$|(?<=[a-z\\d])(?-i:Otp|Pin|Sid)$|(?:otp|mfa|pin|reset|recovery)Code$`,
+  `cookie|^raw(?:headers|trailers)$|${parts}|^(?:${words}|${namesOnly})$|(?<=[a-z\\d])(?-i:Otp|Pin|Sid)$|(?:otp|mfa|pin|reset|recovery)Code$`,
   'i',
 );
 
 /** Names of parameters in a URL. */
 export const secretParameter = new RegExp(
-  `signature|session|${parts}|assertion$|^(?:access|code|key|sig|ticket|${words})$|` +
+  `signature|session|${parts}|assertion$|^(?:${parametersOnly}|${namesOnly}|${words})$|` +
     `(?:^|[-_.[])(?:t?otp|mfa|pass|pin|sid)(?:\\]|\\[\\])?$|(?<!(?:^|[-_])(?:${publicCodes}))[-_]code$|` +
     // The same in names such as `recoveryCode`.
     `(?<=[a-z\\d])(?-i:Otp|Pass|Pin|Sid)$|(?<=[a-z\\d])(?<!${publicCodes})(?-i:Code)$`,
@@ -47,10 +52,10 @@ export const suspiciousInUrl = /[=@%{]|eyJ|_[\da-f]{80}|bearer|basic/i;
 export const suspicious = /[=@]|:(?!\d+\.|\/\/)|eyJ|_[\da-f]{80}|bearer|basic/i;
 
 /**
- * 64 bytes in base64url, with a word in front, or without their end: of one that lost a few characters somebody tries those
- * out, six bits each.
+ * 64 bytes in base64url, which are 86 characters, with a word of up to ten in front, or without a few at their end: whoever
+ * reads a log could try those out. Capitals and others are in it, unlike in a file's name, a hash or a line of dashes.
  */
-const sealed = '(?<![\\w-])[\\w-]{80,96}(?![\\w-])';
+const sealed = '(?<![\\w-])(?=[\\w-]{0,95}(?-i:[A-Z]))(?=[\\w-]{0,95}(?-i:[a-z]))[\\w-]{80,96}(?![\\w-])';
 
 /** What refresh tokens look like. To look for it takes ten times as long as for all else. */
 export const refreshToken = new RegExp(sealed);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { oneAtATime, type Situation } from './gated-server.ts';
 
 describe('the decision of AdmissionGate', () => {
@@ -126,10 +126,14 @@ describe('the decision of AdmissionGate', () => {
   });
 
   it('logs what it refuses by reason, once in ten seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const situation = { overloaded: true, waitMs: 700 };
     await using server = await oneAtATime(situation);
     for (let index = 0; index < 3; index += 1) expect(await server.status()).toBe(503);
     const expected = { msg: 'requests refused: overloaded', refused: { wait: 1 }, waitMs: 700, atWork: 0 };
     expect(server.lines).toEqual([expect.objectContaining(expected)]);
+    vi.advanceTimersByTime(10_000);
+    expect(server.lines.slice(1)).toEqual([expect.objectContaining({ ...expected, refused: { wait: 2 } })]);
   });
 });

@@ -29,8 +29,8 @@ interface PipelineOptions {
 
 /**
  * The first step of every request: makes its context, in which all later steps run, and answers with its id in
- * `X-Request-Id` (spec.md: Other records). An inbound id is taken if it is 1 to 128 characters of `[A-Za-z0-9._-]`.
- * A path with malformed percent-encoding is a 400. Observers see the request begin here, and its end.
+ * `X-Request-Id` (spec.md: Other records). An inbound id is taken if it is 1 to 128 characters of `[A-Za-z0-9._-]` and no
+ * token or key by its form. A path with malformed percent-encoding is a 400. Observers see the request begin here, and its end.
  */
 export function requestPipeline(options: PipelineOptions = {}): RequestHandler {
   const { service, observers = [], masks, headers = noAnswerHeaders } = options;

@@ -66,14 +66,16 @@ describe('requestPipeline', () => {
       ]);
   });
 
-  it.each(['a', 'A-1._', 'x'.repeat(128)])('takes the inbound request id %s', async (id) => {
+  const ofGateway = 'gateway-eu-e0a8d9f2-0b0c-4b7a-9d0e-2f6f1b1c2d3e-7c9e6679-7425-40de-944b-e07fc1f90ae7';
+
+  it.each(['a', 'A-1._', 'x'.repeat(128), ofGateway])('takes the inbound request id %s', async (id) => {
     const { headers } = await request(app).get('/').set('x-request-id', id);
     expect(headers['x-request-id']).toBe(id);
   });
 
   const token = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxIn0.c2ln';
   const apiKey = `shop_${'0f'.repeat(52)}`;
-  const refreshToken = 'r'.repeat(86);
+  const refreshToken = `${'aB3-_'.repeat(17)}x`;
   const refused = ['', 'x'.repeat(129), 'a b', 'a/b', 'ä', token, apiKey, refreshToken];
 
   it.each(refused)('makes an id in the place of "%s"', async (id) => {

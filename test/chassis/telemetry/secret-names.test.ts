@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { LogMasks, maskText, redactUrl } from '../../../src/chassis/telemetry/redact.ts';
+
+const masks = new LogMasks();
+const token = 'aB3-_'.repeat(17);
+
+describe('names of secrets', () => {
+  it.each([
+    ...['cvc', 'cvc2', 'cvv', 'accountKey', 'activation_key', 'passkey', 'recovery-key', 'resetKey', 'PHPSESSID'],
+    ...['subscription-key', 'samlResponse', 'saml_response', 'SAMLart'],
+  ])('have the field and the parameter %s masked', (name) => {
+    expect([masks.hasField(name), masks.hasParameter(name)]).toEqual([true, true]);
+  });
+
+  it.each([...['csc', 'pat', 'verifier', 'invite', 'wresult', 'magic_link', 'x-functions-key', 'ticket']])(
+    'have the parameter %s masked, and not the field',
+    (name) => {
+      expect([masks.hasField(name), masks.hasParameter(name)]).toEqual([false, true]);
+    },
+  );
+
+  it.each([
+    ...['recvCount', 'cvCount', 'bypassKey', 'compassKey', 'resetKeyboard', 'activationKeyword', 'accountKeys'],
+    ...['magicLinkEnabled', 'assessId', 'inviteId', 'publicKey', 'path', 'idempotencyKey'],
+  ])('are not found in %s', (name) => {
+    expect([masks.hasField(name), masks.hasParameter(name)]).toEqual([false, false]);
+  });
+});
+
+describe('what looks like a refresh token', () => {
+  it.each([token, `rt_${token}x`, `${token}x`, token.slice(0, 80)])(
+    'is masked, whole, with a word in front or without its end: %s',
+    (text) => {
+      expect([redactUrl(`/v/${text}`), redactUrl(text), maskText(text)]).toEqual([
+        '/v/[redacted]',
+        ...Array(2).fill('[redacted]'),
+      ]);
+    },
+  );
+
+  it.each([
+    ['a short one', token.slice(0, 75)],
+    ['a long one', token.repeat(2)],
+    ['the name of an article', `${'how-to-build-a-house-'.repeat(4)}x`],
+    ['a hash', '0f'.repeat(48)],
+    ['a line of dashes', '-'.repeat(86)],
+  ])('is not %s', (_what, text) => {
+    expect([redactUrl(`/v/${text}`), maskText(text)]).toEqual([`/v/${text}`, text]);
+  });
+
+  it.each(['Invalid invite: expired', 'Written by Pat: hello', 'the verifier: failed'])('is not in "%s"', (text) => {
+    expect(maskText(text)).toBe(text);
+  });
+});
