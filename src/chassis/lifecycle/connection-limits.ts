@@ -14,6 +14,9 @@ import { OpenSet } from './drain.ts';
 
 /** When so many of all connections are open, clients of proxies with more than their share begin nothing more. */
 const fewLeft = 0.75;
+/** When so many are open, it is noted four times a second which of them wait for their clients. */
+const watchedFrom = 0.5;
+const watchMs = 250;
 /** The share of a client, of what each would have if all had the same, and of connections at least. */
 const shareOfClient = 0.5;
 const leastShare = 32;
@@ -120,6 +123,10 @@ export function limitConnections(
     sockets.add(socket);
     socket.on('close', leave);
   });
+  const timer = setInterval(() => {
+    if (sockets.size >= total * watchedFrom) displaceable.look();
+  }, watchMs).unref();
+  server.once('close', () => clearInterval(timer));
   watch.metrics.watch(() => sockets.size);
   const share = () => Math.max(leastShare, (total / Math.max(1, clients.size)) * shareOfClient);
   const areFewLeft = () => sockets.size > total * fewLeft;

@@ -77,6 +77,18 @@ export class DisplaceableConnections {
     return found;
   }
 
+  /**
+   * Notes which connections wait for their clients. Their second counts from the first look at them: where none came before all
+   * places were taken, nobody new would have one for that second.
+   */
+  look(): void {
+    const now = performance.now();
+    for (const socket of this.#open as Iterable<SeenSocket>) {
+      if (socket._httpMessage) suitability(socket, now);
+      else if (connectionsOfClient(socket) === 0) isLongUnused(socket, now);
+    }
+  }
+
   #unowned(now: number): CountedSocket | undefined {
     for (let looked = this.#open.size; looked > 0; looked -= 1) {
       const socket: SeenSocket = this.#next();

@@ -52,10 +52,10 @@ export const suspiciousInUrl = /[=@%{]|eyJ|_[\da-f]{80}|bearer|basic/i;
 export const suspicious = /[=@]|:(?!\d+\.|\/\/)|eyJ|_[\da-f]{80}|bearer|basic/i;
 
 /**
- * 64 bytes in base64url, which are 86 characters, with a word of up to ten in front, or without a few at their end: whoever
- * reads a log could try those out. Capitals and others are in it, unlike in a file's name, a hash or a line of dashes.
+ * 64 bytes in base64url, which are 86 characters, with more around them, or without a few at their end: whoever reads a log
+ * could try those out. Capitals and others are in it, unlike in a file's name, a hash or a line of dashes.
  */
-const sealed = '(?<![\\w-])(?=[\\w-]{0,95}(?-i:[A-Z]))(?=[\\w-]{0,95}(?-i:[a-z]))[\\w-]{80,96}(?![\\w-])';
+const sealed = '(?<![\\w-])(?=[\\w-]*?(?-i:[A-Z]))(?=[\\w-]*?(?-i:[a-z]))[\\w-]{80,}';
 
 /** What refresh tokens look like. To look for it takes ten times as long as for all else. */
 export const refreshToken = new RegExp(sealed);
@@ -64,7 +64,7 @@ export const refreshToken = new RegExp(sealed);
  * A JSON Web Token, an API key as `ApiKeys` makes them but for its prefix, or a refresh token, wherever it stands. Long texts
  * are cut before they are masked: of a key its checksum tells eight digits that are lost, and a few more can be tried.
  */
-const credential = `(?<![\\w-])eyJ[\\w-]{8,}\\.[\\w-]+\\.[\\w-]*|_[\\da-f]{80,104}(?![\\da-f])|${sealed}`;
+const credential = `(?<![\\w-])[\\w-]{0,64}?eyJ[\\w-]{8,}\\.[\\w-]+\\.[\\w-]*|_[\\da-f]{80,104}(?![\\da-f])|${sealed}`;
 
 /** One of these in a text. */
 export const token = new RegExp(credential);

@@ -32,11 +32,11 @@ function answers() {
   return { held, listener };
 }
 
-/** A server with room for three connections, all of them taken before a test by these addresses. */
-async function full(addresses: readonly string[], { sends = '', gets = '', allowHalfOpen = false } = {}) {
+/** A server with connections of these addresses, and with room for some more. */
+async function full(addresses: readonly string[], { sends = '', gets = '', allowHalfOpen = false, room = 0 } = {}) {
   const { held, listener } = answers();
   const metrics = new ConnectionMetrics();
-  const limits = { HTTP_MAX_CONNECTIONS: addresses.length, HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100 };
+  const limits = { HTTP_MAX_CONNECTIONS: addresses.length + room, HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100 };
   const clientOf = ({ headers }: IncomingMessage) => String(headers['x-forwarded-for']);
   const watch = { metrics, isProxy: (address: string) => address === proxy, clientOf };
   const { server, port, lines } = await limitedServer(listener, limits, watch);
@@ -61,7 +61,7 @@ async function full(addresses: readonly string[], { sends = '', gets = '', allow
     return text(socket).catch(() => '');
   };
   const closed = () => sockets.map((socket) => socket.closed);
-  return { answer, closed, sockets, held, lines, metrics, begun: () => begun };
+  return { open, answer, closed, sockets, held, lines, metrics, begun: () => begun };
 }
 
 const few = '127.0.0.2';
@@ -106,6 +106,17 @@ describe('a server with as many connections as it takes', () => {
     floods = false;
     await Promise.all(flooding);
     expect(answers).toEqual(Array(4).fill(expect.stringContaining('fine')));
+  });
+
+  it('closes one that was slow for a second before all places were taken', async () => {
+    const sends = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nslow';
+    const { open, answer, begun, metrics } = await full([many, many, many], { sends, room: 1 });
+    await expect.poll(begun).toBe(3);
+    await wait(1600);
+    (await open(other)).write('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
+    await expect.poll(begun).toBe(4);
+    expect(await answer(few)).toContain('fine');
+    expect(displaced(metrics)).toBe(1);
   });
 
   it('closes one on which a client of a proxy sends slowly', async () => {

@@ -28,8 +28,8 @@ describe('names of secrets', () => {
 });
 
 describe('what looks like a refresh token', () => {
-  it.each([token, `rt_${token}x`, `${token}x`, token.slice(0, 80)])(
-    'is masked, whole, with a word in front or without its end: %s',
+  it.each([token, `rt_${token}x`, `refresh_token_${token}x-attempt-2`, `${token}x`, token.slice(0, 80)])(
+    'is masked, whole, with words around it or without its end: %s',
     (text) => {
       expect([redactUrl(`/v/${text}`), redactUrl(text), maskText(text)]).toEqual([
         '/v/[redacted]',
@@ -40,13 +40,23 @@ describe('what looks like a refresh token', () => {
 
   it.each([
     ['a short one', token.slice(0, 75)],
-    ['a long one', token.repeat(2)],
     ['the name of an article', `${'how-to-build-a-house-'.repeat(4)}x`],
     ['a hash', '0f'.repeat(48)],
     ['a line of dashes', '-'.repeat(86)],
   ])('is not %s', (_what, text) => {
     expect([redactUrl(`/v/${text}`), maskText(text)]).toEqual([`/v/${text}`, text]);
   });
+
+  it.each(['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc', 'access_eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc'])(
+    'is masked as a JSON Web Token is, with a word in front too: %s',
+    (text) => {
+      expect([redactUrl(`/v/${text}`), redactUrl(`/v?t=${text}`), maskText(text)]).toEqual([
+        '/v/[redacted]',
+        '/v?t=[redacted]',
+        '[redacted]',
+      ]);
+    },
+  );
 
   it.each(['Invalid invite: expired', 'Written by Pat: hello', 'the verifier: failed'])('is not in "%s"', (text) => {
     expect(maskText(text)).toBe(text);

@@ -4,6 +4,7 @@ import type { Express, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import type { ServerConfig } from '../../config/app-config.ts';
 import type { Environment } from '../../config/environment.ts';
+import { BaseException } from '../../errors/exceptions.ts';
 
 /** Names in lower case and values in turn, as `writeHead` and `rawHeaders` have them. */
 export type HeaderList = readonly string[];
@@ -216,6 +217,11 @@ const exposedHeaders: readonly string[] = [
   'RateLimit-Policy',
 ];
 const preflightSeconds = 600;
+/**
+ * The fields that a preflight asks for stand in its answer, in characters. nginx takes 4 KB for the head of an answer: a longer one
+ * is a failure of the service to it, after which it sends that server nothing for ten seconds.
+ */
+const mostRequestedFields = 1024;
 
 /**
  * Answers preflights (spec.md: Loaders, HTTP configuration). The headers of all other requests are constant for each
@@ -227,8 +233,13 @@ export function answerPreflights(origins: readonly string[]): RequestHandler {
   const middleware = crossOriginMiddleware(origins);
   return function answerPreflight(req, res, next) {
     if (req.method !== 'OPTIONS' || req.headers['access-control-request-method'] === undefined) return next();
+    if ((req.headers['access-control-request-headers'] ?? '').length > mostRequestedFields) throw tooManyFields();
     middleware(req, res, next);
   };
+}
+
+function tooManyFields(): BaseException {
+  return new BaseException(`Access-Control-Request-Headers is longer than ${mostRequestedFields} characters`, 431);
 }
 
 /** Sets the headers of cross-origin resource sharing. Credentials are never allowed: tokens travel in `Authorization`. */

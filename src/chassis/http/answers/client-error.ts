@@ -35,6 +35,9 @@ const malformed = [400, 'The request is not valid HTTP'] as const;
  */
 export function answerClientErrors({ headers, logger }: RefusalOptions) {
   return function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+    // What a refused client still sends is no request either. To close for it would reset the connection before the refusal is
+    // read, and a proxy takes that for a failure of the service.
+    if (socket.writableEnded) return;
     const [status, message] = failures[error.code ?? ''] ?? malformed;
     const underWay = (socket as AnsweringSocket)._httpMessage;
     if (error.code === 'ECONNRESET' || !socket.writable || underWay?.headersSent || isAnswered(socket)) {

@@ -191,6 +191,15 @@ describe('answerPreflights', () => {
     expect((await preflight(listed, origin)).headers).not.toHaveProperty('access-control-allow-origin');
   });
 
+  it('refuses one that asks for more fields than a proxy takes in the head of an answer', async () => {
+    const asking = (length: number) =>
+      preflight(open, 'https://x.example').set('access-control-request-headers', 'x'.repeat(length));
+    expect((await asking(1024)).headers['access-control-allow-headers']).toHaveLength(1024);
+    const { status, headers, body } = await asking(1025);
+    expect([status, body.statusCode]).toEqual([431, 431]);
+    expect(headers).not.toHaveProperty('access-control-allow-headers');
+  });
+
   it('lets an OPTIONS that is no preflight pass to the routes', async () => {
     expect((await request(open).options('/')).body).toEqual({ body: null });
   });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { AnswerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
 import { answerClientErrors, refuseTunnels } from '../../../../src/chassis/http/answers/client-error.ts';
@@ -43,6 +44,18 @@ describe('answerClientErrors', () => {
   it('answers a request that comes too slowly with 408', async () => {
     const options = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 20 };
     expect((await answerTo('GET / HTTP/1.1\r\nHost', options)).status).toBe(408);
+  });
+
+  it('reads what follows a refusal, so that a proxy that sends a body gets the refusal and no reset', async () => {
+    const refusal = { headers: new AnswerHeaders({}), logger };
+    await using address = await listening(createServer().on('clientError', answerClientErrors(refusal)));
+    const socket = connect(address.port, '127.0.0.1').pause();
+    const failed: Error[] = [];
+    socket.on('error', (error) => failed.push(error));
+    socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\nX-A: ${'x'.repeat(40_000)}\r\n\r\n`);
+    for (let sent = 0; sent < 20; sent += 1) await new Promise((done) => socket.write('b'.repeat(50_000), done));
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 431 /);
+    expect([failed, lines.length]).toEqual([[], 1]);
   });
 
   it('leaves a request that came before its answer, which is not written before the turn ends', async () => {
