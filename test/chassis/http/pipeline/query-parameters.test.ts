@@ -24,7 +24,7 @@ describe('queryParameters', () => {
     const long = (text: string) => of(`/x?a=${text.repeat(1000)}`)['a'];
     expect(long('1%2B1+\u00e9')).toBe('1+1 \u00e9'.repeat(1000));
     const body = `a=${'+'.repeat(1_000_000)}`;
-    const times = Array.from({ length: 5 }, () => {
+    const times = Array.from({ length: 25 }, () => {
       const started = performance.now();
       parseUrlEncoded(body);
       return performance.now() - started;
