@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import { DatabaseError, type Pool } from 'pg';
 import type { ConstructorOptions, Db } from 'pg-boss';
 import { type DatabaseTarget, parseDatabaseUrl } from '../database/client/database-url.ts';
 
@@ -50,21 +50,24 @@ export function oldestDueSql(target: PostgresTarget): string {
     WHERE name = ANY($1) AND state IN ('created', 'retry') AND NOT blocked AND start_after <= now() GROUP BY name`;
 }
 
-/** Has pg-boss use connections of a pool. A script that failed half-way would leave its transaction open on one, so that is closed. */
+/**
+ * Has pg-boss use connections of a pool. One on which a statement got no answer is closed, because the next would wait behind
+ * it for ever; so is one of a script that failed half-way, which would leave its transaction open.
+ */
 function onPool(pool: Pool): Db {
   return {
     async executeSql(text, values) {
       const client = await pool.connect();
-      let failed = false;
+      let isLost = false;
       try {
         const result = await client.query(text, values);
         // A script has a result for each of its statements, and its reader looks for rows in all of them.
         return Array.isArray(result) ? { rows: result.flatMap(({ rows }) => rows) } : result;
       } catch (error) {
-        failed = true;
+        isLost = !(error instanceof DatabaseError) || /^\s*BEGIN\b/i.test(text);
         throw error;
       } finally {
-        client.release(failed && /^\s*BEGIN\b/i.test(text));
+        client.release(isLost);
       }
     },
   };

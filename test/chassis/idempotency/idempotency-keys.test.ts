@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenOrm } from '../../../src/chassis/database/client/orm.ts';
 import type { OrmClient } from '../../../src/chassis/database/client/orm-types.ts';
+import { ConflictException } from '../../../src/chassis/errors/exceptions.ts';
 import { IdempotencyKeys } from '../../../src/chassis/idempotency/idempotency-keys.ts';
 import { databaseProviders, openEmptyDatabase } from '../../support/empty-database.ts';
 
@@ -75,6 +76,23 @@ describe.each(databaseProviders)('an idempotency key on %s', (provider) => {
     second.leave();
     expect(await Promise.all(waiting.slice(1))).toEqual(Array(29).fill('the answer'));
     expect(most).toBe(1);
+  });
+
+  it('keeps 128 requests waiting at most, for whatever keys, and has room again once they have their answers', async () => {
+    const keys = new IdempotencyKeys(() => open.client, { keepMs: 60_000, lockMs: 60_000, waitMs: 10_000 });
+    const request = { id: randomUUID(), fingerprint: 'one', caller: 'ann' };
+    const other = { ...request, id: randomUUID() };
+    const [first, second] = [await keys.take(request), await keys.take(other)];
+    if (typeof first === 'string' || typeof second === 'string') throw new Error('expected two keys, found an answer');
+    const waiting = Array.from({ length: 128 }, () => keys.take(request));
+    await expect(keys.take(other)).rejects.toThrow(ConflictException);
+    await keys.complete(first, 'the answer');
+    first.leave();
+    expect(await Promise.all(waiting)).toEqual(Array(128).fill('the answer'));
+    const late = keys.take(other);
+    await keys.complete(second, 'another');
+    second.leave();
+    expect(await late).toBe('another');
   });
 
   it('is given to the next request where one holds it for longer than its lock', async () => {

@@ -113,14 +113,23 @@ export function closesUnread(req: IncomingMessage): boolean {
   return length === undefined || Number(length) > drainedBytes || waitsForContinue(req);
 }
 
+/** What Node calls to make the head of an answer. */
+type HeadedResponse = ServerResponse & { _storeHeader(line: string, own: unknown): void };
+
 /**
  * Has a server read no body that it has already answered: such a connection is closed once the client had a second to
- * read the answer. One that is closed at once is reset, and the client may never see why.
+ * read the answer, which says so. One that is closed at once is reset, and the client may never see why; and behind an answer
+ * that does not say it, a proxy has put the next request on the connection.
  */
 export function closeUnreadConnections(server: Server): void {
-  server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
+  server.prependListener('request', (req: IncomingMessage, res: HeadedResponse) => {
     if (!hasBody(req)) return;
     const socket = req.socket as KnownSocket;
+    const storeHead = res._storeHeader;
+    res._storeHeader = function storeLastHead(line, own) {
+      if (closesUnread(req)) this.shouldKeepAlive = false;
+      storeHead.call(this, line, own);
+    };
     socket[requestKey] = req;
     socket.destroySoon = destroySoon;
     res.once('finish', closeUnread);
