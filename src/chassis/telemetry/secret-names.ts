@@ -15,7 +15,8 @@ const publicCodes = 'country|currency|language|lang|locale|post|postal|zip|area|
 
 /** Names of log fields. */
 export const secretField = new RegExp(
-  `cookie|^raw(?:headers|trailers)$|${parts}|^(?:${words}|${namesOnly})$|(?<=[a-z\\d])(?-i:Otp|Pin|Sid)$|(?:otp|mfa|pin|reset|recovery)Code$`,
+  `cookie|^raw(?:headers|trailers)$|${parts}|^(?:${words}|${namesOnly})$|` +
+    '(?<=[a-z\\d])(?-i:Otp|Pin|Sid)$|(?:otp|mfa|pin|reset|recovery)Code$',
   'i',
 );
 

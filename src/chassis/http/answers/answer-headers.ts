@@ -218,8 +218,8 @@ const exposedHeaders: readonly string[] = [
 ];
 const preflightSeconds = 600;
 /**
- * The fields that a preflight asks for stand in its answer, in characters. nginx takes 4 KB for the head of an answer: a longer one
- * is a failure of the service to it, after which it sends that server nothing for ten seconds.
+ * How long the list of fields may be that a preflight asks for, in characters: its answer repeats the list, and nginx takes an
+ * answer whose head is longer than 4 KB for a failure of the service, which then gets no request for ten seconds.
  */
 const mostRequestedFields = 1024;
 

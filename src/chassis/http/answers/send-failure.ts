@@ -1,7 +1,6 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { errorBody } from '../../errors/error-body.ts';
 import type { BaseException } from '../../errors/exceptions.ts';
-import { closesUnread } from '../bodies/request-body.ts';
 import { type HeaderList, headerLines } from './answer-headers.ts';
 import { sendJsonResponse } from './responses.ts';
 
@@ -12,13 +11,11 @@ export const failureHeaders: HeaderList = [
 ];
 
 /**
- * Answers with the one error body (spec.md: Error response body) and the headers of the exception. The connection closes
- * where reading the rest of the request's body would cost more than a new connection.
+ * Answers with the one error body (spec.md: Error response body) and the headers of the exception.
  */
 export function sendFailure(res: ServerResponse, exception: BaseException, production: boolean): void {
   res.setHeader('cache-control', 'no-store');
   for (const [name, value] of Object.entries(exception.headers ?? {})) res.setHeader(name, value);
-  if (closesUnread(res.req)) res.setHeader('connection', 'close');
   sendJsonResponse(res, exception.statusCode, errorBody(exception, production));
 }
 
