@@ -202,7 +202,7 @@ export default {
       {
         path: '^src/chassis/',
         pathNot:
-          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|context/run-as[.]ts$|admission/rate-limit[.]ts$|outbound/http-client[.]ts$|idempotency/idempotent[.]ts$|webhooks/signed-by[.]ts$|identity/(bearer|api-keys)[.]ts$|http/streams/send-(events|stream)[.]ts$|http/answers/record-room[.]ts$|uploads/read-form[.]ts$|database/work/|query/policy/(computed-field|list-policy)[.]ts$|lifecycle/process-guards[.]ts$)',
+          '^src/chassis/(current-environment[.]ts$|service[.]ts$|loaders/|context/run-as[.]ts$|admission/rate-limit[.]ts$|outbound/http-client[.]ts$|idempotency/idempotent[.]ts$|webhooks/signed-by[.]ts$|identity/(bearer|api-keys)[.]ts$|http/streams/send-(events|stream)[.]ts$|http/answers/record-room[.]ts$|uploads/(read-form|files/send-file)[.]ts$|database/work/|query/policy/(computed-field|list-policy)[.]ts$|lifecycle/process-guards[.]ts$)',
       },
       '^src/chassis/context/current-service[.]ts$',
     ),

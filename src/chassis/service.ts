@@ -7,6 +7,7 @@ import { Configuration, type Environment, type Variables } from './config/enviro
 import { defaultModulesDirectory } from './config/layout.ts';
 import {
   budgetIn,
+  filesIn,
   formsIn,
   memoryLimit,
   readBytesIn,
@@ -34,6 +35,7 @@ import { createLogger, type Logger, masksOf } from './telemetry/logger.ts';
 import { Metrics } from './telemetry/metrics/metrics.ts';
 import type { LogMasks } from './telemetry/redact.ts';
 import { ComingForms } from './uploads/coming-forms.ts';
+import { FilePlaces } from './uploads/files/file-places.ts';
 
 /** What a service is made with, beside its configuration. */
 export interface ServiceOptions {
@@ -89,6 +91,8 @@ export class Service {
   readonly bodies: BodyBudget;
   /** The forms with files that come in. */
   readonly forms = new ComingForms(formsIn(memoryLimit()));
+  /** Places for the files that are sent. */
+  readonly filePlaces: FilePlaces;
   /** See every request; one that is added later sees those that come after. */
   readonly observers: RequestObserver[] = [];
   readonly startUpReport: StartUpReport;
@@ -132,6 +136,7 @@ export class Service {
     this.memory = new MemoryGuard({ limitBytes: memoryLimit(), logger: this.logger });
     const events = Math.ceil(settings.HTTP_MAX_CONNECTIONS * shareOfEvents);
     this.streams = new StreamShares({ rows: rowStreamsIn(memoryLimit()), events }, this.memory);
+    this.filePlaces = new FilePlaces(filesIn(memoryLimit()), this.metrics.connections, this.memory);
     this.bodies = new BodyBudget(Math.max(settings.BODY_LIMIT_BYTES, budgetIn(memoryLimit())));
     this.recordRoom = new RecordRoom(recordRoomIn(memoryLimit()), this.metrics.overload);
     const reads = { mostBytes: readBytesIn(memoryLimit()), hasRoom: () => this.memory.hasRoom() };

@@ -32,6 +32,7 @@ const allowed: Record<string, string> = {
   'chassis/database/migrations/schema-engine.ts: loading': 'a pure cache: the engine is loaded once',
   'chassis/database/sqlite/sqlite-like.ts: remembered': 'a pure cache of what a statement says',
   'chassis/http/streams/loop-share.ts: loopShare': 'the event loop belongs to the process, whose services share it',
+  'chassis/uploads/files/paced-reads.ts: turns': 'the event loop belongs to the process, whose services share it',
   'chassis/uploads/upload-storage.ts: inMemory': 'bounds the memory of the process, whose services share it',
   'chassis/http/answers/answer-headers.ts: noAnswerHeaders':
     'the headers of an app without settings; nothing changes it',

@@ -66,10 +66,11 @@ export async function loadExpressApp(app: Express, config: ServerConfig): Promis
   }
 }
 
-function uploads({ container, settings }: Service): Router {
+function uploads({ container, settings, filePlaces }: Service): Router {
   const { LOCAL_UPLOAD_DIR: directory, UPLOAD_S3_BUCKET: bucket } = settings;
   const serve = bucket === undefined ? serveUploads({ directory }) : serveStored(() => container.cradle.files);
-  return Router().use('/uploads', nameRoute('/uploads/*'), serve);
+  const enter: RequestHandler = (_req, res, next) => filePlaces.enter(res).then(() => next(), next);
+  return Router().use('/uploads', nameRoute('/uploads/*'), enter, serve);
 }
 
 /** The limit of each client's requests, of whatever kind. */

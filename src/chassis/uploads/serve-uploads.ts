@@ -3,11 +3,14 @@ import { join, sep } from 'node:path';
 import express, { type RequestHandler } from 'express';
 import { toException } from '../errors/convert-error.ts';
 import { type BaseException, MethodNotAllowedException, NotFoundException } from '../errors/exceptions.ts';
+import { pacedReads } from './files/paced-reads.ts';
 
 /** Where uploaded files are. */
 interface ServeUploadsOptions {
   directory: string;
 }
+
+type StaticOptions = Parameters<typeof express.static>[1] & { fs: typeof pacedReads };
 
 /** A path has no more characters than this: reading thousands of `../` takes longer than most answers. */
 const longestPath = 1_024;
@@ -21,7 +24,9 @@ const longestPath = 1_024;
  * @throws MethodNotAllowedException for methods other than GET and HEAD
  */
 export function serveUploads({ directory }: ServeUploadsOptions): RequestHandler {
-  const serve = express.static(directory, {
+  const options: StaticOptions = {
+    // Handed on to the stream of the file.
+    fs: pacedReads,
     dotfiles: 'ignore',
     fallthrough: false,
     index: false,
@@ -30,7 +35,8 @@ export function serveUploads({ directory }: ServeUploadsOptions): RequestHandler
     immutable: true,
     maxAge: '1d',
     setHeaders: (res, path) => res.setHeaders(new Map(Object.entries(protectionOf(path)))),
-  });
+  };
+  const serve = express.static(directory, options);
   return readsOnly((req, res, next) => {
     if (req.path.length > longestPath) return next(missing());
     const done = (error?: unknown) => next(refusal(error));

@@ -13,11 +13,13 @@ import { bareApp } from '../http/bare-app.ts';
 
 const roomy = { perOwner: 1_000_000, total: 10_000_000, minimumFree: 0 };
 
+let made: string;
 let directory: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'usage-'));
+  made = await mkdtemp(join(tmpdir(), 'usage-'));
+  directory = made;
 });
-afterEach(() => rm(directory, { recursive: true }));
+afterEach(() => rm(made, { recursive: true }));
 
 /** An app that stores pictures with this quota. */
 function full(

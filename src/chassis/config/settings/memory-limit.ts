@@ -14,6 +14,7 @@ const rowStreamBytes = 2_097_152;
 const recordBytes = 2560;
 /** What a form with a file holds while it comes in: its texts, its parser, and what is on its way to the disk. Measured, on Node 24. */
 const formBytes = 524_288;
+const fileBytes = 131_072;
 
 /** The memory that this process may take, in bytes: the smaller of its container's limit and what its heap limit implies. */
 export function memoryLimit(): number {
@@ -45,6 +46,11 @@ export function readBytesIn(memoryBytes: number): number {
 /** How many forms with a file may come in at the same time, all together. */
 export function formsIn(memoryBytes: number): number {
   return Math.ceil(budgetIn(memoryBytes) / formBytes);
+}
+
+/** How many files may be sent at the same time: of each a piece is read ahead, and another not yet taken by its client. */
+export function filesIn(memoryBytes: number): number {
+  return Math.ceil(budgetIn(memoryBytes) / fileBytes);
 }
 
 /** How many bytes a process may hold for clients that send slowly, and the same for clients that read slowly. */

@@ -53,8 +53,14 @@ export function errorHandler(options: ErrorHandlerOptions): ErrorRequestHandler 
     addContext(exception, context);
     respond(res, exception, options);
     tellReporters(reporters, exception, context, logger);
+    if (hasReachedItsAnswer(error)) return;
     undoRequest(req).catch((failure: unknown) => logFailure(logger, failure, 'undoing a failed request failed'));
   };
+}
+
+/** What such a request wrote is stored, and may refer to what it would undo: only its answer came too late, or a second time. */
+function hasReachedItsAnswer(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_HTTP_HEADERS_SENT';
 }
 
 function addRoute(context: RequestContext, req: Request): void {

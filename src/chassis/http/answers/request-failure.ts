@@ -4,7 +4,7 @@ type Undo = () => Promise<void>;
 
 const undos = new WeakMap<Request, Undo[]>();
 
-/** Runs `undo` if the request fails in a later step. */
+/** Runs `undo` if the request fails in a later step, before it has reached its answer. */
 export function onRequestFailure(req: Request, undo: Undo): void {
   const known = undos.get(req);
   if (known) known.push(undo);

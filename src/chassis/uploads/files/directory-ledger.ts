@@ -1,5 +1,5 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { emptyWhenMissing, isLeftBehind, removeFile } from '../upload-storage.ts';
 import type { Ledger } from '../upload-usage.ts';
 
@@ -66,10 +66,10 @@ export class DirectoryLedger implements Ledger {
   }
 }
 
-/** Free bytes of the disk that a directory is on; without end while nobody has made it. */
+/** Free bytes of the disk that a directory is on, or will be on once it is made. */
 export async function freeBytes(directory: string): Promise<number> {
   const disk = await statfs(directory).catch(emptyWhenMissing);
-  return 'bavail' in disk ? disk.bavail * disk.bsize : Number.POSITIVE_INFINITY;
+  return 'bavail' in disk ? disk.bavail * disk.bsize : freeBytes(dirname(resolve(directory)));
 }
 
 /** Removes what processes that were killed left half written. */

@@ -1,9 +1,15 @@
-import { mkdir, open, rename, stat } from 'node:fs/promises';
+import { createReadStream, fstat, open } from 'node:fs';
+import { mkdir, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { removeFile } from '../upload-storage.ts';
 import { type UploadQuota, UploadUsage } from '../upload-usage.ts';
 import { DirectoryLedger } from './directory-ledger.ts';
 import { checkedName, type FileStore, noSuchFile, type Visibility } from './file-store.ts';
+import { pacedReads } from './paced-reads.ts';
+
+const openFile = promisify(open);
+const sizeOfOpen = promisify(fstat);
 
 /** `/uploads` serves nothing whose name begins with a dot. */
 const privateFolder = '.private';
@@ -28,9 +34,11 @@ export function localFiles(uploadDirectory: string, quota: UploadQuota): FileSto
       return size;
     },
     async open(name, visibility, range) {
-      const handle = await open(pathOf(name, visibility), 'r').catch(refuseMissing);
-      const { size } = await handle.stat();
-      return { stream: handle.createReadStream(range), size: range ? range.end - range.start + 1 : size };
+      const path = pathOf(name, visibility);
+      const fd = await openFile(path, 'r').catch(refuseMissing);
+      const { size } = await sizeOfOpen(fd);
+      const stream = createReadStream(path, { fd, fs: pacedReads, ...range });
+      return { stream, size: range ? range.end - range.start + 1 : size };
     },
     remove: (name, visibility) => removeFile(pathOf(name, visibility)),
     urlOf: (name) => `/uploads/${checkedName(name)}`,

@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
+import { currentService } from '../../context/current-service.ts';
 import { contentDisposition } from '../../http/answers/content-disposition.ts';
 import { askedRange, type ByteRange, byteRange } from './byte-range.ts';
 import type { FileStore, StoredFile } from './file-store.ts';
@@ -10,10 +11,12 @@ import type { FileStore, StoredFile } from './file-store.ts';
  * was cut; several at once get the whole.
  *
  * @param file as the service remembers it
- * @throws NotFoundException when it is not there; BaseException with status 416 for a range behind its end
+ * @throws ServiceUnavailableException where many wait already, most of them for the same client address, or memory is short;
+ * NotFoundException when it is not there; BaseException with status 416 for a range behind its end
  */
 export async function sendFile(res: Response, files: FileStore, file: Omit<StoredFile, 'size'>): Promise<void> {
   const { type, originalName } = file;
+  await currentService().filePlaces.enter(res);
   await sendStored(res, files, file, {
     'Content-Type': type,
     'Content-Disposition': contentDisposition(originalName),

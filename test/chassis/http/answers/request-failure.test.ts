@@ -24,4 +24,22 @@ describe('onRequestFailure', () => {
     await done.promise;
     expect(undone).toEqual(['second', 'first']);
   });
+
+  it('undoes nothing where only the answer came too late, because what was written may refer to it', async () => {
+    const undone: string[] = [];
+    const failed = Promise.withResolvers<void>();
+    const app = bareApp(
+      [
+        (req, res) => {
+          onRequestFailure(req, async () => void undone.push('kept by what was written'));
+          res.status(503).json({});
+          res.json({});
+        },
+      ],
+      { reporters: [{ report: () => failed.resolve() }] },
+    );
+    await request(app).get('/').expect(503);
+    await failed.promise;
+    expect(undone).toEqual([]);
+  });
 });

@@ -1,0 +1,74 @@
+import type { ServerResponse } from 'node:http';
+import { currentClientKey } from '../../context/request-context.ts';
+import { tryAgain } from '../../errors/try-again.ts';
+import { ConnectionCutError } from '../../http/answers/abandoned-answer.ts';
+import { onClose } from '../../http/pipeline/request-pipeline.ts';
+import type { ConnectionMetrics } from '../../telemetry/metrics/connection-metrics.ts';
+import { AddressTurns } from './address-turns.ts';
+
+/** After so long a client that waits has another give way that has more files under way, in milliseconds. */
+const patienceMs = 250;
+
+/**
+ * Bounds how many files are sent at the same time, because each holds what is read of it and not yet taken by its client.
+ * Further ones wait for a place, the client addresses in turn. Clients that read slowly keep their places for long: what has
+ * waited has the oldest of the address with the most files give way, if that has at least two more than its own.
+ */
+export class FilePlaces {
+  readonly #turns: AddressTurns;
+  readonly #metrics: Pick<ConnectionMetrics, 'cut'>;
+  readonly #memory: { readonly isShort: boolean } | undefined;
+  /** The answers of each address, the oldest first. */
+  readonly #sending = new Map<string, Set<ServerResponse>>();
+
+  /**
+   * @param places files at once
+   * @param memory tells when it is short, so that no further file is sent
+   */
+  constructor(places: number, metrics: Pick<ConnectionMetrics, 'cut'>, memory?: { readonly isShort: boolean }) {
+    this.#turns = new AddressTurns(places);
+    this.#metrics = metrics;
+    this.#memory = memory;
+  }
+
+  /**
+   * Waits for a place, which the answer has until it is closed.
+   *
+   * @throws ServiceUnavailableException at once where many wait, most of them for the same client address, and while memory
+   * is short
+   */
+  async enter(res: ServerResponse): Promise<void> {
+    const address = currentClientKey();
+    if (this.#memory?.isShort || this.#turns.isCrowdedBy(address))
+      throw tryAgain('Too many files are being sent; try again in a moment');
+    const turn = this.#turns.come(address);
+    if (turn !== undefined) await this.#wait(turn, address, res);
+    // Its client has gone meanwhile.
+    if (res.closed) return this.#turns.leave();
+    const own = this.#sending.get(address) ?? new Set();
+    this.#sending.set(address, own.add(res));
+    onClose(res, () => this.#leave(address, own, res));
+  }
+
+  async #wait(turn: Promise<void>, address: string, res: ServerResponse): Promise<void> {
+    const timer = setInterval(() => res.closed || this.#makeRoomFor(address), patienceMs).unref();
+    await turn;
+    clearInterval(timer);
+  }
+
+  #leave(address: string, own: Set<ServerResponse>, res: ServerResponse): void {
+    own.delete(res);
+    if (own.size === 0) this.#sending.delete(address);
+    this.#turns.leave();
+  }
+
+  #makeRoomFor(address: string): void {
+    const countOf = (answers: Set<ServerResponse> | undefined) => answers?.size ?? 0;
+    let most: Set<ServerResponse> | undefined;
+    for (const answers of this.#sending.values()) if (countOf(answers) > countOf(most)) most = answers;
+    if (countOf(most) < countOf(this.#sending.get(address)) + 2) return;
+    const [oldest] = most ?? [];
+    this.#metrics.cut('displaced');
+    oldest?.destroy(new ConnectionCutError('displaced'));
+  }
+}
