@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import swaggerUi, { type SwaggerUiOptions } from 'swagger-ui-express';
-import { KeptGzip } from '../http/answers/kept-gzip.ts';
+import { KeptAnswer } from '../http/answers/kept-answer.ts';
 import { nameRoute } from '../http/pipeline/request-pipeline.ts';
 import { apiPageStyle } from './api-page-style.ts';
 import type { ApiInfo } from './describe-api.ts';
@@ -59,16 +59,18 @@ export function apiPage({ title, serverUrl }: ApiInfo, documentUrl: string): Rou
   return router;
 }
 
-/** Serves what the page loads: texts compressed once, and as they are to who takes no gzip. */
+/** Serves what the page loads: its texts from memory, and its pictures, which are small, as files. */
 function assetsBy(files: RequestHandler): RequestHandler {
   const directory = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const kept = new Map(texts.map((name) => [`/${name}`, new KeptGzip(() => readFile(join(directory, name)))]));
+  const kept = new Map(texts.map((name) => [`/${name}`, new KeptAnswer(() => readFile(join(directory, name)))]));
   return async (request, response, next) => {
     const { method, path } = request;
     const text = method === 'GET' || method === 'HEAD' ? kept.get(path) : undefined;
-    if (text) response.type(extname(path)).setHeader('Cache-Control', maxAge);
-    if (text && (await text.answer(request, response))) return undefined;
-    return text || pictures.test(path) ? files(request, response, next) : next();
+    if (text) {
+      response.type(extname(path)).setHeader('Cache-Control', maxAge);
+      return text.answer(request, response);
+    }
+    return pictures.test(path) ? files(request, response, next) : next();
   };
 }
 

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { KeptGzip, tagOf } from '../http/answers/kept-gzip.ts';
+import { KeptAnswer, tagOf } from '../http/answers/kept-answer.ts';
 import type { Json } from './deep-merge.ts';
 
 /** Serves a document as JSON, written and compressed once; a client that has it already gets 304. */
@@ -10,9 +10,9 @@ export function serveDocument(document: Json): RequestHandler {
     // Weak, because it is one for both forms of the document.
     ETag: `W/${tagOf(body)}`,
   };
-  const kept = new KeptGzip(async () => body);
+  const kept = new KeptAnswer(async () => body);
   return async (request, response) => {
     response.set(headers).set('Cache-Control', 'no-cache');
-    if (!(await kept.answer(request, response))) response.set('Cache-Control', 'no-cache, no-transform').send(body);
+    await kept.answer(request, response);
   };
 }
