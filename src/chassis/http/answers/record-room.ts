@@ -8,6 +8,8 @@ export const ordinaryRecords = 1000;
 const shareOfAddress = 0.5;
 const longestWaitMs = 2000;
 const mostWaitingOfAddress = 32;
+/** The same while nobody else waits: a few hundred are answered within that time. */
+const mostWaitingAlone = 512;
 
 /** An answer that waits for its room. */
 interface Waiting {
@@ -100,7 +102,8 @@ export class RecordRoom {
    * Runs `work`, which makes the answer of the request under way, once there is room.
    *
    * @param records that the answer may hold at most
-   * @throws ServiceUnavailableException after two seconds without room, and at once for an address of which 32 wait
+   * @throws ServiceUnavailableException after two seconds without room, and at once for an address of which 32 wait beside
+   * others, or 512 alone
    */
   async run<T>(records: number, work: () => Promise<T>): Promise<T> {
     if (records <= ordinaryRecords) return work();
@@ -163,7 +166,8 @@ export class RecordRoom {
 
   #wait(client: string, records: number): Promise<void> {
     const line = this.#waiting.get(client) ?? new Set();
-    if (line.size >= mostWaitingOfAddress) throw this.#refusal();
+    const isAlone = this.#waiting.size === (line.size > 0 ? 1 : 0);
+    if (line.size >= (isAlone ? mostWaitingAlone : mostWaitingOfAddress)) throw this.#refusal();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = () => {
       clearTimeout(timer);

@@ -91,21 +91,31 @@ describe('room for the records of answers', () => {
     expect(await begun(answer(room, '192.0.2.1', 1000))).toEqual([true]);
   });
 
-  it('is refused with 503 after two seconds, and at once to an address of which many wait', async () => {
+  it('is refused with 503 after two seconds, and at once to an address of which many wait beside others', async () => {
     const shed: string[] = [];
     const room = new RecordRoom(size, { shed: (reason) => shed.push(reason) });
     vi.useFakeTimers();
     const first = answer(room, '192.0.2.1', 9000);
     const waiting = Array.from({ length: 32 }, () => answer(room, '192.0.2.1', 9000));
+    waiting.push(answer(room, '192.0.2.2', 9000));
     await expect(answer(room, '192.0.2.1', 9000).done).rejects.toBeInstanceOf(ServiceUnavailableException);
     vi.advanceTimersByTime(2000);
     vi.useRealTimers();
     for (const { done } of waiting) await expect(done).rejects.toMatchObject({ headers: { 'Retry-After': '1' } });
-    expect(shed).toEqual(Array(33).fill('costly'));
+    expect(shed).toEqual(Array(34).fill('costly'));
     first.finish();
     await first.done;
     expect(room.held).toBe(0);
     expect(await begun(answer(room, '192.0.2.1', 9000))).toEqual([true]);
+  });
+
+  it('may be waited for by 512 answers to one address while no other waits', async () => {
+    const room = new RecordRoom(size, quiet);
+    const answers = Array.from({ length: 513 }, () => answer(room, '192.0.2.1', 9000));
+    await expect(answer(room, '192.0.2.1', 9000).done).rejects.toBeInstanceOf(ServiceUnavailableException);
+    for (const { finish } of answers) finish();
+    await Promise.all(answers.map(({ done }) => done));
+    expect(room.held).toBe(0);
   });
 
   it('is given back by who went away while it waited, and by what fails', async () => {
