@@ -5,16 +5,21 @@ const few = 8;
 /** What one may have waiting that is alone. */
 const mostAlone = 1024;
 
-/** Lends a few places to the client addresses that wait for one, in turn. */
+/** Lends a few places to the client addresses that wait for one: to those that have the least, in turn. */
 export class AddressTurns {
-  /** What waits of each address, the one first whose turn is next. */
+  /** What waits of each address, the one first that had no turn for longest. */
   readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #usedBy: (address: string) => number;
   #free: number;
   #count = 0;
 
-  /** @param places how many there are */
-  constructor(places: number) {
+  /**
+   * @param places how many there are
+   * @param usedBy how much an address has already: the one with the least is next. Default: none has anything
+   */
+  constructor(places: number, usedBy: (address: string) => number = () => 0) {
     this.#free = places;
+    this.#usedBy = usedBy;
   }
 
   /** Resolves once the address has a place, which is to be given back by `leave`; undefined where it has one at once. */
@@ -33,17 +38,30 @@ export class AddressTurns {
 
   /** Gives a place back, to who is next. */
   leave(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
+    const address = this.#next();
+    const waiting = address === undefined ? undefined : this.#waiting.get(address);
+    if (address === undefined || waiting === undefined) {
       this.#free += 1;
       return;
     }
-    const [address, waiting] = next;
     this.#waiting.delete(address);
     const begin = waiting.shift();
     if (waiting.length > 0) this.#waiting.set(address, waiting);
     this.#count -= 1;
     begin?.();
+  }
+
+  #next(): string | undefined {
+    let next: string | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const address of this.#waiting.keys()) {
+      const used = this.#usedBy(address);
+      if (used >= least) continue;
+      next = address;
+      least = used;
+      if (used === 0) break;
+    }
+    return next;
   }
 
   /** Whether many wait and more than its part of them are of this address, or very many of this one alone. */

@@ -11,8 +11,8 @@ const patienceMs = 250;
 
 /**
  * Bounds how many files are sent at the same time, because each holds what is read of it and not yet taken by its client.
- * Further ones wait for a place, the client addresses in turn. Clients that read slowly keep their places for long: what has
- * waited has the oldest of the address with the most files give way, if that has at least two more than its own.
+ * Further ones wait for a place, and the address with the fewest is next. Clients that read slowly keep their places for long:
+ * what has waited has the oldest of the address with the most files give way, if that has at least two more than its own.
  */
 export class FilePlaces {
   readonly #turns: AddressTurns;
@@ -26,7 +26,7 @@ export class FilePlaces {
    * @param memory tells when it is short, so that no further file is sent
    */
   constructor(places: number, metrics: Pick<ConnectionMetrics, 'cut'>, memory?: { readonly isShort: boolean }) {
-    this.#turns = new AddressTurns(places);
+    this.#turns = new AddressTurns(places, (address) => this.#sending.get(address)?.size ?? 0);
     this.#metrics = metrics;
     this.#memory = memory;
   }

@@ -48,6 +48,18 @@ describe('FilePlaces', () => {
     expect(cut).toHaveBeenCalledOnce();
   });
 
+  it('gives what becomes free to who has the fewest, whoever waited before', async () => {
+    const files = new FilePlaces(4, { cut: vi.fn() });
+    const order: string[] = [];
+    const slow = ['10.0.0.1', '10.0.0.1', '10.0.0.2', '10.0.0.2'].map((address) => answerTo(address, files));
+    const waiting = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map((address) =>
+      answerTo(address, files).entered.then(() => order.push(address)),
+    );
+    slow[0]?.res.destroy();
+    await Promise.race(waiting);
+    expect(order).toEqual(['10.0.0.3']);
+  });
+
   it('gives no place to a client that went away while it waited', async () => {
     const files = new FilePlaces(1, { cut: vi.fn() });
     const first = answerTo('10.0.0.1', files);
