@@ -3,7 +3,7 @@ import { Stream } from 'node:stream';
 import { describeError } from './describe-error.ts';
 import {
   bareCredentials,
-  refreshToken,
+  longCredential,
   secretAssignment,
   secretField,
   secretInValue,
@@ -74,16 +74,16 @@ const maximumDepth = 6;
 /** Where errors stand in a line, and with them what a library put into their messages, or a client into a name. */
 const textNames = new Set(['message', 'stack', 'reason', 'error', 'cause', 'detail', 'path', 'userAgent']);
 
-/** The shortest text that `refreshToken` matches. */
+/** The shortest text that `longCredential` matches. */
 const shortestSealed = 80;
 
 function isSuspiciousUrl(url: string): boolean {
-  return suspiciousInUrl.test(url) || (url.length >= shortestSealed && refreshToken.test(url));
+  return suspiciousInUrl.test(url) || (url.length >= shortestSealed && longCredential.test(url));
 }
 
 /** Whether a text has what any secret needs. */
 export function isSuspicious(text: string): boolean {
-  return suspicious.test(text) || (text.length >= shortestSealed && refreshToken.test(text));
+  return suspicious.test(text) || (text.length >= shortestSealed && longCredential.test(text));
 }
 
 /** What stands in a log in the place of a secret. */

@@ -46,7 +46,7 @@ export const secretAssignment = new RegExp(
   'gi',
 );
 
-/** What any secret in a URL needs but a refresh token; a path without parameters has none of it and is not searched further. */
+/** What any secret in a URL needs but `longCredential`; a path without parameters has none of it and is not searched further. */
 export const suspiciousInUrl = /[=@%{]|eyJ|_[\da-f]{80}|bearer|basic/i;
 
 /** The same in a text; most texts have none of it and need no second look. `rv:109.0` is of many browsers. */
@@ -58,14 +58,17 @@ export const suspicious = /[=@]|:(?!\d+\.|\/\/)|eyJ|_[\da-f]{80}|bearer|basic/i;
  */
 const sealed = '(?<![\\w-])(?=[\\w-]*?(?-i:[A-Z]))(?=[\\w-]*?(?-i:[a-z]))[\\w-]{80,}';
 
-/** What refresh tokens look like. To look for it takes ten times as long as for all else. */
-export const refreshToken = new RegExp(sealed);
+/** An API key without its prefix. A hash of SHA-384 has eight digits less, one of SHA-512 has more. */
+const bareKey = '(?<![\\da-f])[\\da-f]{104}(?![\\da-f])';
+
+/** What refresh tokens look like, and API keys without their prefix. To look for it takes ten times as long as for all else. */
+export const longCredential = new RegExp(`${sealed}|${bareKey}`);
 
 /**
  * A JSON Web Token, an API key as `ApiKeys` makes them but for its prefix, or a refresh token, wherever it stands. Long texts
  * are cut before they are masked: of a key its checksum tells eight digits that are lost, and a few more can be tried.
  */
-const credential = `(?<![\\w-])[\\w-]{0,64}?eyJ[\\w-]{8,}\\.[\\w-]+\\.[\\w-]*|_[\\da-f]{80,104}(?![\\da-f])|${sealed}`;
+const credential = `(?<![\\w-])[\\w-]{0,64}?eyJ[\\w-]{8,}\\.[\\w-]+\\.[\\w-]*|_[\\da-f]{80,104}(?![\\da-f])|${bareKey}|${sealed}`;
 
 /** One of these in a text. */
 export const token = new RegExp(credential);

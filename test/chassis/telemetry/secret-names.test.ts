@@ -42,9 +42,14 @@ describe('what looks like a refresh token', () => {
     ['a short one', token.slice(0, 75)],
     ['the name of an article', `${'how-to-build-a-house-'.repeat(4)}x`],
     ['a hash', '0f'.repeat(48)],
+    ['a longer hash', '0f'.repeat(64)],
     ['a line of dashes', '-'.repeat(86)],
   ])('is not %s', (_what, text) => {
     expect([redactUrl(`/v/${text}`), maskText(text)]).toEqual([`/v/${text}`, text]);
+  });
+
+  it.each(['7a'.repeat(52), `key-${'7a'.repeat(52)}`])('is masked as an API key without its prefix is: %s', (text) => {
+    expect([redactUrl(`/v/${text}`), maskText(`with ${text}`)].join()).not.toContain('7a7a');
   });
 
   it.each(['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc', 'access_eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc'])(
