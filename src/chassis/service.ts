@@ -25,6 +25,7 @@ import { RecordRoom } from './http/answers/record-room.ts';
 import { BodyBudget } from './http/bodies/body-budget.ts';
 import { StreamShares } from './http/streams/stream-shares.ts';
 import { Closers } from './lifecycle/closers.ts';
+import { type CutConnection, connectionCutter } from './lifecycle/cut-connections.ts';
 import { Health } from './lifecycle/health.ts';
 import { MemoryGuard } from './lifecycle/memory-guard.ts';
 import type { ShutdownReport } from './lifecycle/shutdown.ts';
@@ -91,6 +92,8 @@ export class Service {
   readonly bodies: BodyBudget;
   /** The forms with files that come in. */
   readonly forms = new ComingForms(formsIn(memoryLimit()));
+  /** Cuts connections of the public port. */
+  readonly cut: CutConnection;
   /** Places for the files that are sent. */
   readonly filePlaces: FilePlaces;
   /** See every request; one that is added later sees those that come after. */
@@ -136,7 +139,8 @@ export class Service {
     this.memory = new MemoryGuard({ limitBytes: memoryLimit(), logger: this.logger });
     const events = Math.ceil(settings.HTTP_MAX_CONNECTIONS * shareOfEvents);
     this.streams = new StreamShares({ rows: rowStreamsIn(memoryLimit()), events }, this.memory);
-    this.filePlaces = new FilePlaces(filesIn(memoryLimit()), this.metrics.connections, this.memory);
+    this.cut = connectionCutter({ logger: this.logger, metrics: this.metrics.connections });
+    this.filePlaces = new FilePlaces(filesIn(memoryLimit()), this.cut, this.memory);
     this.bodies = new BodyBudget(Math.max(settings.BODY_LIMIT_BYTES, budgetIn(memoryLimit())));
     this.recordRoom = new RecordRoom(recordRoomIn(memoryLimit()), this.metrics.overload);
     const reads = { mostBytes: readBytesIn(memoryLimit()), hasRoom: () => this.memory.hasRoom() };

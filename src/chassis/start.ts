@@ -17,7 +17,6 @@ import type { TrustProxy } from './http/pipeline/request-context-of.ts';
 import { requestListener } from './http/pipeline/request-pipeline.ts';
 import { startInternalServer } from './internal/internal-server.ts';
 import type { ConnectionPlaces } from './lifecycle/connection-limits.ts';
-import { connectionCutter } from './lifecycle/cut-connections.ts';
 import { Drain } from './lifecycle/drain.ts';
 import { createHttpServer, type ListenAddress, limitClients, listen, runListeners } from './lifecycle/listen.ts';
 import { PipelinedRequests } from './lifecycle/pipelined-requests.ts';
@@ -79,7 +78,7 @@ export async function startUp(service: Service): Promise<Started> {
   finishApp(service, telemetry);
   stopping.throwIfAborted();
   const { connections: metrics } = service.metrics;
-  const cut = connectionCutter({ logger, metrics });
+  const { cut } = service;
   const turns = new PipelinedRequests(settings, cut);
   const messages = messagesOf(app, boundedRequest(cut));
   const refusal = { headers: answerHeadersOf(app), logger };

@@ -53,14 +53,15 @@ export async function sendStream<Row extends object>(
   { format, columns, filename, perCaller = 20, recheckMs = 15_000 }: StreamOptions<Row>,
 ): Promise<void> {
   const context = getRequestContext();
-  const { streams, metrics } = currentService();
+  const service = currentService();
   const displaced = new AbortController();
   const pace = new ClientPace();
   const cut = () => {
-    metrics.connections.cut('displaced');
+    // Before it has begun its answer is a 503.
+    if (res.headersSent) service.cut(res.req.socket, 'displaced');
     displaced.abort(tooManyStreams());
   };
-  const leave = streams.enterRows(context, perCaller, { cut, pace: () => pace.perSecond });
+  const leave = service.streams.enterRows(context, perCaller, { cut, pace: () => pace.perSecond });
   if (context) context.isStreaming = true;
   dropBody(res.req);
   try {

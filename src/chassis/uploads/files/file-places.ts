@@ -1,13 +1,15 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { currentClientKey } from '../../context/request-context.ts';
 import { tryAgain } from '../../errors/try-again.ts';
-import { ConnectionCutError } from '../../http/answers/abandoned-answer.ts';
 import { onClose } from '../../http/pipeline/request-pipeline.ts';
-import type { ConnectionMetrics } from '../../telemetry/metrics/connection-metrics.ts';
 import { AddressTurns } from './address-turns.ts';
 
 /** After so long a client that waits has another give way that has more files under way, in milliseconds. */
 const patienceMs = 250;
+
+/** Cuts the connection of an answer that has to give way. */
+type CutConnection = (socket: Socket, reason: 'displaced') => void;
 
 /**
  * Bounds how many files are sent at the same time, because each holds what is read of it and not yet taken by its client.
@@ -16,7 +18,7 @@ const patienceMs = 250;
  */
 export class FilePlaces {
   readonly #turns: AddressTurns;
-  readonly #metrics: Pick<ConnectionMetrics, 'cut'>;
+  readonly #cut: CutConnection;
   readonly #memory: { readonly isShort: boolean } | undefined;
   /** The answers of each address, the oldest first. */
   readonly #sending = new Map<string, Set<ServerResponse>>();
@@ -25,9 +27,9 @@ export class FilePlaces {
    * @param places files at once
    * @param memory tells when it is short, so that no further file is sent
    */
-  constructor(places: number, metrics: Pick<ConnectionMetrics, 'cut'>, memory?: { readonly isShort: boolean }) {
+  constructor(places: number, cut: CutConnection, memory?: { readonly isShort: boolean }) {
     this.#turns = new AddressTurns(places, (address) => this.#sending.get(address)?.size ?? 0);
-    this.#metrics = metrics;
+    this.#cut = cut;
     this.#memory = memory;
   }
 
@@ -68,7 +70,6 @@ export class FilePlaces {
     for (const answers of this.#sending.values()) if (countOf(answers) > countOf(most)) most = answers;
     if (countOf(most) < countOf(this.#sending.get(address)) + 2) return;
     const [oldest] = most ?? [];
-    this.#metrics.cut('displaced');
-    oldest?.destroy(new ConnectionCutError('displaced'));
+    if (oldest) this.#cut(oldest.req.socket, 'displaced');
   }
 }

@@ -10,14 +10,16 @@ import { bootTestApp } from '../../../support/boot-test-app.ts';
 
 /** An answer that sends a file to this address, and has a place once `entered` resolves. */
 function answerTo(ipAddress: string, files: FilePlaces): { res: ServerResponse; entered: Promise<void> } {
-  const res = new ServerResponse(new IncomingMessage(new Socket()));
+  const socket = new Socket().on('error', () => undefined);
+  const res = new ServerResponse(new IncomingMessage(socket));
+  res.assignSocket(socket);
   const context = { requestId: 'r', method: 'GET', url: '/uploads/a', startTime: new Date(), ipAddress };
   return { res, entered: runWithRequestContext(context, () => files.enter(res)) };
 }
 
 describe('FilePlaces', () => {
   it('lends a place until the answer is closed, to the addresses that wait in turn', async () => {
-    const files = new FilePlaces(1, { cut: vi.fn() });
+    const files = new FilePlaces(1, vi.fn());
     const order: string[] = [];
     const first = answerTo('10.0.0.1', files);
     await first.entered;
@@ -34,13 +36,14 @@ describe('FilePlaces', () => {
   });
 
   it('has the oldest of an address with at least two more give way to what waits', async () => {
-    const cut = vi.fn();
-    const files = new FilePlaces(3, { cut });
+    const cut = vi.fn((socket: Socket) => void socket.destroy());
+    const files = new FilePlaces(3, cut);
     const slow = [1, 2, 3].map(() => answerTo('10.0.0.1', files));
     await Promise.all(slow.map(({ entered }) => entered));
     const second = answerTo('10.0.0.2', files);
     await second.entered;
-    expect([slow.map(({ res }) => res.destroyed), cut.mock.calls]).toEqual([[true, false, false], [['displaced']]]);
+    expect(slow.map(({ res }) => res.closed)).toEqual([true, false, false]);
+    expect(cut.mock.calls).toEqual([[slow[0]?.res.req.socket, 'displaced']]);
     // It would have as many as the other then.
     const third = answerTo('10.0.0.2', files);
     second.res.destroy();
@@ -49,7 +52,7 @@ describe('FilePlaces', () => {
   });
 
   it('gives what becomes free to who has the fewest, whoever waited before', async () => {
-    const files = new FilePlaces(4, { cut: vi.fn() });
+    const files = new FilePlaces(4, vi.fn());
     const order: string[] = [];
     const slow = ['10.0.0.1', '10.0.0.1', '10.0.0.2', '10.0.0.2'].map((address) => answerTo(address, files));
     const waiting = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map((address) =>
@@ -61,7 +64,7 @@ describe('FilePlaces', () => {
   });
 
   it('gives no place to a client that went away while it waited', async () => {
-    const files = new FilePlaces(1, { cut: vi.fn() });
+    const files = new FilePlaces(1, vi.fn());
     const first = answerTo('10.0.0.1', files);
     await first.entered;
     const gone = answerTo('10.0.0.2', files);
@@ -74,12 +77,12 @@ describe('FilePlaces', () => {
   });
 
   it('refuses all while memory is short', async () => {
-    const files = new FilePlaces(1, { cut: vi.fn() }, { isShort: true });
+    const files = new FilePlaces(1, vi.fn(), { isShort: true });
     await expect(answerTo('10.0.0.1', files).entered).rejects.toThrow('Too many files are being sent');
   });
 
   it('refuses an address for which too many wait', async () => {
-    const files = new FilePlaces(0, { cut: vi.fn() });
+    const files = new FilePlaces(0, vi.fn());
     for (let index = 0; index < 64; index += 1) void answerTo(`10.0.${index % 2}.1`, files);
     await expect(answerTo('10.0.0.1', files).entered).rejects.toThrow('Too many files are being sent');
   });
