@@ -140,7 +140,7 @@ export class Service {
     const events = Math.ceil(settings.HTTP_MAX_CONNECTIONS * shareOfEvents);
     this.streams = new StreamShares({ rows: rowStreamsIn(memoryLimit()), events }, this.memory);
     this.cut = connectionCutter({ logger: this.logger, metrics: this.metrics.connections });
-    this.filePlaces = new FilePlaces(filesIn(memoryLimit()), this.cut, this.memory);
+    this.filePlaces = new FilePlaces(filesIn(memoryLimit()), this.cut);
     this.bodies = new BodyBudget(Math.max(settings.BODY_LIMIT_BYTES, budgetIn(memoryLimit())));
     this.recordRoom = new RecordRoom(recordRoomIn(memoryLimit()), this.metrics.overload);
     const reads = { mostBytes: readBytesIn(memoryLimit()), hasRoom: () => this.memory.hasRoom() };

@@ -42,7 +42,7 @@ interface GuardOptions {
  * Keeps the process below its memory limit whatever combination of clients fills it: each budget is a share of the limit,
  * and all of them together are more than all of it. It looks at the memory that the process really has, ten times a second.
  * From seven tenths of the limit on it has garbage collected; if that is not enough, it gives up what waits for clients,
- * and says so by `isShort`, so that nothing long is begun.
+ * and says so by `isShort`, so that nothing long is begun, until less is held once garbage was collected again.
  */
 export class MemoryGuard {
   readonly #limit: number;
@@ -115,14 +115,22 @@ export class MemoryGuard {
     if (share < watchedFrom) this.isShort = false;
     else for (const relief of this.#reliefs) relief.watch();
     const now = performance.now();
-    if (share < shortFrom) {
-      if (this.#hasCollected) this.#restsUntil = now + this.#restMs;
-      this.#hasCollected = false;
-      this.#hasMore = true;
-    } else if (now >= this.#restsUntil || (share >= criticalFrom && this.#hasMore && now >= this.#criticalUntil)) {
+    if (share < shortFrom) this.#enough(now);
+    else if (now >= this.#restsUntil || (share >= criticalFrom && this.#hasMore && now >= this.#criticalUntil)) {
       if (this.#hasCollected) this.#relieve(share, now);
       else this.#collectGarbage(now);
     }
+  }
+
+  #enough(now: number): void {
+    this.#hasMore = true;
+    if (this.#hasCollected) {
+      this.#hasCollected = false;
+      this.#restsUntil = now + this.#restMs;
+      this.isShort = false;
+    }
+    // Nothing else collects here once the clients have gone, and what is held may be garbage.
+    if (this.isShort && now >= this.#restsUntil) this.#collectGarbage(now);
   }
 
   get #restMs(): number {

@@ -77,6 +77,15 @@ describe('the guard of the memory limit', () => {
     expect(lines.filter(({ msg }) => msg === 'memory short: waiting clients cut')).toHaveLength(1);
   });
 
+  it('is short no longer once a collection leaves enough, also where nothing else collects any more', async () => {
+    const { guard, state, looks } = process({ held: 210 });
+    await looks(450);
+    expect(guard.isShort).toBe(true);
+    Object.assign(state, { held: 160, garbage: 10, collections: 0 });
+    await looks(2500);
+    expect([guard.isShort, state.collections]).toEqual([false, 1]);
+  });
+
   it('stays short while there is too little, though nobody is left to be cut, and does not collect all the time', async () => {
     const { guard, state, looks } = process({ held: 210 });
     await looks(900);

@@ -14,7 +14,7 @@ const rowStreamBytes = 2_097_152;
 const recordBytes = 2560;
 /** What a form with a file holds while it comes in: its texts, its parser, and what is on its way to the disk. Measured, on Node 24. */
 const formBytes = 524_288;
-const fileBytes = 131_072;
+const fileBytes = 262_144;
 
 /** The memory that this process may take, in bytes: the smaller of its container's limit and what its heap limit implies. */
 export function memoryLimit(): number {
@@ -48,7 +48,7 @@ export function formsIn(memoryBytes: number): number {
   return Math.ceil(budgetIn(memoryBytes) / formBytes);
 }
 
-/** How many files may be sent at the same time: of each a piece is read ahead, and another not yet taken by its client. */
+/** How many files may be sent at the same time: of each one piece is read ahead, another not yet taken by its client, and others garbage. */
 export function filesIn(memoryBytes: number): number {
   return Math.ceil(budgetIn(memoryBytes) / fileBytes);
 }

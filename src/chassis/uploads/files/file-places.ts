@@ -19,30 +19,23 @@ type CutConnection = (socket: Socket, reason: 'displaced') => void;
 export class FilePlaces {
   readonly #turns: AddressTurns;
   readonly #cut: CutConnection;
-  readonly #memory: { readonly isShort: boolean } | undefined;
   /** The answers of each address, the oldest first. */
   readonly #sending = new Map<string, Set<ServerResponse>>();
 
-  /**
-   * @param places files at once
-   * @param memory tells when it is short, so that no further file is sent
-   */
-  constructor(places: number, cut: CutConnection, memory?: { readonly isShort: boolean }) {
+  /** @param places files at once */
+  constructor(places: number, cut: CutConnection) {
     this.#turns = new AddressTurns(places, (address) => this.#sending.get(address)?.size ?? 0);
     this.#cut = cut;
-    this.#memory = memory;
   }
 
   /**
    * Waits for a place, which the answer has until it is closed.
    *
-   * @throws ServiceUnavailableException at once where many wait, most of them for the same client address, and while memory
-   * is short
+   * @throws ServiceUnavailableException at once where many wait, and most of them for the same client address
    */
   async enter(res: ServerResponse): Promise<void> {
     const address = currentClientKey();
-    if (this.#memory?.isShort || this.#turns.isCrowdedBy(address))
-      throw tryAgain('Too many files are being sent; try again in a moment');
+    if (this.#turns.isCrowdedBy(address)) throw tryAgain('Too many files are being sent; try again in a moment');
     const turn = this.#turns.come(address);
     if (turn !== undefined) await this.#wait(turn, address, res);
     // Its client has gone meanwhile.

@@ -11,7 +11,7 @@ import type { FileStore, StoredFile } from './file-store.ts';
  * was cut; several at once get the whole.
  *
  * @param file as the service remembers it
- * @throws ServiceUnavailableException where many wait already, most of them for the same client address, or memory is short;
+ * @throws ServiceUnavailableException where many wait already, most of them for the same client address;
  * NotFoundException when it is not there; BaseException with status 416 for a range behind its end
  */
 export async function sendFile(res: Response, files: FileStore, file: Omit<StoredFile, 'size'>): Promise<void> {

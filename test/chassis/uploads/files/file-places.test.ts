@@ -76,11 +76,6 @@ describe('FilePlaces', () => {
     await answerTo('10.0.0.3', files).entered;
   });
 
-  it('refuses all while memory is short', async () => {
-    const files = new FilePlaces(1, vi.fn(), { isShort: true });
-    await expect(answerTo('10.0.0.1', files).entered).rejects.toThrow('Too many files are being sent');
-  });
-
   it('refuses an address for which too many wait', async () => {
     const files = new FilePlaces(0, vi.fn());
     for (let index = 0; index < 64; index += 1) void answerTo(`10.0.${index % 2}.1`, files);
