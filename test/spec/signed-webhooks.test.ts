@@ -88,6 +88,15 @@ describe('a webhook', () => {
     await expect.poll(async () => (await send(path, failing, again)).status).toBe(400);
   });
 
+  it('is a 409 when it was signed with both secrets and comes again with one of the two signatures', async () => {
+    const body = newBody();
+    const time = now();
+    const [first, second] = secrets.map((secret) => signature(body, { secret, time })) as [string, string];
+    await send(path, body, { 'x-signature': `${first},${second.replace(/^t=\d+,/, '')}` }).expectData();
+    for (const one of [first, second])
+      await send(path, body, { 'x-signature': one }).expectError(409, 'This request was received before');
+  });
+
   it.each(['/hooks/inner', '/HOOKS/inner/', '/hooks/inner//'])(
     'is verified at every path that leads to it: %s',
     async (to) => {

@@ -47,9 +47,10 @@ export function signedBy(options: SignedByOptions): RequestHandler {
     const claimed = readSignature[scheme](header, (name) => req.get(name));
     const age = Math.abs(Date.now() / 1000 - (claimed.timestamp ?? Date.now() / 1000));
     if (age > toleranceSeconds) throw badSignature('timestamp beyond the tolerance');
-    const digest = matching(claimed, keys, await rawBody(req));
-    if (!digest) throw badSignature('no secret gives it');
-    const id = createHash('sha256').update(`${header}\n`).update(digest).digest('base64url');
+    const body = await rawBody(req);
+    if (!isSigned(claimed, keys, body)) throw badSignature('no secret gives it');
+    // What was signed, whichever of the secrets signed it: while they change a sender may sign with both.
+    const id = createHash('sha256').update(`${header}\n${secret}\n${claimed.prefix}`).update(body).digest('base64url');
     // From the past by the tolerance to the future by it.
     const seconds = claimed.timestamp === undefined ? rememberedSeconds : 2 * toleranceSeconds + 1;
     if (!(await seen.add(id, seconds * 1000))) throw new ConflictException('This request was received before');
@@ -80,13 +81,13 @@ function keyOf(text: string, scheme: SignatureScheme): Buffer {
   );
 }
 
-/** The digest that one of the signatures is, or undefined; takes the same time wherever they differ. */
-function matching({ prefix, signatures }: ClaimedSignature, keys: readonly Buffer[], body: Buffer): Buffer | undefined {
-  let found: Buffer | undefined;
+/** Whether one of the signatures is of one of the secrets; takes the same time wherever they differ. */
+function isSigned({ prefix, signatures }: ClaimedSignature, keys: readonly Buffer[], body: Buffer): boolean {
+  let found = false;
   for (const key of keys) {
     const digest = createHmac('sha256', key).update(prefix).update(body).digest();
     for (const signature of signatures) {
-      if (signature.length === digest.length && timingSafeEqual(signature, digest)) found = digest;
+      if (signature.length === digest.length && timingSafeEqual(signature, digest)) found = true;
     }
   }
   return found;
