@@ -48,7 +48,7 @@ export function formsIn(memoryBytes: number): number {
   return Math.ceil(budgetIn(memoryBytes) / formBytes);
 }
 
-/** How many files may be sent at the same time: of each one piece is read ahead, another not yet taken by its client, and others garbage. */
+/** How many files may be sent at the same time: of each a piece is read ahead, another waits for its client, and some are garbage. */
 export function filesIn(memoryBytes: number): number {
   return Math.ceil(budgetIn(memoryBytes) / fileBytes);
 }

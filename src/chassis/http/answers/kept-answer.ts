@@ -45,18 +45,22 @@ export class KeptAnswer {
 
   /** What could not be read is read again for the next one. */
   #asItIs(): Promise<Form> {
-    this.#plain ??= this.#read().then(formOf);
-    this.#plain.catch(() => {
-      this.#plain = undefined;
-    });
+    this.#plain ??= this.#read()
+      .then(formOf)
+      .catch((error: unknown) => {
+        this.#plain = undefined;
+        throw error;
+      });
     return this.#plain;
   }
 
   #gzipped(): Promise<Form> {
-    this.#compressed ??= this.#asItIs().then(async ({ body }) => formOf(await compress(body)));
-    this.#compressed.catch(() => {
-      this.#compressed = undefined;
-    });
+    this.#compressed ??= this.#asItIs()
+      .then(async ({ body }) => formOf(await compress(body)))
+      .catch((error: unknown) => {
+        this.#compressed = undefined;
+        throw error;
+      });
     return this.#compressed;
   }
 }

@@ -40,13 +40,18 @@ export async function sendStored(
   const whole = isHead || asked !== undefined ? await files.sizeOf(name, visibility) : undefined;
   const range = asked !== undefined && whole !== undefined ? byteRange(asked, whole) : undefined;
   const opened = isHead ? undefined : await files.open(name, visibility, range);
-  for (const [header, value] of Object.entries(headers)) res.setHeader(header, value);
-  res.setHeader('ETag', etag);
-  res.setHeader('Accept-Ranges', 'bytes');
-  res.setHeader('Content-Length', opened?.size ?? whole ?? 0);
-  if (range && whole !== undefined) describePart(res, range, whole);
-  if (opened) await pipeline(opened.stream, res);
-  else res.end();
+  try {
+    for (const [header, value] of Object.entries(headers)) res.setHeader(header, value);
+    res.setHeader('ETag', etag);
+    res.setHeader('Accept-Ranges', 'bytes');
+    res.setHeader('Content-Length', opened?.size ?? whole ?? 0);
+    if (range && whole !== undefined) describePart(res, range, whole);
+    if (opened) await pipeline(opened.stream, res);
+    else res.end();
+  } finally {
+    // Where the time for the request was over meanwhile nothing has read it, and its file would stay open.
+    opened?.stream.destroy();
+  }
 }
 
 /** The content of a name never changes. */
