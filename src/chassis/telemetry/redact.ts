@@ -1,7 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Stream } from 'node:stream';
 import { describeError } from './describe-error.ts';
+import { hasLongWord } from './long-words.ts';
 import {
+  allCredentials,
   bareCredentials,
   longCredential,
   secretAssignment,
@@ -74,16 +76,17 @@ const maximumDepth = 6;
 /** Where errors stand in a line, and with them what a library put into their messages, or a client into a name. */
 const textNames = new Set(['message', 'stack', 'reason', 'error', 'cause', 'detail', 'path', 'userAgent']);
 
-/** The shortest text that `longCredential` matches. */
-const shortestSealed = 80;
+function holdsLong(text: string): boolean {
+  return hasLongWord(text) && longCredential.test(text);
+}
 
 function isSuspiciousUrl(url: string): boolean {
-  return suspiciousInUrl.test(url) || (url.length >= shortestSealed && longCredential.test(url));
+  return suspiciousInUrl.test(url) || holdsLong(url);
 }
 
 /** Whether a text has what any secret needs. */
 export function isSuspicious(text: string): boolean {
-  return suspicious.test(text) || (text.length >= shortestSealed && longCredential.test(text));
+  return suspicious.test(text) || holdsLong(text);
 }
 
 /** What stands in a log in the place of a secret. */
@@ -133,8 +136,11 @@ export function redactUrl(url: string, masks = commonMasks): string {
  */
 export function maskText(text: string, masks = commonMasks, maximum = maximumText): string {
   if (!isSuspicious(text)) return boundText(text, maximum);
-  return boundText(text, maximum)
-    .replace(bareCredentials, (_found, scheme?: string) => (scheme ? `${scheme} ${redacted}` : redacted))
+  const bounded = boundText(text, maximum);
+  return bounded
+    .replace(hasLongWord(bounded) ? allCredentials : bareCredentials, (_found, scheme?: string) =>
+      scheme ? `${scheme} ${redacted}` : redacted,
+    )
     .replace(/\S+/g, (word) => maskWord(word, masks))
     .replace(secretAssignment, (_found, name: string, value: string) => `${name}${value.charAt(0)}${redacted}`);
 }
@@ -188,7 +194,7 @@ function maskParameter(parameter: string, masks: LogMasks): string {
 
 /** Whether a text holds a JSON Web Token, an API key, or what follows the name of an authorization scheme. */
 export function isCredential(text: string): boolean {
-  return token.test(text) || schemeInValue.test(text);
+  return token.test(text) || holdsLong(text) || schemeInValue.test(text);
 }
 
 /** Of JSON, of a URL with a user or with parameters of its own, and of what holds a credential, the whole is masked. */

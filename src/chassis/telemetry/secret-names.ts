@@ -65,13 +65,17 @@ const bareKey = '(?<![\\da-f])[\\da-f]{104}(?![\\da-f])';
 export const longCredential = new RegExp(`${sealed}|${bareKey}`);
 
 /**
- * A JSON Web Token, an API key as `ApiKeys` makes them but for its prefix, or a refresh token, wherever it stands. Long texts
- * are cut before they are masked: of a key its checksum tells eight digits that are lost, and a few more can be tried.
+ * A JSON Web Token, or an API key as `ApiKeys` makes them but for its prefix, wherever it stands. Long texts are cut before
+ * they are masked: of a key its checksum tells eight digits that are lost, and a few more can be tried.
  */
-const credential = `(?<![\\w-])[\\w-]{0,64}?eyJ[\\w-]{8,}\\.[\\w-]+\\.[\\w-]*|_[\\da-f]{80,104}(?![\\da-f])|${bareKey}|${sealed}`;
+const credential = '(?<![\\w-])[\\w-]{0,64}?eyJ[\\w-]{8,}\\.[\\w-]+\\.[\\w-]*|_[\\da-f]{80,104}(?![\\da-f])';
+const schemed = '\\b(Bearer|Basic)\\s+[\\w.~+/=-]+';
 
 /** One of these in a text. */
 export const token = new RegExp(credential);
 
 /** All of them, and what follows the name of an authorization scheme. */
-export const bareCredentials = new RegExp(`${credential}|\\b(Bearer|Basic)\\s+[\\w.~+/=-]+`, 'gi');
+export const bareCredentials = new RegExp(`${credential}|${schemed}`, 'gi');
+
+/** The same with what `longCredential` matches. */
+export const allCredentials = new RegExp(`${credential}|${bareKey}|${sealed}|${schemed}`, 'gi');

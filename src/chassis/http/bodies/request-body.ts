@@ -108,7 +108,10 @@ type KnownSocket = Socket & { [requestKey]?: IncomingMessage | undefined };
  * known how much, or the client waits for a 100 Continue and may leave the body out.
  */
 export function closesUnread(req: IncomingMessage): boolean {
-  if (req.complete || !hasBody(req)) return false;
+  return !req.complete && hasBody(req) && isMuchToRead(req);
+}
+
+function isMuchToRead(req: IncomingMessage): boolean {
   const length = req.headers['content-length'];
   return length === undefined || Number(length) > drainedBytes || waitsForContinue(req);
 }
@@ -125,15 +128,19 @@ export function closeUnreadConnections(server: Server): void {
   server.prependListener('request', (req: IncomingMessage, res: HeadedResponse) => {
     if (!hasBody(req)) return;
     const socket = req.socket as KnownSocket;
-    const storeHead = res._storeHeader;
-    res._storeHeader = function storeLastHead(line, own) {
-      if (closesUnread(req)) this.shouldKeepAlive = false;
-      storeHead.call(this, line, own);
-    };
+    if (isMuchToRead(req)) sayClosed(res);
     socket[requestKey] = req;
     socket.destroySoon = destroySoon;
     res.once('finish', closeUnread);
   });
+}
+
+function sayClosed(res: HeadedResponse): void {
+  const storeHead = res._storeHeader;
+  res._storeHeader = function storeLastHead(line, own) {
+    if (closesUnread(this.req)) this.shouldKeepAlive = false;
+    storeHead.call(this, line, own);
+  };
 }
 
 /**
