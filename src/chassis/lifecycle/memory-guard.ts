@@ -17,8 +17,10 @@ const relievedMs = 300;
 /** Between collections that were enough, or where nothing is left to give up: at least this, and so many times what one took. */
 const leastRestMs = 1000;
 const restOfCollections = 20;
-/** The same where memory is critical: who fills it must not have the service do nothing but collect. */
-const criticalRestOfCollections = 3;
+/** The same of any two collections, also where memory is critical: who fills it must not have the service do nothing but collect. */
+const leastRestOfCollections = 3;
+/** The share of the limit below which a collection was in vain. */
+const gainOfCollection = 0.02;
 
 /** What gives memory back when it is short. */
 export interface MemoryRelief {
@@ -59,7 +61,10 @@ export class MemoryGuard {
   #collectionMs = 0;
   #restsUntil = 0;
   #criticalUntil = 0;
-  #sweptUntil = 0;
+  /** When garbage may be collected again, whoever asks. */
+  #collectsFrom = 0;
+  /** When the heap may be emptied again for something that comes in, where the last time was in vain. */
+  #emptiesFrom = 0;
   #givenUp = 0;
   readonly #tell = throttledLine<number>((_times, heldBytes) => {
     const facts = { heldBytes, limitBytes: this.#limit, cut: this.#givenUp };
@@ -83,18 +88,17 @@ export class MemoryGuard {
 
   /**
    * Whether there is memory for something large that comes in now. Where little is left garbage is collected first, of which
-   * large texts and their bytes leave much, and where that was not enough the pages of the heap are given back too: for a
-   * quarter of the time at most.
+   * large texts and their bytes leave much, and where that was not enough the pages of the heap are given back too: together
+   * with all other collections for a quarter of the time at most.
    */
   hasRoom(): boolean {
     const isFull = () => this.#held() >= this.#limit * shortFrom;
     const now = performance.now();
     if (!isFull()) return true;
-    if (now < this.#sweptUntil) return false;
+    if (now < this.#collectsFrom) return false;
     this.#sweep();
-    if (isFull()) this.#collect();
-    const sweptAt = performance.now();
-    this.#sweptUntil = sweptAt + Math.max(settleMs, (sweptAt - now) * criticalRestOfCollections);
+    if (isFull() && now >= this.#emptiesFrom) this.#collectGarbage();
+    this.#restAfter(performance.now() - now);
     return !isFull();
   }
 
@@ -118,7 +122,7 @@ export class MemoryGuard {
     if (share < shortFrom) this.#enough(now);
     else if (now >= this.#restsUntil || (share >= criticalFrom && this.#hasMore && now >= this.#criticalUntil)) {
       if (this.#hasCollected) this.#relieve(share, now);
-      else this.#collectGarbage(now);
+      else if (now >= this.#collectsFrom) this.#collectGarbage();
     }
   }
 
@@ -130,19 +134,27 @@ export class MemoryGuard {
       this.isShort = false;
     }
     // Nothing else collects here once the clients have gone, and what is held may be garbage.
-    if (this.isShort && now >= this.#restsUntil) this.#collectGarbage(now);
+    if (this.isShort && now >= Math.max(this.#restsUntil, this.#collectsFrom)) this.#collectGarbage();
   }
 
   get #restMs(): number {
     return Math.max(leastRestMs, this.#collectionMs * restOfCollections);
   }
 
-  #collectGarbage(now: number): void {
+  #collectGarbage(): void {
+    const [before, beganAt] = [this.#held(), performance.now()];
     this.#collect();
     const collectedAt = performance.now();
-    this.#collectionMs = collectedAt - now;
+    this.#collectionMs = collectedAt - beganAt;
     this.#hasCollected = true;
     this.#restsUntil = collectedAt + settleMs;
+    const wasInVain = before - this.#held() < this.#limit * gainOfCollection;
+    this.#emptiesFrom = wasInVain ? collectedAt + this.#restMs : 0;
+    this.#restAfter(this.#collectionMs);
+  }
+
+  #restAfter(collectingMs: number): void {
+    this.#collectsFrom = performance.now() + Math.max(settleMs, collectingMs * leastRestOfCollections);
   }
 
   #relieve(share: number, now: number): void {
@@ -151,7 +163,8 @@ export class MemoryGuard {
     const before = this.#givenUp;
     for (const relief of this.#reliefs) this.#givenUp += relief.relieve();
     this.#hasMore = this.#givenUp > before;
-    this.#criticalUntil = now + this.#collectionMs * criticalRestOfCollections;
+    if (this.#hasMore) this.#emptiesFrom = 0;
+    this.#criticalUntil = now + this.#collectionMs * leastRestOfCollections;
     this.#restsUntil = this.#hasMore ? Math.max(now + relievedMs, this.#criticalUntil) : now + this.#restMs;
     this.#tell(Math.round(share * this.#limit));
   }

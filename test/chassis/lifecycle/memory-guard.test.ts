@@ -95,24 +95,48 @@ describe('the guard of the memory limit', () => {
 });
 
 describe('memory that clients fill again and again', () => {
-  it('has the service collect for a fourth of its time at most', async () => {
-    let collectedMs = 0;
+  /** A guard whose collections take their time and free nothing; counts them. */
+  function slowGuard(heldMib: number) {
+    const state = { collections: 0, sweeps: 0, ms: 0 };
+    const take = (ms: number) => {
+      const until = performance.now() + ms;
+      while (performance.now() < until);
+      state.ms += ms;
+    };
     const guard = new MemoryGuard({
       limitBytes: 256 * mib,
       logger: memoryLog().logger,
-      held: () => 230 * mib,
+      held: () => heldMib * mib,
       collect: () => {
-        const until = performance.now() + 150;
-        while (performance.now() < until);
-        collectedMs += 150;
+        state.collections += 1;
+        take(150);
+      },
+      sweep: () => {
+        state.sweeps += 1;
+        take(50);
       },
     });
+    return { guard, state };
+  }
+
+  it('has the service collect for a fourth of its time at most', async () => {
+    const { guard, state } = slowGuard(230);
     guard.add({ watch: () => undefined, relieve: () => 1 });
     const stop = guard.start();
     await wait(3000);
     stop();
-    expect(collectedMs).toBeGreaterThan(0);
-    expect(collectedMs).toBeLessThanOrEqual(900);
+    expect(state.ms).toBeGreaterThan(0);
+    expect(state.ms).toBeLessThanOrEqual(900);
+  });
+
+  it('has it do so also while much waits to come in, for which the whole heap is not emptied again where that was in vain', async () => {
+    const { guard, state } = slowGuard(200);
+    const stop = guard.start();
+    for (const end = performance.now() + 3000; performance.now() < end; await wait(5)) guard.hasRoom();
+    stop();
+    expect(state.sweeps).toBeGreaterThan(3);
+    expect(state.collections).toBeLessThanOrEqual(3);
+    expect(state.ms).toBeLessThanOrEqual(900);
   });
 });
 
