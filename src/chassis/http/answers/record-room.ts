@@ -1,12 +1,15 @@
 import { currentClientKey, scopes, stopAbandoned } from '../../context/request-context.ts';
 import type { ServiceUnavailableException } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
+import { LongAnswers, ranks } from './long-answers.ts';
 
 /** Answers of this many records, related ones among them, take no part: there are many of them, and each is small. */
 export const ordinaryRecords = 1000;
 /** What one address may have of all room, beyond its first answer. */
 const shareOfAddress = 0.5;
+/** How long an answer waits behind others of its address, and how long the first of each: a round has a turn for every address. */
 const longestWaitMs = 2000;
+const longestRoundMs = 10_000;
 const mostWaitingOfAddress = 32;
 /** The same while nobody else waits: a few hundred are answered within that time. */
 const mostWaitingAlone = 512;
@@ -15,20 +18,6 @@ const mostWaitingAlone = 512;
 interface Waiting {
   readonly records: number;
   readonly start: () => void;
-}
-
-/** An answer needs as many times its length: as text, as objects, as text again, and as bytes that its client has not taken yet. */
-const timesLength = 5;
-/** How long ago it was that an answer was so long counts half. */
-const halfLifeMs = 60_000;
-
-/** Addresses that are known for long answers, the latest. */
-const mostKnown = 1000;
-
-/** How long answers to a list were for each record that they might have had, as of late. */
-interface Length {
-  readonly bytes: number;
-  readonly at: number;
 }
 
 /** Where requests are counted that are refused. */
@@ -54,15 +43,13 @@ export function currentRoom(): RecordRoom | undefined {
  * the memory of its text, and the time of the event loop: a few at once would end a small pod. Those of one address have
  * half of all room, and addresses take turns, so that nobody waits for all that another has asked for. The widest answer
  * that policies allow may have more records than there is room for; it is made alone. Addresses that had no long answer
- * lately go first: theirs to a list may be short where those of others to it were long.
+ * lately go first: theirs to a list may be short where those of others to it were long. Those that do not read theirs go last.
  */
 export class RecordRoom {
   readonly #most: number;
-  readonly #recordBytes: number;
   readonly #metrics: RoomMetrics;
-  readonly #lengths = new WeakMap<object, Length>();
-  /** When an address last had a long answer. */
-  readonly #longAt = new Map<string, number>();
+  /** What is known of long answers. */
+  readonly long: LongAnswers;
   #held = 0;
   readonly #heldBy = new Map<string, number>();
   /** By address, the one that had no turn for longest first. */
@@ -70,8 +57,8 @@ export class RecordRoom {
 
   constructor({ records, recordBytes }: RoomSize, metrics: RoomMetrics) {
     this.#most = records;
-    this.#recordBytes = recordBytes;
     this.#metrics = metrics;
+    this.long = new LongAnswers(recordBytes);
   }
 
   /** Records of all answers that are being made. */
@@ -79,31 +66,12 @@ export class RecordRoom {
     return this.#held;
   }
 
-  /** How many records of ordinary length an answer to a list may need room for, by how long the latest long ones were. */
-  neededFor(list: object, records: number): number {
-    const known = this.#lengths.get(list);
-    if (known === undefined) return records;
-    return Math.max(records, Math.ceil((records * lengthNow(known) * timesLength) / this.#recordBytes));
-  }
-
-  /** Learns how long an answer to a list was that might have had so many records. */
-  noteLength(list: object, records: number, bytes: number): void {
-    const known = this.#lengths.get(list);
-    const length = bytes / Math.max(1, records);
-    if (known === undefined || length > lengthNow(known))
-      this.#lengths.set(list, { bytes: length, at: performance.now() });
-    const client = currentClientKey();
-    this.#longAt.delete(client);
-    this.#longAt.set(client, performance.now());
-    if (this.#longAt.size > mostKnown) this.#longAt.delete(this.#longAt.keys().next().value as string);
-  }
-
   /**
    * Runs `work`, which makes the answer of the request under way, once there is room.
    *
    * @param records that the answer may hold at most
-   * @throws ServiceUnavailableException after two seconds without room, and at once for an address of which 32 wait beside
-   * others, or 512 alone
+   * @throws ServiceUnavailableException after two seconds without room, after ten for the first of an address, and at once for
+   * an address of which 32 wait beside others, or 512 alone
    */
   async run<T>(records: number, work: () => Promise<T>): Promise<T> {
     if (records <= ordinaryRecords) return work();
@@ -120,15 +88,11 @@ export class RecordRoom {
 
   #isFree(client: string, records: number): boolean {
     if (this.#waiting.has(client) || !this.#hasShare(client, records)) return false;
-    const isLast = this.#hadLong(client);
-    // Nobody overtakes an address that waits for room only, unless that has had long answers.
+    const rank = this.long.rankOf(client);
+    // Nobody overtakes an address that waits for room only, unless that comes later by its long answers.
     for (const [other, [first]] of this.#waiting)
-      if (first && this.#hasShare(other, first.records) && (isLast || !this.#hadLong(other))) return false;
+      if (first && this.#hasShare(other, first.records) && this.long.rankOf(other) <= rank) return false;
     return this.#fits(records);
-  }
-
-  #hadLong(client: string): boolean {
-    return performance.now() - (this.#longAt.get(client) ?? Number.NEGATIVE_INFINITY) < halfLifeMs;
   }
 
   #hasShare(client: string, records: number): boolean {
@@ -154,9 +118,9 @@ export class RecordRoom {
   }
 
   #startNext(): void {
-    for (const isLast of [false, true]) {
+    for (const rank of ranks) {
       for (const [client, [first]] of this.#waiting) {
-        if (!first || this.#hadLong(client) !== isLast || !this.#hasShare(client, first.records)) continue;
+        if (!first || this.long.rankOf(client) !== rank || !this.#hasShare(client, first.records)) continue;
         if (!this.#fits(first.records)) return;
         this.#hold(client, first.records);
         first.start();
@@ -183,11 +147,17 @@ export class RecordRoom {
         resolve();
       },
     };
-    const timer = setTimeout(() => {
+    const refuse = () => {
       leave();
       reject(this.#refusal());
       this.#startNext();
-    }, longestWaitMs);
+    };
+    const isFirst = () => line.values().next().value === waiting;
+    const endWait = () => {
+      if (!isFirst()) return refuse();
+      timer = setTimeout(refuse, longestRoundMs - longestWaitMs);
+    };
+    let timer = setTimeout(endWait, longestWaitMs);
     line.add(waiting);
     this.#waiting.set(client, line);
     return promise;
@@ -197,8 +167,4 @@ export class RecordRoom {
     this.#metrics.shed('costly');
     return tryAgain('Requests of many records are under way; ask for fewer records, or try again in a moment');
   }
-}
-
-function lengthNow({ bytes, at }: Length): number {
-  return bytes * 0.5 ** ((performance.now() - at) / halfLifeMs);
 }

@@ -1,3 +1,5 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
@@ -18,6 +20,13 @@ function answer(room: RecordRoom, ipAddress: string, records: number, request: o
   answer.done = runWithRequestContext({ ipAddress, ...request } as RequestContext, () => room.run(records, work));
   answer.done.catch(() => undefined);
   return answer;
+}
+
+/** Has an address know as one of a long answer, which it reads until its response is closed. */
+function noteLong(room: RecordRoom, ipAddress: string): ServerResponse {
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  runWithRequestContext({ ipAddress } as RequestContext, () => room.long.note({}, 100, 2_000_000, response));
+  return response;
 }
 
 const begun = async (...answers: { begun: boolean }[]) => {
@@ -57,7 +66,7 @@ describe('room for the records of answers', () => {
   it('goes first to addresses that had no long answer lately, since theirs to a list may be short', async () => {
     const room = new RecordRoom(size, quiet);
     const under = answer(room, '192.0.2.1', 9000);
-    runWithRequestContext({ ipAddress: '192.0.2.2' } as RequestContext, () => room.noteLength({}, 100, 2_000_000));
+    noteLong(room, '192.0.2.2').emit('close');
     const [known, other] = [answer(room, '192.0.2.2', 9000), answer(room, '192.0.2.3', 9000)];
     under.finish();
     expect(await begun(known, other)).toEqual([false, true]);
@@ -91,7 +100,7 @@ describe('room for the records of answers', () => {
     expect(await begun(answer(room, '192.0.2.1', 1000))).toEqual([true]);
   });
 
-  it('is refused with 503 after two seconds, and at once to an address of which many wait beside others', async () => {
+  it('is refused with 503 after two seconds, the first of an address after ten, and at once to an address of which many wait beside others', async () => {
     const shed: string[] = [];
     const room = new RecordRoom(size, { shed: (reason) => shed.push(reason) });
     vi.useFakeTimers();
@@ -100,6 +109,7 @@ describe('room for the records of answers', () => {
     waiting.push(answer(room, '192.0.2.2', 9000));
     await expect(answer(room, '192.0.2.1', 9000).done).rejects.toBeInstanceOf(ServiceUnavailableException);
     vi.advanceTimersByTime(2000);
+    vi.advanceTimersByTime(8000);
     vi.useRealTimers();
     for (const { done } of waiting) await expect(done).rejects.toMatchObject({ headers: { 'Retry-After': '1' } });
     expect(shed).toEqual(Array(34).fill('costly'));
@@ -128,12 +138,36 @@ describe('room for the records of answers', () => {
     expect([gone.begun, room.held]).toEqual([false, 0]);
   });
 
-  it('is needed by as many as the length of latest answers to a list stands for, in the service that gave them alone', () => {
-    const [room, other] = [new RecordRoom(size, quiet), new RecordRoom(size, quiet)];
-    const list = {};
-    room.noteLength(list, 100, 2_560_000);
-    // Five times the length of each, in records of 2,560 bytes; a little less, as time goes by.
-    expect(room.neededFor(list, 200) / 10_000).toBeCloseTo(1, 2);
-    expect([other.neededFor(list, 200), room.neededFor({}, 200)]).toEqual([200, 200]);
+  it('goes last to addresses that have not read a long answer for a second, until they have', async () => {
+    const room = new RecordRoom(size, quiet);
+    const under = answer(room, '192.0.2.1', 9000);
+    const read = noteLong(room, '192.0.2.3').emit('close');
+    const unread = noteLong(room, '192.0.2.2');
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1001);
+    const [slow, other] = [answer(room, '192.0.2.2', 9000), answer(room, '192.0.2.3', 9000)];
+    under.finish();
+    expect(await begun(slow, other)).toEqual([false, true]);
+    unread.emit('close');
+    const later = answer(room, '192.0.2.3', 9000);
+    other.finish();
+    expect([await begun(slow, later), read]).toEqual([[true, false], true]);
+    clock.mockRestore();
+  });
+
+  it('is waited for by the first of each address for as long as ten seconds, because a round has a turn for each', async () => {
+    const room = new RecordRoom(size, quiet);
+    vi.useFakeTimers();
+    const under = answer(room, '192.0.2.1', 9000);
+    const [first, second] = [answer(room, '192.0.2.2', 9000), answer(room, '192.0.2.2', 9000)];
+    const late = answer(room, '192.0.2.3', 9000);
+    vi.advanceTimersByTime(2000);
+    await expect(second.done).rejects.toBeInstanceOf(ServiceUnavailableException);
+    vi.advanceTimersByTime(7999);
+    under.finish();
+    await under.done;
+    expect(first.begun).toBe(true);
+    vi.advanceTimersByTime(1);
+    vi.useRealTimers();
+    await expect(late.done).rejects.toBeInstanceOf(ServiceUnavailableException);
   });
 });
