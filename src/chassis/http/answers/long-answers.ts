@@ -19,9 +19,6 @@ interface Length {
   readonly at: number;
 }
 
-/** The order of addresses by their long answers: those that had none lately, those that had some, and those that do not read one. */
-export const ranks = [0, 1, 2] as const;
-
 /** Knows how long answers to each list were as of late, who had long ones, and who does not read them. */
 export class LongAnswers {
   readonly #recordBytes: number;
@@ -61,11 +58,11 @@ export class LongAnswers {
     this.#awaitReader(client, response, now);
   }
 
-  rankOf(client: string): (typeof ranks)[number] {
-    const now = performance.now();
+  /** A number by which addresses come one after the other: when an address last had one, and last those that do not read one. */
+  orderOf(client: string): number {
     const [oldest] = this.#unread.get(client) ?? [];
-    if (oldest && now - oldest.at > patienceMs) return 2;
-    return now - (this.#lastAt.get(client) ?? Number.NEGATIVE_INFINITY) < halfLifeMs ? 1 : 0;
+    if (oldest && performance.now() - oldest.at > patienceMs) return Number.POSITIVE_INFINITY;
+    return this.#lastAt.get(client) ?? 0;
   }
 
   #awaitReader(client: string, response: ServerResponse, at: number): void {

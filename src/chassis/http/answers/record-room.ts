@@ -1,7 +1,7 @@
 import { currentClientKey, scopes, stopAbandoned } from '../../context/request-context.ts';
 import type { ServiceUnavailableException } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
-import { LongAnswers, ranks } from './long-answers.ts';
+import { LongAnswers } from './long-answers.ts';
 
 /** Answers of this many records, related ones among them, take no part: there are many of them, and each is small. */
 export const ordinaryRecords = 1000;
@@ -16,6 +16,7 @@ const mostWaitingAlone = 512;
 
 /** An answer that waits for its room. */
 interface Waiting {
+  readonly client: string;
   readonly records: number;
   readonly start: () => void;
 }
@@ -42,8 +43,9 @@ export function currentRoom(): RecordRoom | undefined {
  * Room for the records that answers hold while they are made. An answer of tens of thousands of records takes many times
  * the memory of its text, and the time of the event loop: a few at once would end a small pod. Those of one address have
  * half of all room, and addresses take turns, so that nobody waits for all that another has asked for. The widest answer
- * that policies allow may have more records than there is room for; it is made alone. Addresses that had no long answer
- * lately go first: theirs to a list may be short where those of others to it were long. Those that do not read theirs go last.
+ * that policies allow may have more records than there is room for; it is made alone. Addresses go in the order in which
+ * they last had a long answer, since those of one that had none may be short where others to the list were long. Those that do
+ * not read theirs go last.
  */
 export class RecordRoom {
   readonly #most: number;
@@ -88,11 +90,10 @@ export class RecordRoom {
 
   #isFree(client: string, records: number): boolean {
     if (this.#waiting.has(client) || !this.#hasShare(client, records)) return false;
-    const rank = this.long.rankOf(client);
-    // Nobody overtakes an address that waits for room only, unless that comes later by its long answers.
-    for (const [other, [first]] of this.#waiting)
-      if (first && this.#hasShare(other, first.records) && this.long.rankOf(other) <= rank) return false;
-    return this.#fits(records);
+    // Nobody overtakes an address that waits for room only, unless that comes later.
+    const next = this.#next();
+    const isNext = next === undefined || this.long.orderOf(client) < this.long.orderOf(next.client);
+    return isNext && this.#fits(records);
   }
 
   #hasShare(client: string, records: number): boolean {
@@ -118,14 +119,24 @@ export class RecordRoom {
   }
 
   #startNext(): void {
-    for (const rank of ranks) {
-      for (const [client, [first]] of this.#waiting) {
-        if (!first || this.long.rankOf(client) !== rank || !this.#hasShare(client, first.records)) continue;
-        if (!this.#fits(first.records)) return;
-        this.#hold(client, first.records);
-        first.start();
-      }
+    for (let next = this.#next(); next !== undefined && this.#fits(next.records); next = this.#next()) {
+      this.#hold(next.client, next.records);
+      next.start();
     }
+  }
+
+  /** The one that comes first of those that wait for room only. */
+  #next(): Waiting | undefined {
+    let next: Waiting | undefined;
+    let order = Number.POSITIVE_INFINITY;
+    for (const [client, [first]] of this.#waiting) {
+      if (!first || !this.#hasShare(client, first.records)) continue;
+      const own = this.long.orderOf(client);
+      if (next !== undefined && own >= order) continue;
+      next = first;
+      order = own;
+    }
+    return next;
   }
 
   #wait(client: string, records: number): Promise<void> {
@@ -138,7 +149,8 @@ export class RecordRoom {
       line.delete(waiting);
       if (line.size === 0) this.#waiting.delete(client);
     };
-    const waiting = {
+    const waiting: Waiting = {
+      client,
       records,
       start: () => {
         leave();

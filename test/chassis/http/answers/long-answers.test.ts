@@ -7,7 +7,7 @@ const recordBytes = 2560;
 const response = () => new ServerResponse(new IncomingMessage(new Socket()));
 
 afterEach(() => {
-  vi.restoreAllMocks();
+  vi.useRealTimers();
 });
 
 describe('what is known of long answers', () => {
@@ -21,13 +21,14 @@ describe('what is known of long answers', () => {
   });
 
   it('lowers what an answer needs that might have had more records, to a quarter at least, for a minute', () => {
+    vi.useFakeTimers();
     const long = new LongAnswers(recordBytes);
     const [few, fewer] = [{}, {}];
     long.note(few, 20_000, 5_120_000, response());
     long.note(fewer, 20_000, 1_024_000, response());
     expect(long.neededFor(few, 20_000) / 10_000).toBeCloseTo(1, 2);
     expect(long.neededFor(fewer, 20_000)).toBe(5000);
-    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+    vi.advanceTimersByTime(60_000);
     expect(long.neededFor(few, 20_000)).toBe(20_000);
   });
 });

@@ -9,6 +9,8 @@ import { RecordRoom } from '../../../../src/chassis/http/answers/record-room.ts'
 const quiet = { shed: () => undefined };
 const size = { records: 10_000, recordBytes: 2560 };
 
+type Answer = ReturnType<typeof answer>;
+
 /** An answer of one address, which is being made until `finish` is called. */
 function answer(room: RecordRoom, ipAddress: string, records: number, request: object = {}) {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -63,18 +65,20 @@ describe('room for the records of answers', () => {
     expect(await begun(...own, other)).toEqual([true, true, false, true]);
   });
 
-  it('goes first to addresses that had no long answer lately, since theirs to a list may be short', async () => {
+  it('goes first to the address that had no long answer for longest, since its own to a list may be short', async () => {
     const room = new RecordRoom(size, quiet);
     const under = answer(room, '192.0.2.1', 9000);
+    noteLong(room, '192.0.2.5').emit('close');
     noteLong(room, '192.0.2.2').emit('close');
-    const [known, other] = [answer(room, '192.0.2.2', 9000), answer(room, '192.0.2.3', 9000)];
+    const waiting = ['192.0.2.2', '192.0.2.5', '192.0.2.3'].map((address) => answer(room, address, 9000));
+    const [latest, known, other] = waiting as [Answer, Answer, Answer];
     under.finish();
-    expect(await begun(known, other)).toEqual([false, true]);
+    expect(await begun(latest, known, other)).toEqual([false, false, true]);
     const small = answer(room, '192.0.2.4', 1001);
     other.finish();
-    expect(await begun(small, known)).toEqual([true, false]);
+    expect(await begun(small, latest, known)).toEqual([true, false, false]);
     small.finish();
-    expect(await begun(known)).toEqual([true]);
+    expect(await begun(latest, known)).toEqual([false, true]);
   });
 
   it('is not taken by small answers that come while a large one waits for it', async () => {
@@ -139,19 +143,22 @@ describe('room for the records of answers', () => {
   });
 
   it('goes last to addresses that have not read a long answer for a second, until they have', async () => {
+    vi.useFakeTimers();
     const room = new RecordRoom(size, quiet);
     const under = answer(room, '192.0.2.1', 9000);
-    const read = noteLong(room, '192.0.2.3').emit('close');
     const unread = noteLong(room, '192.0.2.2');
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1001);
+    vi.advanceTimersByTime(1001);
+    noteLong(room, '192.0.2.3').emit('close');
     const [slow, other] = [answer(room, '192.0.2.2', 9000), answer(room, '192.0.2.3', 9000)];
     under.finish();
-    expect(await begun(slow, other)).toEqual([false, true]);
-    unread.emit('close');
+    await under.done;
+    expect([slow.begun, other.begun]).toEqual([false, true]);
     const later = answer(room, '192.0.2.3', 9000);
+    unread.emit('close');
     other.finish();
-    expect([await begun(slow, later), read]).toEqual([[true, false], true]);
-    clock.mockRestore();
+    await other.done;
+    expect([slow.begun, later.begun]).toEqual([true, false]);
+    vi.useRealTimers();
   });
 
   it('is waited for by the first of each address for as long as ten seconds, because a round has a turn for each', async () => {
