@@ -121,8 +121,10 @@ export class MemoryGuard {
     const now = performance.now();
     if (share < shortFrom) this.#enough(now);
     else if (now >= this.#restsUntil || (share >= criticalFrom && this.#hasMore && now >= this.#criticalUntil)) {
-      if (this.#hasCollected) this.#relieve(share, now);
-      else if (now >= this.#collectsFrom) this.#collectGarbage();
+      const mayCollect = now >= this.#collectsFrom;
+      // Where memory is critical what comes in has just had garbage collected, and must not keep others from being relieved.
+      if (this.#hasCollected || (share >= criticalFrom && !mayCollect)) this.#relieve(share, now);
+      else if (mayCollect) this.#collectGarbage();
     }
   }
 

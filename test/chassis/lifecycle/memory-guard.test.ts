@@ -77,6 +77,14 @@ describe('the guard of the memory limit', () => {
     expect(lines.filter(({ msg }) => msg === 'memory short: waiting clients cut')).toHaveLength(1);
   });
 
+  it('cuts them also where what comes in has had garbage collected a moment ago, once memory is critical', async () => {
+    const { guard, state } = process({ held: 60, clients: 160 });
+    guard.hasRoom();
+    state.collections = 0;
+    guard.look();
+    expect(state).toMatchObject({ clients: 80, collections: 0 });
+  });
+
   it('is short no longer once a collection leaves enough, also where nothing else collects any more', async () => {
     const { guard, state, looks } = process({ held: 210 });
     await looks(450);
