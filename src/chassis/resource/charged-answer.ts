@@ -21,8 +21,8 @@ export async function charged(
   const context = getRequestContext();
   if (context && costOfCount > 0) context.costOfCount = costOfCount;
   const room = currentRoom();
-  const needed = room?.long.neededFor(list, records) ?? 0;
+  const needed = room?.neededFor(list, records) ?? 0;
   await (room && needed > ordinaryRecords ? room.run(needed, answer) : answer());
   const bytes = veryLongBodyOf(response);
-  if (bytes !== undefined) room?.long.note(list, records, bytes, response);
+  if (bytes !== undefined) room?.noteLong(list, records, bytes, response);
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { currentClientKey, scopes, stopAbandoned } from '../../context/request-context.ts';
 import type { ServiceUnavailableException } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
@@ -13,6 +14,19 @@ const longestRoundMs = 10_000;
 const mostWaitingOfAddress = 32;
 /** The same while nobody else waits: a few hundred are answered within that time. */
 const mostWaitingAlone = 512;
+
+/** An answer needs as many times its length: as text, as objects, as text again, and as bytes that its client has not taken yet. */
+const timesLength = 5;
+/** Of the records that an answer might have had it is taken to hold this share at least, however short the last ones were. */
+const leastShare = 0.25;
+/** How long ago it was that an answer was so long counts half. */
+const halfLifeMs = 60_000;
+
+/** How long answers to a list were for each record that they might have had, as of late. */
+interface Length {
+  readonly bytes: number;
+  readonly at: number;
+}
 
 /** An answer that waits for its room. */
 interface Waiting {
@@ -49,9 +63,10 @@ export function currentRoom(): RecordRoom | undefined {
  */
 export class RecordRoom {
   readonly #most: number;
+  readonly #recordBytes: number;
   readonly #metrics: RoomMetrics;
-  /** What is known of long answers. */
-  readonly long: LongAnswers;
+  readonly #long = new LongAnswers();
+  readonly #lengths = new WeakMap<object, Length>();
   #held = 0;
   readonly #heldBy = new Map<string, number>();
   /** By address, the one that had no turn for longest first. */
@@ -59,13 +74,34 @@ export class RecordRoom {
 
   constructor({ records, recordBytes }: RoomSize, metrics: RoomMetrics) {
     this.#most = records;
+    this.#recordBytes = recordBytes;
     this.#metrics = metrics;
-    this.long = new LongAnswers(recordBytes);
   }
 
   /** Records of all answers that are being made. */
   get held(): number {
     return this.#held;
+  }
+
+  /**
+   * How many records of ordinary length an answer to a list may need room for, by how long the latest long ones were. The
+   * policy tells only how many records there might be, and most of the widest lists have a part of them.
+   */
+  neededFor(list: object, records: number): number {
+    const known = this.#lengths.get(list);
+    if (known === undefined) return records;
+    const needed = Math.ceil((records * lengthNow(known) * timesLength) / this.#recordBytes);
+    const isOfLate = performance.now() - known.at < halfLifeMs;
+    return Math.max(isOfLate ? Math.ceil(records * leastShare) : records, needed);
+  }
+
+  /** Learns of the long answer to the request under way, which might have had so many records of a list. */
+  noteLong(list: object, records: number, bytes: number, response: ServerResponse): void {
+    const known = this.#lengths.get(list);
+    const length = bytes / Math.max(1, records);
+    if (known === undefined || length > lengthNow(known))
+      this.#lengths.set(list, { bytes: length, at: performance.now() });
+    this.#long.note(response);
   }
 
   /**
@@ -92,7 +128,7 @@ export class RecordRoom {
     if (this.#waiting.has(client) || !this.#hasShare(client, records)) return false;
     // Nobody overtakes an address that waits for room only, unless that comes later.
     const next = this.#next();
-    const isNext = next === undefined || this.long.orderOf(client) < this.long.orderOf(next.client);
+    const isNext = next === undefined || this.#long.orderOf(client) < this.#long.orderOf(next.client);
     return isNext && this.#fits(records);
   }
 
@@ -131,7 +167,7 @@ export class RecordRoom {
     let order = Number.POSITIVE_INFINITY;
     for (const [client, [first]] of this.#waiting) {
       if (!first || !this.#hasShare(client, first.records)) continue;
-      const own = this.long.orderOf(client);
+      const own = this.#long.orderOf(client);
       if (next !== undefined && own >= order) continue;
       next = first;
       order = own;
@@ -179,4 +215,8 @@ export class RecordRoom {
     this.#metrics.shed('costly');
     return tryAgain('Requests of many records are under way; ask for fewer records, or try again in a moment');
   }
+}
+
+function lengthNow({ bytes, at }: Length): number {
+  return bytes * 0.5 ** ((performance.now() - at) / halfLifeMs);
 }

@@ -25,9 +25,13 @@ function answer(room: RecordRoom, ipAddress: string, records: number, request: o
 }
 
 /** Has an address know as one of a long answer, which it reads until its response is closed. */
-function noteLong(room: RecordRoom, ipAddress: string): ServerResponse {
+function noteLong(
+  room: RecordRoom,
+  ipAddress: string,
+  { list = {}, records = 100, bytes = 2_000_000 } = {},
+): ServerResponse {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
-  runWithRequestContext({ ipAddress } as RequestContext, () => room.long.note({}, 100, 2_000_000, response));
+  runWithRequestContext({ ipAddress } as RequestContext, () => room.noteLong(list, records, bytes, response));
   return response;
 }
 
@@ -176,5 +180,27 @@ describe('room for the records of answers', () => {
     vi.advanceTimersByTime(1);
     vi.useRealTimers();
     await expect(late.done).rejects.toBeInstanceOf(ServiceUnavailableException);
+  });
+
+  it('is needed by as many as the length of latest answers to a list stands for, in the service that gave them alone', () => {
+    const [room, other] = [new RecordRoom(size, quiet), new RecordRoom(size, quiet)];
+    const list = {};
+    noteLong(room, '192.0.2.1', { list, bytes: 2_560_000 });
+    // Five times the length of each, in records of 2,560 bytes; a little less, as time goes by.
+    expect(room.neededFor(list, 200) / 10_000).toBeCloseTo(1, 2);
+    expect([other.neededFor(list, 200), room.neededFor({}, 200)]).toEqual([200, 200]);
+  });
+
+  it('is needed by fewer than there might have been where those were shorter, by a quarter at least, for a minute', () => {
+    vi.useFakeTimers();
+    const room = new RecordRoom(size, quiet);
+    const [few, fewer] = [{}, {}];
+    noteLong(room, '192.0.2.1', { list: few, records: 20_000, bytes: 5_120_000 });
+    noteLong(room, '192.0.2.1', { list: fewer, records: 20_000, bytes: 1_024_000 });
+    expect(room.neededFor(few, 20_000) / 10_000).toBeCloseTo(1, 2);
+    expect(room.neededFor(fewer, 20_000)).toBe(5000);
+    vi.advanceTimersByTime(60_000);
+    expect(room.neededFor(few, 20_000)).toBe(20_000);
+    vi.useRealTimers();
   });
 });
