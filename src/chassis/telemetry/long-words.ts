@@ -1,5 +1,5 @@
 /** The shortest word that `longCredential` matches. */
-const shortestLong = 80;
+export const shortestLong = 80;
 
 const dash = 45;
 const underscore = 95;

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Stream } from 'node:stream';
 import { describeError } from './describe-error.ts';
-import { hasLongWord } from './long-words.ts';
+import { hasLongWord, shortestLong } from './long-words.ts';
 import {
   allCredentials,
   bareCredentials,
@@ -77,7 +77,7 @@ const maximumDepth = 6;
 const textNames = new Set(['message', 'stack', 'reason', 'error', 'cause', 'detail', 'path', 'userAgent']);
 
 function holdsLong(text: string): boolean {
-  return hasLongWord(text) && longCredential.test(text);
+  return text.length >= shortestLong && hasLongWord(text) && longCredential.test(text);
 }
 
 function isSuspiciousUrl(url: string): boolean {
