@@ -57,9 +57,8 @@ export function currentRoom(): RecordRoom | undefined {
  * Room for the records that answers hold while they are made. An answer of tens of thousands of records takes many times
  * the memory of its text, and the time of the event loop: a few at once would end a small pod. Those of one address have
  * half of all room, and addresses take turns, so that nobody waits for all that another has asked for. The widest answer
- * that policies allow may have more records than there is room for; it is made alone. Addresses go in the order in which
- * they last had a long answer, since those of one that had none may be short where others to the list were long. Those that do
- * not read theirs go last.
+ * that policies allow may have more records than there is room for; it is made alone. Addresses go in the order of their last
+ * turns. Those that do not read a long answer go last.
  */
 export class RecordRoom {
   readonly #most: number;
@@ -101,7 +100,7 @@ export class RecordRoom {
     const length = bytes / Math.max(1, records);
     if (known === undefined || length > lengthNow(known))
       this.#lengths.set(list, { bytes: length, at: performance.now() });
-    this.#long.note(response);
+    this.#long.awaitReader(response);
   }
 
   /**
@@ -142,6 +141,7 @@ export class RecordRoom {
   }
 
   #hold(client: string, records: number): void {
+    this.#long.noteTurn(client);
     this.#held += records;
     this.#heldBy.set(client, (this.#heldBy.get(client) ?? 0) + records);
   }

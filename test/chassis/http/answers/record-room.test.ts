@@ -64,16 +64,19 @@ describe('room for the records of answers', () => {
     const own = [1, 2, 3].map(() => answer(room, '192.0.2.1', 9000));
     const other = answer(room, '192.0.2.2', 9000);
     own[0]?.finish();
-    await turn();
-    own[1]?.finish();
+    expect(await begun(...own, other)).toEqual([true, false, false, true]);
+    other.finish();
     expect(await begun(...own, other)).toEqual([true, true, false, true]);
   });
 
-  it('goes first to the address that had no long answer for longest, since its own to a list may be short', async () => {
+  it('goes first to the address that had no turn for longest, however short its answers were', async () => {
     const room = new RecordRoom(size, quiet);
+    for (const address of ['192.0.2.5', '192.0.2.2']) {
+      const short = answer(room, address, 2000);
+      short.finish();
+      await short.done;
+    }
     const under = answer(room, '192.0.2.1', 9000);
-    noteLong(room, '192.0.2.5').emit('close');
-    noteLong(room, '192.0.2.2').emit('close');
     const waiting = ['192.0.2.2', '192.0.2.5', '192.0.2.3'].map((address) => answer(room, address, 9000));
     const [latest, known, other] = waiting as [Answer, Answer, Answer];
     under.finish();
