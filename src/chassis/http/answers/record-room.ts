@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { currentClientKey, scopes, stopAbandoned } from '../../context/request-context.ts';
 import type { ServiceUnavailableException } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
-import { LongAnswers } from './long-answers.ts';
+import { RecordTurns } from './record-turns.ts';
 
 /** Answers of this many records, related ones among them, take no part: there are many of them, and each is small. */
 export const ordinaryRecords = 1000;
@@ -64,11 +64,11 @@ export class RecordRoom {
   readonly #most: number;
   readonly #recordBytes: number;
   readonly #metrics: RoomMetrics;
-  readonly #long = new LongAnswers();
+  readonly #turns = new RecordTurns();
   readonly #lengths = new WeakMap<object, Length>();
   #held = 0;
   readonly #heldBy = new Map<string, number>();
-  /** By address, the one that had no turn for longest first. */
+  /** By address; of those that do not read, which all come last, the one that had no turn for longest is first here. */
   readonly #waiting = new Map<string, Set<Waiting>>();
 
   constructor({ records, recordBytes }: RoomSize, metrics: RoomMetrics) {
@@ -100,7 +100,7 @@ export class RecordRoom {
     const length = bytes / Math.max(1, records);
     if (known === undefined || length > lengthNow(known))
       this.#lengths.set(list, { bytes: length, at: performance.now() });
-    this.#long.awaitReader(response);
+    this.#turns.awaitReader(response);
   }
 
   /**
@@ -127,7 +127,7 @@ export class RecordRoom {
     if (this.#waiting.has(client) || !this.#hasShare(client, records)) return false;
     // Nobody overtakes an address that waits for room only, unless that comes later.
     const next = this.#next();
-    const isNext = next === undefined || this.#long.orderOf(client) < this.#long.orderOf(next.client);
+    const isNext = next === undefined || this.#turns.orderOf(client) < this.#turns.orderOf(next.client);
     return isNext && this.#fits(records);
   }
 
@@ -141,7 +141,7 @@ export class RecordRoom {
   }
 
   #hold(client: string, records: number): void {
-    this.#long.noteTurn(client);
+    this.#turns.noteTurn(client);
     this.#held += records;
     this.#heldBy.set(client, (this.#heldBy.get(client) ?? 0) + records);
   }
@@ -167,7 +167,7 @@ export class RecordRoom {
     let order = Number.POSITIVE_INFINITY;
     for (const [client, [first]] of this.#waiting) {
       if (!first || !this.#hasShare(client, first.records)) continue;
-      const own = this.#long.orderOf(client);
+      const own = this.#turns.orderOf(client);
       if (next !== undefined && own >= order) continue;
       next = first;
       order = own;

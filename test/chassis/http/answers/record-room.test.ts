@@ -24,7 +24,7 @@ function answer(room: RecordRoom, ipAddress: string, records: number, request: o
   return answer;
 }
 
-/** Has an address know as one of a long answer, which it reads until its response is closed. */
+/** Tells of a long answer to an address, which reads it until the response is closed. */
 function noteLong(
   room: RecordRoom,
   ipAddress: string,

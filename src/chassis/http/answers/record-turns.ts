@@ -7,8 +7,8 @@ const patienceMs = 1000;
 /** Addresses whose last turn is known, the latest. */
 const mostKnown = 1000;
 
-/** Knows when addresses had their turn at answers of many records, and who does not read long ones. */
-export class LongAnswers {
+/** The order in which addresses have answers of many records made: by their last turns, and last who does not read long ones. */
+export class RecordTurns {
   readonly #turnAt = new Map<string, number>();
   /** By address when those were made that it has not read, the oldest first. */
   readonly #unread = new Map<string, Set<{ readonly at: number }>>();
@@ -33,7 +33,7 @@ export class LongAnswers {
     });
   }
 
-  /** A number by which addresses come one after the other: when an address last had its turn, and last those that do not read. */
+  /** A number by which addresses come one after the other. */
   orderOf(client: string): number {
     const [oldest] = this.#unread.get(client) ?? [];
     if (oldest && performance.now() - oldest.at > patienceMs) return Number.POSITIVE_INFINITY;
