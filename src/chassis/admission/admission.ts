@@ -11,7 +11,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
 import { throttledLine } from '../telemetry/throttled-line.ts';
 import type { Backlog } from './backlog.ts';
-import type { ClientShares, Standing } from './client-shares.ts';
+import { type ClientShares, refusedFrom } from './client-shares.ts';
 import { type FairReading, mostTurnMs } from './fair-reading.ts';
 import { WindowCounts } from './rate-limit.ts';
 import { ReadyRefusal, type ReadyRefusalOptions } from './ready-refusal.ts';
@@ -60,8 +60,6 @@ const mostProbes = 500;
 const receivingCost = 12;
 /** The same for one that is refused: who sends thousands of them is to be seen as who keeps the process busy. */
 const refusalCost = 6;
-/** The wait above which clients of each standing are refused, as a multiple of the target. */
-export const refusedFrom: Readonly<Record<Standing, number>> = { heavy: 0.5, even: 1, light: 10 };
 /** A request that has waited for so many times what it was let in for is refused in its turn. */
 const excess = 1.5;
 

@@ -16,6 +16,9 @@ interface Account {
 /** How a client's share of the work compares with the others'. */
 export type Standing = 'heavy' | 'even' | 'light';
 
+/** The wait above which clients of each standing are refused, as a multiple of the target. */
+export const refusedFrom: Readonly<Record<Standing, number>> = { heavy: 0.5, even: 1, light: 10 };
+
 /** After this time what a client has cost counts half; it is brought down in steps of a hundredth of that. */
 const halfLifeMs = 5000;
 const stepMs = 50;
@@ -148,7 +151,9 @@ export class ClientShares {
 
 /**
  * Has each client's account pay for what its requests cost beside being received, and refuses what would wait for slow
- * work of the same caller or, where it is costly itself, for that of others; who asks for less is spared.
+ * work of the same caller or, where it is costly itself, for that of others; who asks for less is spared. Clients that use
+ * little beside others have their turn before those, so they may wait for longer. Heavy ones are refused no sooner than others:
+ * there may be no overload.
  */
 export function chargeClients(
   shares: ClientShares,
@@ -158,10 +163,13 @@ export function chargeClients(
 ): RequestObserver {
   const charge = (cost: number, context: RequestContext) => {
     const now = performance.now();
-    shares.charge(clientKey(context.ipAddress), cost, now);
+    const client = clientKey(context.ipAddress);
+    shares.charge(client, cost, now);
     // A stream under way is charged as it goes, and not cut; and what is given back is done.
     if (context.isStreaming || cost <= 0) return;
-    if ((database?.heldBackMs(context, now) ?? 0) <= targetMs) return;
+    const waitMs = database?.heldBackMs(context, now) ?? 0;
+    if (waitMs <= targetMs) return;
+    if (shares.of(client, now) === 'light' && waitMs <= targetMs * refusedFrom.light) return;
     metrics.shed('costly');
     throw tryAgain('Requests that take long are under way; try again in a moment, or ask for less');
   };

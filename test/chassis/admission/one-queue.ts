@@ -1,6 +1,5 @@
 import { randomNumbers } from '../../../prisma/seed/random.ts';
-import { refusedFrom } from '../../../src/chassis/admission/admission.ts';
-import { ClientShares } from '../../../src/chassis/admission/client-shares.ts';
+import { ClientShares, refusedFrom } from '../../../src/chassis/admission/client-shares.ts';
 
 /** Clients that are alike. Requests come at random, and any client sends the next one. */
 interface Crowd {
