@@ -1,16 +1,15 @@
 import { stopAbandoned } from '../context/request-context.ts';
 import { asMaker } from '../context/run-as.ts';
 import { notFoundMessage } from '../errors/error-body.ts';
-import { NotFoundException, RequestAbandonedException } from '../errors/exceptions.ts';
+import { NotFoundException } from '../errors/exceptions.ts';
 import { type StoredJson, type StoredList, storedPage, TotalHints } from '../query/paging/paging.ts';
 import type { Filter, FindQuery, PageResult, SearchQuery, Selection } from '../query/query-types.ts';
 import { currentUnit, isSurrounded } from './client/current-work.ts';
-import { toDatabaseException } from './client/database-errors.ts';
 import type { ReadPlace } from './client/database-kind.ts';
 import type { DelegateName, IdOf, ModelOf, OrmClient, RecordOf } from './client/orm-types.ts';
 import { type EachRecordOptions, eachRecord } from './each-record.ts';
 import { delegateOf, modelNameOf } from './models/delegate-of.ts';
-import { Coalescer, freezeRecords, raiseOwn, readKey, StoredRecords } from './reads/coalesce.ts';
+import { Coalescer, freezeRecords, raiseShared, readKey, StoredRecords } from './reads/coalesce.ts';
 import { toOrmQuery, toProviderQuery } from './reads/provider-filter.ts';
 import { type SplitSelection, splitSelection, withRelated } from './reads/related-records.ts';
 import { scopedRead } from './scope/scoped-query.ts';
@@ -211,14 +210,6 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
     const read = replica ? () => replica.read((there) => this.read(asked, there), here) : here;
     return this.coalescer.run(key, async () => freezeRecords(await read())).catch(raiseShared);
   }
-}
-
-/** The error of a shared read, for one of its callers. */
-function raiseShared(error: unknown): never {
-  // Each of them has gone, or is out of time, for a reason of its own.
-  if (error instanceof RequestAbandonedException) stopAbandoned();
-  // One that waited for too long by itself has it from the queue.
-  raiseOwn(toDatabaseException(error) ?? error);
 }
 
 /** Whether a term of an order is the field of a related record, which may be missing. */

@@ -1,9 +1,11 @@
 import { AnyNull, Decimal } from '@prisma/client/runtime/client';
+import { stopAbandoned } from '../../context/request-context.ts';
 import { SharedRun } from '../../context/shared-run.ts';
-import { BaseException } from '../../errors/exceptions.ts';
+import { BaseException, RequestAbandonedException } from '../../errors/exceptions.ts';
 import { inPieces } from '../../query/in-pieces.ts';
 import { StoredJson } from '../../query/paging/paging.ts';
 import type { Pause } from '../../query/query-types.ts';
+import { toDatabaseException } from '../client/database-errors.ts';
 import type { RecordKinds } from '../statements/write-statement.ts';
 
 /** One key's work: at most one run is under way, and at most one is to start after it. */
@@ -178,7 +180,7 @@ export function freezeRecords<T>(value: T): T {
 }
 
 /** Requests write their context into their exception, so each that shared a failed read gets one of its own. */
-export function raiseOwn(error: unknown): never {
+function raiseOwn(error: unknown): never {
   if (!(error instanceof BaseException)) throw error;
   const { message, details, context, cause, headers, isOperational } = error;
   const Exception = error.constructor as new (message: string, details: unknown, options: object) => BaseException;
@@ -188,6 +190,14 @@ export function raiseOwn(error: unknown): never {
     ...(context && { context }),
     ...(headers && { headers }),
   });
+}
+
+/** The error of a shared read, for one of its callers. */
+export function raiseShared(error: unknown): never {
+  // Each of them has gone, or is out of time, for a reason of its own.
+  if (error instanceof RequestAbandonedException) stopAbandoned();
+  // One that waited for too long by itself has it from the queue.
+  raiseOwn(toDatabaseException(error) ?? error);
 }
 
 type Fields = Record<string, unknown>;

@@ -1,23 +1,19 @@
-import type { ArgType, SqlQueryable } from '@prisma/driver-adapter-utils';
+import type { SqlQueryable } from '@prisma/driver-adapter-utils';
 import { countIsKnown, getRequestContext } from '../../context/request-context.ts';
-import {
-  DatabaseUnavailableException,
-  RequestAbandonedException,
-  ServiceUnavailableException,
-} from '../../errors/exceptions.ts';
 import { Remembered } from '../../query/paging/paging.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { DatabaseCounts, MeasuredOperation } from '../client/current-work.ts';
 import { ReadTooLongException } from '../client/read-room.ts';
 import type { RequestQueue } from '../client/request-queue.ts';
-import type { DataModel } from '../models/data-model.ts';
 import { UnknownField } from '../models/relation-link.ts';
 import { readKey, StoredRecords, shapeKey } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
+import { BatchedReads, type StatementForEach } from './batched-reads.ts';
+import { isFinal } from './final-errors.ts';
 import { forgetUnused, type Kept } from './forget-unused.ts';
 import { windows } from './kept-plan.ts';
-import { type Argument, argumentOf } from './statement-arguments.ts';
-import type { StatementTarget, ValuePath } from './statement-writer.ts';
+import { argumentsOf, type StatementArguments, valuesOf } from './statement-arguments.ts';
+import type { StatementTarget } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
 
 /** Statements that are kept. */
@@ -69,20 +65,13 @@ export class KeptStatements<S extends Weighed> {
 
 /** To import it anew for each takes 30 µs. */
 const importSpans = () => import('../../telemetry/tracing/query-span.ts');
-/** What the ORM would meet too. */
-const finalErrors = [
-  DatabaseUnavailableException,
-  RequestAbandonedException,
-  ServiceUnavailableException,
-  ReadTooLongException,
-];
 
 type Operation = 'findMany' | 'findUnique' | 'count';
 
 /** A statement, and how the values of a read become its arguments. */
-interface Statement extends Omit<ReadStatement, 'bindings'> {
-  readonly argTypes: ArgType[];
-  readonly values: readonly { readonly path: ValuePath; readonly convert: Argument['convert'] }[];
+interface Statement extends Omit<ReadStatement, 'bindings' | 'forEach'>, StatementArguments {
+  /** The one for many such reads of single records, where there is one. */
+  readonly forEach?: StatementForEach | undefined;
   /** How long the text is that it gives, in characters, as of late; undefined where it has given none. */
   chars?: number;
 }
@@ -125,9 +114,11 @@ export class JsonReader {
   /** Totals by what was counted, which hold as long as the database is in the same state (docs/decisions/0035). */
   #totals = new Remembered<CountedTotal>();
   #spans: ReturnType<typeof importSpans> | undefined;
+  readonly #batches: BatchedReads;
 
   constructor(parts: JsonReaderParts) {
     this.#parts = parts;
+    this.#batches = new BatchedReads(parts);
   }
 
   /** The records of a list. @param unit the unit of work in which they are read; none by default */
@@ -136,8 +127,8 @@ export class JsonReader {
   }
 
   /** The record that a filter by an identifier finds, or none. */
-  findUnique(model: string, parameters: ReadParameters): Promise<StoredRecords | undefined> {
-    return this.#records('findUnique', model, parameters);
+  async findUnique(model: string, parameters: ReadParameters): Promise<StoredRecords | undefined> {
+    return (await this.#fromBatch(model, parameters)) ?? this.#records('findUnique', model, parameters);
   }
 
   /** How many records match. */
@@ -172,14 +163,19 @@ export class JsonReader {
     const statement = this.#statement(operation, model, parameters);
     const rows = await this.#run(operation, model, parameters, statement, unit);
     if (!rows || !statement) return undefined;
-    const texts = rows.map(([text]) => text as string);
-    const records = new StoredRecords(
-      statement.rewrite ? texts.map((json) => JSON.stringify(JSON.parse(json))) : texts,
-      statement.kinds,
-    );
-    const { chars } = records;
-    statement.chars = Math.max(chars, (3 * (statement.chars ?? 0) + chars) / 4);
-    return records;
+    return recordsOf(statement, rows);
+  }
+
+  /** A single record, read with others of the same turn; undefined where it has to be read by itself. */
+  async #fromBatch(model: string, parameters: ReadParameters): Promise<StoredRecords | undefined> {
+    const statement = this.#statement('findUnique', model, parameters);
+    const { forEach, chars } = statement ?? {};
+    const most = forEach && chars !== undefined ? BatchedReads.most(chars) : 1;
+    const args = statement && most > 1 && ifKnown(() => argumentsOf(statement, parameters));
+    if (!forEach || !args) return undefined;
+    const read = () => this.#batches.read(forEach, args, most);
+    const row = await this.#traced({ operation: 'findUnique', ...forEach }, read);
+    return row && recordsOf(statement, row[0] === null ? [] : [row]);
   }
 
   #statement(operation: Operation, model: string, parameters: ReadParameters): Statement | undefined {
@@ -187,7 +183,13 @@ export class JsonReader {
     const window = windows.find((size) => skip + take <= size);
     const key = `${operation} ${model} ${window} ${shapeKey(parameters)}`;
     const write = operation === 'count' ? writeCount : writeRead;
-    const make = () => withArguments(write(this.#parts, model, parameters, window), this.#parts.dataModel);
+    const make = (): Statement => {
+      const { bindings, forEach, ...written } = write(this.#parts, model, parameters, window);
+      const { argTypes, values } = valuesOf(bindings, this.#parts.dataModel);
+      const sql = operation === 'findUnique' ? forEach() : undefined;
+      const lists = argTypes.map((type) => ({ ...type, arity: 'list' as const }));
+      return { ...written, argTypes, values, ...(sql && { forEach: { model, sql, argTypes: lists } }) };
+    };
     return this.#statements.of(key, () => ifKnown(make));
   }
 
@@ -199,7 +201,7 @@ export class JsonReader {
     statement: Statement | undefined,
     unit?: Unit,
   ): Promise<unknown[][] | undefined> {
-    const { measured, counts, provider, server } = this.#parts;
+    const { measured, counts } = this.#parts;
     const connection = unit?.driver ?? this.#parts.connection;
     const args = statement && ifKnown(() => argumentsOf(statement, parameters));
     if (!statement || !args) {
@@ -211,39 +213,44 @@ export class JsonReader {
     const { longReads } = this.#parts;
     const isLong = !unit && (statement.chars ?? likelyChars(parameters)) > longText;
     const query = longReads && isLong ? () => longReads.run(ask) : ask;
-    // Only a request whose trace is recorded loads what makes spans.
-    const traced = async () => {
-      this.#spans ??= importSpans();
-      return (await this.#spans).inQuerySpan({ provider, server, model, operation, sql }, query);
-    };
+    const run = () => this.#traced({ model, operation, sql }, query);
     try {
-      const run = getRequestContext()?.sampled ? traced : query;
       const asked = { model, operation, args: parameters, query: run };
       const rows = unit ? unit.turn(() => measured(asked, unit), true) : measured(asked);
       return (await rows) as unknown[][];
     } catch (error) {
       if (error instanceof ReadTooLongException) statement.chars = mostChars;
-      // A failed statement undoes a unit of work, so nobody else can read there; or the ORM would meet the same.
-      if (unit || finalErrors.some((Final) => error instanceof Final)) throw error;
+      // A failed statement undoes a unit of work, so nobody else can read there.
+      if (unit || isFinal(error)) throw error;
       counts?.leftToOrm('failed');
       return undefined;
     }
   }
+
+  /** Only a request whose trace is recorded loads what makes spans. */
+  async #traced<T>(asked: { model: string; operation: Operation; sql: string }, query: () => Promise<T>): Promise<T> {
+    if (!getRequestContext()?.sampled) return query();
+    const { provider, server } = this.#parts;
+    this.#spans ??= importSpans();
+    return (await this.#spans).inQuerySpan({ provider, server, ...asked }, query);
+  }
+}
+
+/** The records that a statement gave, of whose length it takes a note. */
+function recordsOf(statement: Statement, rows: readonly (readonly unknown[])[]): StoredRecords {
+  const texts = rows.map(([text]) => text as string);
+  const records = new StoredRecords(
+    statement.rewrite ? texts.map((json) => JSON.stringify(JSON.parse(json))) : texts,
+    statement.kinds,
+  );
+  const { chars } = records;
+  statement.chars = Math.max(chars, (3 * (statement.chars ?? 0) + chars) / 4);
+  return records;
 }
 
 /** What a list may give of which nothing is known: related records are often more than the records, and each may be long. */
 function likelyChars({ take = 0, select = {} }: ReadParameters): number {
   return Object.values(select).some((part) => part !== true) ? mostChars : take * charsOfRecord;
-}
-
-function withArguments({ bindings, ...statement }: ReadStatement, dataModel: DataModel): Statement {
-  const values = bindings.map(({ path, field }) => ({ path, ...argumentOf(field, dataModel) }));
-  return { ...statement, argTypes: values.map(({ argType }) => argType), values };
-}
-
-function argumentsOf({ values }: Statement, parameters: ReadParameters): unknown[] {
-  const step = (value: unknown, name: string | number) => (value as Record<string | number, unknown>)[name];
-  return values.map(({ path, convert }) => convert(path.reduce<unknown>(step, parameters)));
 }
 
 function ifKnown<T>(write: () => T): T | undefined {

@@ -31,6 +31,13 @@ export interface SqlDialect {
   texts(query: string): string;
   /** A field's value as it stands in JSON. @throws UnknownShape for types of which it is not certain */
   json(column: string, field: DataField, stored: readonly (readonly [name: string, label: string])[]): JsonColumn;
+  /**
+   * The rows of a query of one column and one row at most, once for each of many values: null where it gives none. Undefined
+   * for types of which it is not certain, and where the database has no use for it.
+   *
+   * @param query what it is with names for its values
+   */
+  forEach(fields: readonly DataField[], query: (names: readonly string[]) => string): string | undefined;
   /** One order key; `nulls` says that null comes last. */
   order(column: string, direction: string, nulls: boolean): string;
   /** The first records of a sorted query, to read a page of them by a plan that is kept. */
@@ -61,6 +68,19 @@ const postgresColumns: Record<string, (column: string) => JsonColumn> = {
   ),
   ...same((c) => ({ sql: c, rewrite: true }), 'Json', 'Json JsonB', 'Json Json'),
 };
+
+/** Types of values as which a list of them is compared with a column as one alone would be. */
+const listedTypes: Record<string, string> = {
+  ...alike('text', 'String', 'String Text', 'String VarChar'),
+  ...alike('uuid', 'String Uuid'),
+  ...alike('integer', 'Int', 'Int Integer', 'Int SmallInt'),
+  ...alike('bigint', 'BigInt', 'BigInt BigInt'),
+  ...alike('boolean', 'Boolean', 'Boolean Boolean'),
+};
+
+function alike(type: string, ...types: string[]): Record<string, string> {
+  return Object.fromEntries(types.map((name) => [name, type]));
+}
 
 /** A value that is not stored as the ORM stores it raises an error, upon which the ORM reads. */
 const odd = (column: string) => `json('not as the ORM stores it: ' || ${column})`;
@@ -113,6 +133,14 @@ const postgresql: SqlDialect = {
   texts: (query) => `SELECT j::text FROM (${query}) AS t`,
   json: (column, { type, native }, stored) =>
     columnJson(postgresColumns, native ? `${type} ${native}` : type, column, stored),
+  forEach: (fields, query) => {
+    const types = fields.map(({ type, native }) => listedTypes[native ? `${type} ${native}` : type]);
+    if (types.length === 0 || types.includes(undefined)) return undefined;
+    const names = types.map((_type, index) => `v${index + 1}`);
+    const lists = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
+    const values = `unnest(${lists}) WITH ORDINALITY AS v(${[...names, 'place'].join(', ')})`;
+    return `SELECT (${query(names.map((name) => `v.${name}`))}) FROM ${values} ORDER BY v.place`;
+  },
   order: (column, direction, nulls) => `${column} ${direction}${nulls ? ' NULLS LAST' : ''}`,
   window: (sorted, size, alias) => `SELECT * FROM (${sorted} LIMIT ${size}) AS ${alias}`,
   like: (column, pattern, insensitive) =>
@@ -132,6 +160,8 @@ const sqlite: SqlDialect = {
   list: (query) => `json((SELECT json_group_array(json(j)) FROM (${query})))`,
   texts: (query) => query,
   json: (column, { type }, stored) => columnJson(sqliteColumns, type, column, stored),
+  // Its thread makes one statement after the other, and they cost it the same together.
+  forEach: () => undefined,
   order: (column, direction, nulls) =>
     `${nulls ? `CASE WHEN ${column} IS NULL THEN 1 ELSE 0 END, ` : ''}${column} ${direction}`,
   // Its plans do not depend on values.

@@ -2,9 +2,10 @@ import type { ArgType } from '@prisma/driver-adapter-utils';
 import { comparedBounds, moments, uuidText } from '../client/refuse-unstorable.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
 import { UnknownShape } from './sql-dialect.ts';
+import type { Binding, ValuePath } from './statement-writer.ts';
 
 /** How the values of a field are given to the driver. */
-export interface Argument {
+interface Argument {
   readonly argType: ArgType;
   /** @throws UnknownShape for a value of another type, or one that `refuseUnstorable` would have to look at */
   readonly convert: (value: unknown) => unknown;
@@ -24,7 +25,7 @@ const argumentsByType: Record<string, (field: DataField) => Argument> = {
 const plainDecimal = /^-?\d{1,30}(\.\d{1,30})?$/;
 
 /** How values that are compared with a field become arguments. @throws UnknownShape for a field of which it is not certain */
-export function argumentOf(field: DataField, { enums }: DataModel): Argument {
+function argumentOf(field: DataField, { enums }: DataModel): Argument {
   const { type, native, list } = field;
   const labels = enums[type];
   if (labels) {
@@ -34,6 +35,30 @@ export function argumentOf(field: DataField, { enums }: DataModel): Argument {
   const known = Object.hasOwn(argumentsByType, type) && !list ? argumentsByType[type]?.(field) : undefined;
   if (!known) throw new UnknownShape(`values of ${type}`);
   return native === 'Date' ? { ...known, argType: { ...known.argType, dbType: 'DATE' } } : known;
+}
+
+/** Where the parameters of a read hold a value of its statement, and how it is given to the driver. */
+interface StatementValue {
+  readonly path: ValuePath;
+  readonly convert: Argument['convert'];
+}
+
+/** What a statement takes as its arguments, in their order. */
+export interface StatementArguments {
+  readonly argTypes: ArgType[];
+  readonly values: readonly StatementValue[];
+}
+
+/** How the arguments of a statement are found. @throws UnknownShape */
+export function valuesOf(bindings: readonly Binding[], dataModel: DataModel): StatementArguments {
+  const values = bindings.map(({ path, field }) => ({ path, ...argumentOf(field, dataModel) }));
+  return { argTypes: values.map(({ argType }) => argType), values };
+}
+
+/** The arguments for a read. @throws UnknownShape for values of which it is not certain */
+export function argumentsOf({ values }: StatementArguments, parameters: object): unknown[] {
+  const step = (value: unknown, name: string | number) => (value as Record<string | number, unknown>)[name];
+  return values.map(({ path, convert }) => convert(path.reduce<unknown>(step, parameters)));
 }
 
 /** Takes the values that `holds` vouches for, and none else. */

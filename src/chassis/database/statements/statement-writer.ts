@@ -23,6 +23,15 @@ export interface StatementTarget {
   readonly server?: DatabaseServer | undefined;
 }
 
+/** A statement with placeholders. */
+export interface FinishedStatement {
+  readonly sql: string;
+  /** Its arguments, in the order of their places. */
+  readonly bindings: readonly Binding[];
+  /** The same for many reads of one row at most, whose arguments are lists of the values of each; undefined where there is none. */
+  forEach(): string | undefined;
+}
+
 /** Writes one statement: gives names to tables, and places to values. */
 export class StatementWriter {
   readonly dialect: SqlDialect;
@@ -78,14 +87,21 @@ export class StatementWriter {
   }
 
   /** The statement, and its arguments in the order of their places. */
-  finish(draft: string): { sql: string; bindings: Binding[] } {
-    const bindings: Binding[] = [];
-    const sql = draft.replace(placeMarks, (_mark, index) => {
-      bindings.push(this.#bindings[Number(index)] as Binding);
-      return this.dialect.placeholder(bindings.length);
-    });
-    return { sql, bindings };
+  finish(draft: string): FinishedStatement {
+    const bindings = [...draft.matchAll(placeMarks)].map(([, index]) => this.#bindings[Number(index)] as Binding);
+    const fields = bindings.map(({ field }) => field);
+    return {
+      sql: named(draft, (place) => this.dialect.placeholder(place)),
+      bindings,
+      forEach: () => this.dialect.forEach(fields, (names) => named(draft, (place) => names[place - 1] as string)),
+    };
   }
 }
 
 const placeMarks = /\0(\d+)\0/g;
+
+/** A draft with a name in each of its places, which are counted from one. */
+function named(draft: string, nameOf: (place: number) => string): string {
+  let place = 0;
+  return draft.replace(placeMarks, () => nameOf(++place));
+}

@@ -3,7 +3,7 @@ import type { DataModel } from '../models/data-model.ts';
 import { fieldOf, type RelationLink, relationLink } from '../models/relation-link.ts';
 import { hasOnePlan } from './kept-plan.ts';
 import { countUnlessKnown, type JsonColumn, UnknownShape } from './sql-dialect.ts';
-import { type Binding, type StatementTarget, StatementWriter, type ValuePath } from './statement-writer.ts';
+import { type FinishedStatement, type StatementTarget, StatementWriter, type ValuePath } from './statement-writer.ts';
 import { relatedSource, writeFilter } from './write-filter.ts';
 
 /** By relation the filter of the records that a caller may see of those that may be missing; without one all. */
@@ -26,9 +26,7 @@ export interface RecordKinds {
 }
 
 /** A statement for all reads of one shape. */
-export interface ReadStatement {
-  readonly sql: string;
-  readonly bindings: readonly Binding[];
+export interface ReadStatement extends FinishedStatement {
   readonly kinds: RecordKinds;
   /** Whether the texts hold values that JavaScript writes otherwise than the database. */
   readonly rewrite: boolean;

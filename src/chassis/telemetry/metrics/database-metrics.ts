@@ -56,7 +56,7 @@ export class DatabaseMetrics {
       this.seconds,
       {
         name: 'database_reads_coalesced_total',
-        help: 'Reads that were answered by an equal read beside them and asked nothing of the database.',
+        help: 'Reads that were made by one beside them, an equal one or one of other single records, and asked nothing of the database by themselves.',
         type: 'counter',
         samples: () => [{ labels: '', value: this.#coalesced }],
       },

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomNumbers } from '../../../../prisma/seed/random.ts';
+import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { unscoped } from '../../../../src/chassis/context/run-as.ts';
 import { type OpenOrm, openDatabase } from '../../../../src/chassis/database/client/orm.ts';
 import { registeredPolicies } from '../../../../src/chassis/loaders/mounted-routers.ts';
@@ -51,6 +52,8 @@ class ReaderCounts {
 
 interface Subject {
   readonly policy: AnyListPolicy;
+  /** Whether requests that ask for single records at once are answered by one statement. */
+  readonly together: boolean;
   readonly byOrm: Answers;
   readonly byReader: Answers;
 }
@@ -58,6 +61,7 @@ interface Subject {
 function subjectsOf(policies: readonly AnyListPolicy[], orm: Pick<OpenOrm, 'client'>, reader: OpenOrm): Subject[] {
   return policies.map((policy) => ({
     policy,
+    together: reader.provider === 'postgresql',
     byOrm: new Answers(orm.client, policy),
     byReader: new Answers(reader.client, policy),
   }));
@@ -82,18 +86,31 @@ async function agreed(subject: Subject, reading: Reading, query: Record<string, 
   return expected;
 }
 
+const requestOf = (): RequestContext => ({ requestId: 'r', method: 'GET', url: '/', startTime: new Date() });
+
+/** Asks both for single records, the reader for all at once, as requests do. */
+async function agreedTogether(subject: Subject, query: Record<string, string>, ids: readonly string[]) {
+  const expected: string[] = [];
+  // The reader learns with the first how long they are.
+  for (const id of ids) expected.push(await agreed(subject, 'get', query, id));
+  const ask = (id: string) => unscoped('both readers', () => subject.byReader.of('get', query, id));
+  const found = await Promise.all(ids.map((id) => runWithRequestContext(requestOf(), () => ask(id))));
+  expect(found, `seed ${seed}, ${subject.policy.model} ${ids} ${JSON.stringify(query)}`).toEqual(expected);
+  return expected[0] as string;
+}
+
 async function askOne(subject: Subject, queries: RandomQueries, samples: Samples): Promise<string> {
   const { rules, model } = subject.policy;
   const reading = queries.pick(['list', 'paginated', 'paginated', 'get'] as const);
   if (reading === 'list') return agreed(subject, reading, queries.list(rules));
   const ids = (samples[model] ?? []).map(({ id }) => String(id));
   if (reading === 'get') {
-    return agreed(
-      subject,
-      reading,
-      queries.record(rules),
-      queries.pick([...ids, '00000000-0000-4000-8000-0000000000ff']),
-    );
+    const missing = '00000000-0000-4000-8000-0000000000ff';
+    const query = queries.record(rules);
+    const [first, ...others] = [1, 2, 3].map(() => queries.pick([...ids, missing])) as [string, string, string];
+    return subject.together
+      ? agreedTogether(subject, query, [first, ...others])
+      : agreed(subject, reading, query, first);
   }
   const query = queries.page(rules);
   const answer = await agreed(subject, reading, query);
