@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Request, RequestHandler } from 'express';
+import { recheckCaller } from '../context/request-context.ts';
 import { toException } from '../errors/convert-error.ts';
 import {
   BadRequestException,
@@ -86,6 +87,8 @@ export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
       reservation.store(name, size);
       onRequestFailure(req, () => files.remove(name, 'public'));
       uploads.set(req, { name, size, type: hidden.imageType });
+      // A session or a role may have ended while the file came in.
+      await recheckCaller();
     } catch (error) {
       return next(uploadException(error, field, maxBytes));
     } finally {

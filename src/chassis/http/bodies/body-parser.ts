@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { chargeRequest, currentClientKey } from '../../context/request-context.ts';
+import { chargeRequest, currentClientKey, recheckCaller } from '../../context/request-context.ts';
 import {
   BadRequestException,
   ServiceUnavailableException,
@@ -122,7 +122,11 @@ class Bodies {
 
   /** Leaves the bytes to the route; gives what parses them, or has `req.body` be them where they are of another type. */
   rawReader(req: Request): () => Promise<void> {
-    const bytes = leaveRawBody(req, async () => this.#plainOf(req, await this.#receive(req)));
+    const bytes = leaveRawBody(req, async () => {
+      const plain = await this.#plainOf(req, await this.#receive(req));
+      await recheckCaller();
+      return plain;
+    });
     const format = formatOf(req);
     return async () => {
       const body = await bytes();

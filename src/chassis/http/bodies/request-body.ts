@@ -1,6 +1,7 @@
 import { IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
+import { recheckCaller } from '../../context/request-context.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import { passError, publicAccess } from '../pipeline/middleware.ts';
 
@@ -229,6 +230,7 @@ export function withoutBody<H extends RequestHandler>(handler: H): H {
 /**
  * A handler that runs once a body that was left to it has been read and parsed; one of `withoutBody` stays as it is. Guards
  * are not made so: whom they refuse has nothing parsed, and who waits for `100 Continue` is refused before it sends anything.
+ * They are asked again where the body took time.
  */
 export function readBodyFirst(handler: RequestHandler): RequestHandler {
   if (handler === publicAccess || (handler as { [mark]?: boolean })[mark] === true) return handler;
@@ -238,7 +240,11 @@ export function readBodyFirst(handler: RequestHandler): RequestHandler {
     req[readKey] = undefined;
     const reading = read();
     if (reading === undefined) return handler(req, res, next);
-    return reading.then(() => handler(req, res, next)).catch((error: unknown) => passError(error, next));
+    // A session or a role may have ended while the body came in, for as long as a client likes to send.
+    return reading
+      .then(recheckCaller)
+      .then(() => handler(req, res, next))
+      .catch((error: unknown) => passError(error, next));
   }
   return Object.assign(runWithBody, handler);
 }
