@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { currentClientKey } from '../../context/request-context.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 import { onClose } from '../../http/pipeline/request-pipeline.ts';
-import { AddressTurns } from './address-turns.ts';
+import { AddressTurns } from '../../http/streams/address-turns.ts';
 
 /** After so long a client that waits has another give way that has more files under way, in milliseconds. */
 const patienceMs = 250;
@@ -39,7 +39,7 @@ export class FilePlaces {
     const turn = this.#turns.come(address);
     if (turn !== undefined) await this.#wait(turn, address, res);
     // Its client has gone meanwhile.
-    if (res.closed) return this.#turns.leave();
+    if (res.closed) return void this.#turns.leave();
     const own = this.#sending.get(address) ?? new Set();
     this.#sending.set(address, own.add(res));
     onClose(res, () => this.#leave(address, own, res));

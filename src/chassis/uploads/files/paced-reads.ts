@@ -1,6 +1,6 @@
 import { close, open, read } from 'node:fs';
 import { currentClientKey } from '../../context/request-context.ts';
-import { AddressTurns } from './address-turns.ts';
+import { AddressTurns } from '../../http/streams/address-turns.ts';
 
 /** Pieces of 64 KB that are read and handed to clients in one turn of the event loop: they take half a millisecond. */
 const atOnce = 8;

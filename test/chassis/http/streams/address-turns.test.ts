@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AddressTurns } from '../../../../src/chassis/uploads/files/address-turns.ts';
+import { AddressTurns } from '../../../../src/chassis/http/streams/address-turns.ts';
 
 /** Has addresses come, and tells which of them got their place in what order. */
 function waiting(turns: AddressTurns, addresses: readonly string[]): string[] {

@@ -36,19 +36,20 @@ export class AddressTurns {
     });
   }
 
-  /** Gives a place back, to who is next. */
-  leave(): void {
+  /** Gives a place back, to who is next. @returns the address that has it now; undefined where none waits */
+  leave(): string | undefined {
     const address = this.#next();
     const waiting = address === undefined ? undefined : this.#waiting.get(address);
     if (address === undefined || waiting === undefined) {
       this.#free += 1;
-      return;
+      return undefined;
     }
     this.#waiting.delete(address);
     const begin = waiting.shift();
     if (waiting.length > 0) this.#waiting.set(address, waiting);
     this.#count -= 1;
     begin?.();
+    return address;
   }
 
   #next(): string | undefined {
