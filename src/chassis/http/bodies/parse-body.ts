@@ -6,13 +6,28 @@ const maximumFields = 50;
 const maximumNameLength = 200;
 /** What a record in a list costs in units of `chargeRequest`: to store a hundred keeps the process busy for 50 ms, and one for 15. */
 const costOfRecord = 5;
+
+/** What is wrong with a body: an error of zod would capture a stack that nobody reads. */
+class Issues {
+  readonly issues: readonly z.core.$ZodIssue[];
+
+  constructor(issues: readonly z.core.$ZodIssue[]) {
+    this.issues = issues;
+  }
+}
+
+const safeParse = z.core._safeParse(Issues as unknown as z.core.$ZodErrorClass);
+/** The words of zod name all unknown fields of an object, which are told one by one. */
+const words = {
+  error: ({ code }: z.core.$ZodRawIssue) => (code === 'unrecognized_keys' ? 'Unknown field' : undefined),
+};
 const strictSchemas = new WeakMap<z.ZodType, z.ZodType>();
 /** The records of bodies that were charged for before they are parsed. */
 const paidRecords = new WeakMap<object, number>();
 
 /**
- * Charges the request for the records of a body as `parseBody` would, which then charges for no more than it finds beyond:
- * for what does costly work before that.
+ * Charges the request for the records of a body as `parseBody` would, which then charges for none of them: for what does
+ * costly work before that.
  *
  * @throws TooManyRequestsException, ServiceUnavailableException as `chargeRequest` does
  */
@@ -30,7 +45,7 @@ export function payForRecords(body: unknown): void {
  * @throws ValidationException `details.errors` maps each field's dotted path to its messages, at most 50 fields; what
  * concerns the body as a whole, such as its absence, stands under `body`
  * @throws TooManyRequestsException, ServiceUnavailableException as `chargeRequest` does: each object in a list of
- * the body costs five units, because it is a record to be written or looked for
+ * the body costs five units, because it is a record to be looked at and written or looked for
  */
 export function parseBody<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -38,13 +53,11 @@ export function parseBody<S extends z.ZodType>(schema: S, body: unknown): z.outp
       stack: false,
     });
   }
-  const result = strictTwin(schema).safeParse(body);
-  if (result.success) {
-    const paid = paidRecords.get(body) ?? 0;
-    chargeRequest(Math.max(0, recordsIn(result.data) - paid) * costOfRecord);
-    return result.data as z.output<S>;
-  }
-  throw new ValidationException(messagesByField(result.error.issues), undefined, { cause: result.error, stack: false });
+  const records = recordsIn(body) - (paidRecords.get(body) ?? 0);
+  if (records > 0) chargeRequest(records * costOfRecord);
+  const result = safeParse(strictTwin(schema), body, words);
+  if (result.success) return result.data as z.output<S>;
+  throw new ValidationException(messagesByField(result.error.issues), undefined, { stack: false });
 }
 
 /** The objects in all lists of a body, at any depth; it holds 50,000 values at most. */
@@ -105,7 +118,7 @@ function messagesByField(issues: readonly z.core.$ZodIssue[]): Record<string, st
   };
   for (const issue of issues.slice(0, maximumFields)) {
     if (issue.code !== 'unrecognized_keys') add(issue.path, issue.message);
-    else for (const key of issue.keys.slice(0, maximumFields)) add([...issue.path, key], 'Unknown field');
+    else for (const key of issue.keys.slice(0, maximumFields)) add([...issue.path, key], issue.message);
   }
   return Object.fromEntries(errors);
 }

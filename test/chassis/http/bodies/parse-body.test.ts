@@ -42,6 +42,16 @@ describe('parseBody', () => {
     expect(request.cost).toBe(cost);
   });
 
+  it('charges the request for records that it refuses too, before it looks at them', () => {
+    const request = new OpenRequest({
+      ...{ requestId: 'r', method: 'POST', url: '/', userAgent: undefined, ipAddress: undefined, deadline: undefined },
+    });
+    const body = { lines: Array.from({ length: 100 }, () => ({ unknown: 1 })) };
+    const parse = () => parseBody(z.object({ lines: z.array(z.object({ id: z.string() })) }), body);
+    expect(() => runWithRequestContext(request, parse)).toThrow(ValidationException);
+    expect(request.cost).toBe(500);
+  });
+
   it('charges the request once for records that were paid for before', () => {
     const request = new OpenRequest({
       ...{ requestId: 'r', method: 'POST', url: '/', userAgent: undefined, ipAddress: undefined, deadline: undefined },
