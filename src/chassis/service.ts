@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import express, { type Express } from 'express';
+import { ClientShares } from './admission/client-shares.ts';
 import { RateLimitStore } from './admission/rate-limit-store.ts';
 import type { AppConfig } from './config/app-config.ts';
 import { buildInfo } from './config/build-info.ts';
@@ -86,6 +87,8 @@ export class Service {
   readonly memory: MemoryGuard;
   /** The streams of rows and of events under way. */
   readonly streams: StreamShares;
+  /** What the requests of each client cost. */
+  readonly shares = new ClientShares();
   /** Room for the records of answers that are being made. */
   readonly recordRoom: RecordRoom;
   /** What bodies hold that come in, and those of requests that wait before they begin. */
@@ -142,7 +145,7 @@ export class Service {
     this.cut = connectionCutter({ logger: this.logger, metrics: this.metrics.connections });
     this.filePlaces = new FilePlaces(filesIn(memoryLimit()), this.cut);
     this.bodies = new BodyBudget(Math.max(settings.BODY_LIMIT_BYTES, budgetIn(memoryLimit())));
-    this.recordRoom = new RecordRoom(recordRoomIn(memoryLimit()), this.metrics.overload);
+    this.recordRoom = new RecordRoom(recordRoomIn(memoryLimit()), this.metrics.overload, this.shares);
     const reads = { mostBytes: readBytesIn(memoryLimit()), hasRoom: () => this.memory.hasRoom() };
     this.database = new Database(this.metrics.database, this.logger, reads);
     this.rateLimits = new RateLimitStore({ logger: this.logger, metrics: this.metrics.overload });

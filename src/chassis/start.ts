@@ -200,10 +200,11 @@ function finishApp(
 }
 
 function admissionOf(service: Service, isTrusted: TrustProxy, hasTooMany: ConnectionPlaces['hasTooMany']) {
-  const { app, bodies, database, logger, metrics, observers, settings } = service;
+  const { app, bodies, database, logger, metrics, observers, settings, shares } = service;
   const admission = openAdmission(settings, {
     logger,
     metrics: metrics.overload,
+    shares,
     database: database.requests,
     bodies,
     isTrusted,

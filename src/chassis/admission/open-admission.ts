@@ -11,7 +11,7 @@ import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
 import { AdmissionGate, clientsBy } from './admission.ts';
 import { Backlog } from './backlog.ts';
 import { chargeConnections } from './charged-connections.ts';
-import { ClientShares, chargeClients } from './client-shares.ts';
+import { type ClientShares, chargeClients } from './client-shares.ts';
 import { FairReading } from './fair-reading.ts';
 import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
 
@@ -29,6 +29,8 @@ type Settings = Pick<
 interface Surroundings {
   logger: Logger;
   metrics: OverloadMetrics;
+  /** What the requests of each client cost, as far as they are admitted here. */
+  shares: ClientShares;
   /** The requests that wait for the database; undefined without one. */
   database: DatabaseQueue | undefined;
   /** What bodies hold. */
@@ -54,7 +56,7 @@ interface Admission {
 /** The admission of a service; undefined while it is switched off. */
 export function openAdmission(
   settings: Settings,
-  { logger, metrics, database, bodies, isTrusted, hasTooMany, headers }: Surroundings,
+  { logger, metrics, shares, database, bodies, isTrusted, hasTooMany, headers }: Surroundings,
 ): Admission | undefined {
   if (!settings.OVERLOAD_ENABLED) return undefined;
   // What waits for longer than this is answered 503 in any case.
@@ -65,7 +67,6 @@ export function openAdmission(
   const reading = new FairReading();
   const waits = new StandingWait([loop, ...(backlog ? [backlog, databaseWait] : [])], targetMs);
   metrics.watch({ waitMs: () => waits.asOf(performance.now()), waiting: () => backlog?.size ?? 0 });
-  const shares = new ClientShares();
   const { admit } = new AdmissionGate({
     waits,
     backlog,

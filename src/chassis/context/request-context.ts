@@ -51,6 +51,8 @@ export interface RequestContext {
   charge?(cost: number): void;
   /** Calls `bill` at each charge; what it raises ends the request. */
   onCharge?(bill: (cost: number, context: RequestContext) => void): void;
+  /** Whether it has room for the records of its answer, for which others wait until that is made. */
+  hasRoom?: boolean;
   /** Whether its answer is a stream, which goes on for long and is charged to its address. */
   isStreaming?: boolean;
   /** The route template that serves the request, e.g. `/api/v1/products/:id`; set once a route matched. */
@@ -107,10 +109,9 @@ export function chargeRequest(cost: number): void {
  */
 export function countIsKnown(): void {
   const context = getRequestContext();
-  const cost = context?.costOfCount;
-  if (!context || !cost) return;
+  if (!context?.costOfCount) return;
+  context.charge?.(-context.costOfCount);
   context.costOfCount = 0;
-  context.charge?.(-cost);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ClientShares } from '../../../src/chassis/admission/client-shares.ts';
 import { openAdmission } from '../../../src/chassis/admission/open-admission.ts';
 import type { RequestContext } from '../../../src/chassis/context/request-context.ts';
 import { noAnswerHeaders } from '../../../src/chassis/http/answers/answer-headers.ts';
@@ -15,7 +16,11 @@ function chargingService({ waitMs }: { waitMs: number }) {
     },
     {
       ...{ logger: { warn: () => undefined } as never, isTrusted: () => false, headers: noAnswerHeaders },
-      ...{ bodies: { hold: () => undefined, release: () => undefined }, hasTooMany: () => false },
+      ...{
+        shares: new ClientShares(),
+        bodies: { hold: () => undefined, release: () => undefined },
+        hasTooMany: () => false,
+      },
       database: {
         ...{ waiting: 0, served: 0, waitingQueries: 0, heldBackQueries: 0, ordinaryHeldBackQueries: 0 },
         ...{ servedQueries: 0, heldBackMs: () => waitMs, clientMs: () => 0, ordinaryQueries: 0, places: 1 },

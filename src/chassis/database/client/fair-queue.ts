@@ -1,6 +1,7 @@
-import { clientKey, serviceKey } from '../../context/request-context.ts';
+import { serviceKey } from '../../context/request-context.ts';
 import type { Taker } from '../../context/shared-run.ts';
 import { AddressUses, ClientUse, type Place, type WaitingWork, withinLead } from './measured-use.ts';
+import { isOrdinary } from './visitors.ts';
 
 /** How a queue lends its places. */
 export interface FairQueueOptions {
@@ -258,18 +259,6 @@ export class FairQueue {
 function hasUsedLess(client: ClientUse, other: ClientUse): boolean {
   if (client.address === other.address) return client.used < other.used;
   return client.address.used < other.address.used;
-}
-
-const streams = 'streams of ';
-
-/** What all streams of an address are counted under. */
-export function streamsKey(address: string | undefined): string {
-  return streams + clientKey(address);
-}
-
-/** Whether work counted under a key ends once it had its turns: that of requests, and neither streams nor the service's own. */
-export function isOrdinary(key: string): boolean {
-  return key !== serviceKey && !key.startsWith(streams);
 }
 
 function noConnection(): Error {

@@ -1,6 +1,5 @@
 import {
   callerKey,
-  clientKey,
   currentShare,
   getRequestContext,
   isCostly,
@@ -8,9 +7,9 @@ import {
 } from '../../context/request-context.ts';
 import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
-import { FairQueue, type FairQueueOptions, isOrdinary, streamsKey } from './fair-queue.ts';
+import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 import { type Place, SlowStatements } from './measured-use.ts';
-import { Visitors } from './visitors.ts';
+import { addressKey, isOrdinary, Visitors, workKey } from './visitors.ts';
 
 /**
  * What stands for the statement where a place is for a unit of work, which has it while the process does something else: those
@@ -18,6 +17,8 @@ import { Visitors } from './visitors.ts';
  */
 export const unitOfWorkPlace = 'unit of work';
 
+/** Places of costly requests that have room for the records of their answers, beside those of the others. */
+const mostWithRoom = 2;
 /** An ordinary request that came within this time is there. */
 const presentMs = 5000;
 /** What the latest costly work counts of the mean time. */
@@ -29,6 +30,8 @@ interface Asking {
   address: string;
   isUnderWay: boolean;
   statement: string | undefined;
+  /** The costly places that it asks for. */
+  places: FairQueue;
 }
 
 /**
@@ -38,7 +41,8 @@ interface Asking {
  *
  * Costly requests have as many places as a client with slow work, all clients together: many that ask for one costly list each are
  * none with slow work. Within that part the places are lent fairly too. A request is costly by what it was charged with, and
- * where it runs a statement that was slow lately or a unit of work, whatever its price says.
+ * where it runs a statement that was slow lately or a unit of work, whatever its price says. Those that have room for the
+ * records of their answers are few, and others wait until these are made: they have places of their own.
  */
 export class RequestQueue {
   /** Queries that may run at once. */
@@ -48,6 +52,7 @@ export class RequestQueue {
   #ordinaryAt = Number.NEGATIVE_INFINITY;
   readonly #places: FairQueue;
   readonly #costlyPlaces: FairQueue;
+  readonly #placesWithRoom: FairQueue;
   #waitingCostly = 0;
   #ordinaryWaitingCostly = 0;
   #costlyMs = 0;
@@ -60,12 +65,9 @@ export class RequestQueue {
     this.#patienceMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : timeoutMs / 2;
     this.places = options.places;
     this.#places = new FairQueue(options);
-    this.#costlyPlaces = new FairQueue({
-      places,
-      placesOfSlow: Math.ceil(places / 2),
-      timeoutMs,
-      ...(late && { late }),
-    });
+    const lending = { placesOfSlow: Math.ceil(places / 2), timeoutMs, ...(late && { late }) };
+    this.#costlyPlaces = new FairQueue({ ...lending, places });
+    this.#placesWithRoom = new FairQueue({ ...lending, places: Math.min(mostWithRoom, places) });
     // Where places are served one by one, costly work is always bounded.
     if (serial) this.#ordinaryAt = Number.POSITIVE_INFINITY;
   }
@@ -194,7 +196,10 @@ export class RequestQueue {
     const key = workKey(context);
     const address = addressKey(context);
     const isUnderWay = this.#isUnderWay(context);
-    if (this.#isCostly(context, statement)) return this.#askAsCostly({ key, address, isUnderWay, statement }, taker);
+    if (this.#isCostly(context, statement)) {
+      const places = context?.hasRoom ? this.#placesWithRoom : this.#costlyPlaces;
+      return this.#askAsCostly({ key, address, isUnderWay, statement, places }, taker);
+    }
     this.#noteOrdinary(context);
     const { late, isJoined } = taker;
     const lent = (place: Place) => taker.lent(() => this.#giveBack(place, statement));
@@ -203,7 +208,7 @@ export class RequestQueue {
 
   /** The same, where others are there. */
   #askAsCostly(
-    { key, address, isUnderWay, statement }: Asking,
+    { key, address, isUnderWay, statement, places }: Asking,
     { lent, late, isJoined }: Taker<Leave>,
   ): (() => void) | undefined {
     let giveUp: (() => void) | undefined;
@@ -214,7 +219,7 @@ export class RequestQueue {
     };
     const enter = (costly?: Place) => {
       const since = performance.now();
-      const leaveCostly = () => costly && this.#costlyPlaces.giveBack(costly);
+      const leaveCostly = () => costly && places.giveBack(costly);
       const leave = (place: Place) => {
         this.#giveBack(place, statement);
         this.#costlyMs += (performance.now() - since - this.#costlyMs) * weightOfLatest;
@@ -247,7 +252,7 @@ export class RequestQueue {
         },
         isJoined,
       };
-      const leaveQueue = this.#costlyPlaces.take(key, taker, isUnderWay, address);
+      const leaveQueue = places.take(key, taker, isUnderWay, address);
       if (leaveQueue)
         giveUp = () => {
           leaveQueue();
@@ -264,21 +269,9 @@ export class RequestQueue {
     return opened;
   }
 
-  /** Whether a request has had a place, and is to end; a stream goes on for as long as its client likes. */
+  /** Whether a request has had a place or has room for its answer, and is to end; a stream goes on for as long as its client likes. */
   #isUnderWay(context: RequestContext | undefined): boolean {
-    return context !== undefined && !context.isStreaming && this.#visitors.wasServed(context);
+    if (context === undefined || context.isStreaming) return false;
+    return context.hasRoom === true || this.#visitors.wasServed(context);
   }
-}
-
-/**
- * What the work of a request at the database is counted under: its caller or, while it streams, its address. Streams are
- * many and long, and whoever opens them may have many accounts, of which each would have a share of its own.
- */
-function workKey(context: RequestContext | undefined): string {
-  return context?.isStreaming ? streamsKey(context.ipAddress) : callerKey(context);
-}
-
-/** Where the work of a request comes from, with all that comes from there. */
-function addressKey(context: RequestContext | undefined): string {
-  return context === undefined || context.isStreaming ? workKey(context) : clientKey(context.ipAddress);
 }

@@ -1,4 +1,4 @@
-import type { RequestContext } from '../../context/request-context.ts';
+import { callerKey, clientKey, type RequestContext, serviceKey } from '../../context/request-context.ts';
 
 /** One request, or what runs outside of any, at the database. */
 interface Visitor {
@@ -71,4 +71,29 @@ export class Visitors {
     visiting[this.#key] ??= { queries: 0, served: false, hasWritten: false, ordinary: 0 };
     return visiting[this.#key] as Visitor;
   }
+}
+
+const streams = 'streams of ';
+
+/** What all streams of an address are counted under. */
+function streamsKey(address: string | undefined): string {
+  return streams + clientKey(address);
+}
+
+/**
+ * What the work of a request at the database is counted under: its caller or, while it streams, its address. Streams are
+ * many and long, and whoever opens them may have many accounts, of which each would have a share of its own.
+ */
+export function workKey(context: RequestContext | undefined): string {
+  return context?.isStreaming ? streamsKey(context.ipAddress) : callerKey(context);
+}
+
+/** Where the work of a request comes from, with all that comes from there. */
+export function addressKey(context: RequestContext | undefined): string {
+  return context === undefined || context.isStreaming ? workKey(context) : clientKey(context.ipAddress);
+}
+
+/** Whether work counted under a key ends once it had its turns: that of requests, and neither streams nor the service's own. */
+export function isOrdinary(key: string): boolean {
+  return key !== serviceKey && !key.startsWith(streams);
 }

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { currentClientKey, scopes, stopAbandoned } from '../../context/request-context.ts';
+import { currentClientKey, getRequestContext, scopes, stopAbandoned } from '../../context/request-context.ts';
 import type { ServiceUnavailableException } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
-import { RecordTurns } from './record-turns.ts';
+import { type ClientCosts, RecordTurns } from './record-turns.ts';
 
 /** Answers of this many records, related ones among them, take no part: there are many of them, and each is small. */
 export const ordinaryRecords = 1000;
@@ -57,21 +57,23 @@ export function currentRoom(): RecordRoom | undefined {
  * Room for the records that answers hold while they are made. An answer of tens of thousands of records takes many times
  * the memory of its text, and the time of the event loop: a few at once would end a small pod. Those of one address have
  * half of all room, and addresses take turns, so that nobody waits for all that another has asked for. The widest answer
- * that policies allow may have more records than there is room for; it is made alone. Addresses go in the order of their last
- * turns. Those that do not read a long answer go last.
+ * that policies allow may have more records than there is room for; it is made alone. The address whose work of all kinds cost
+ * the least of late is next. Those that do not read a long answer go last.
  */
 export class RecordRoom {
   readonly #most: number;
   readonly #recordBytes: number;
   readonly #metrics: RoomMetrics;
-  readonly #turns = new RecordTurns();
+  readonly #turns: RecordTurns;
   readonly #lengths = new WeakMap<object, Length>();
   #held = 0;
   readonly #heldBy = new Map<string, number>();
   /** By address; of those that do not read, which all come last, the one that had no turn for longest is first here. */
   readonly #waiting = new Map<string, Set<Waiting>>();
 
-  constructor({ records, recordBytes }: RoomSize, metrics: RoomMetrics) {
+  /** @param costs what the work of each client costs. Default: they are alike */
+  constructor({ records, recordBytes }: RoomSize, metrics: RoomMetrics, costs?: ClientCosts) {
+    this.#turns = new RecordTurns(costs);
     this.#most = records;
     this.#recordBytes = recordBytes;
     this.#metrics = metrics;
@@ -115,6 +117,8 @@ export class RecordRoom {
     const client = currentClientKey();
     if (this.#isFree(client, records)) this.#hold(client, records);
     else await this.#wait(client, records);
+    const context = getRequestContext();
+    if (context) context.hasRoom = true;
     try {
       stopAbandoned();
       return await work();
@@ -127,7 +131,7 @@ export class RecordRoom {
     if (this.#waiting.has(client) || !this.#hasShare(client, records)) return false;
     // Nobody overtakes an address that waits for room only, unless that comes later.
     const next = this.#next();
-    const isNext = next === undefined || this.#turns.orderOf(client) < this.#turns.orderOf(next.client);
+    const isNext = next === undefined || this.#turns.isBefore(client, next.client);
     return isNext && this.#fits(records);
   }
 
@@ -164,13 +168,9 @@ export class RecordRoom {
   /** The one that comes first of those that wait for room only. */
   #next(): Waiting | undefined {
     let next: Waiting | undefined;
-    let order = Number.POSITIVE_INFINITY;
     for (const [client, [first]] of this.#waiting) {
       if (!first || !this.#hasShare(client, first.records)) continue;
-      const own = this.#turns.orderOf(client);
-      if (next !== undefined && own >= order) continue;
-      next = first;
-      order = own;
+      if (next === undefined || this.#turns.isBefore(client, next.client)) next = first;
     }
     return next;
   }

@@ -7,11 +7,26 @@ const patienceMs = 1000;
 /** Addresses whose last turn is known, the latest. */
 const mostKnown = 1000;
 
-/** The order in which addresses have answers of many records made: by their last turns, and last who does not read long ones. */
+/** What the work of each client costs the service. */
+export interface ClientCosts {
+  /** That of late, in any unit. */
+  costOf(client: string, now: number): number;
+}
+
+/**
+ * The order in which addresses have answers of many records made: by what all their work costs of late, because who keeps the
+ * database busy with other work makes these take long too; alike ones by their last turns. Last comes who does not read long ones.
+ */
 export class RecordTurns {
+  readonly #costs: ClientCosts | undefined;
   readonly #turnAt = new Map<string, number>();
   /** By address when those were made that it has not read, the oldest first. */
   readonly #unread = new Map<string, Set<{ readonly at: number }>>();
+
+  /** @param costs by default those of all addresses are alike */
+  constructor(costs?: ClientCosts) {
+    this.#costs = costs;
+  }
 
   /** Learns that an address has its turn, however long the answer will be: who stays a little below would always be first. */
   noteTurn(client: string): void {
@@ -33,10 +48,18 @@ export class RecordTurns {
     });
   }
 
-  /** A number by which addresses come one after the other. */
-  orderOf(client: string): number {
+  /** Whether one address comes before another. */
+  isBefore(client: string, other: string): boolean {
+    const now = performance.now();
+    const [isLast, isOtherLast] = [this.#keepsUnread(client, now), this.#keepsUnread(other, now)];
+    if (isLast || isOtherLast) return !isLast;
+    const difference = this.#costs ? this.#costs.costOf(client, now) - this.#costs.costOf(other, now) : 0;
+    if (difference !== 0) return difference < 0;
+    return (this.#turnAt.get(client) ?? 0) < (this.#turnAt.get(other) ?? 0);
+  }
+
+  #keepsUnread(client: string, now: number): boolean {
     const [oldest] = this.#unread.get(client) ?? [];
-    if (oldest && performance.now() - oldest.at > patienceMs) return Number.POSITIVE_INFINITY;
-    return this.#turnAt.get(client) ?? 0;
+    return oldest !== undefined && now - oldest.at > patienceMs;
   }
 }

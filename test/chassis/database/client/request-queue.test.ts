@@ -142,60 +142,6 @@ it('tells apart what is held back of requests and what of streams', async () => 
   expect([queue.heldBackQueries, queue.ordinaryHeldBackQueries]).toEqual([0, 0]);
 });
 
-describe('costly requests of many addresses, each of which has sent one', () => {
-  const context = (address: number, cost: number): RequestContext => {
-    const ipAddress = `192.0.2.${address}`;
-    return { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress, cost };
-  };
-
-  /** A queue, and who has places of it; each ends by its number. */
-  function queueOf(options: { places: number; placesOfSlow: number; serial?: boolean }) {
-    const queue = new RequestQueue(options);
-    const turns = new Map<number, () => void>();
-    const enter = (address: number, cost: number) =>
-      void runWithRequestContext(context(address, cost), async () => {
-        const { leave } = await queue.enter(async () => undefined);
-        turns.set(address, leave);
-      });
-    return { queue, turns, enter };
-  }
-
-  it('have a part of the places together while others are there, who get theirs at once', async () => {
-    const { queue, turns, enter } = queueOf({ places: 4, placesOfSlow: 2 });
-    enter(100, 1);
-    for (let address = 1; address <= 30; address += 1) enter(address, 500);
-    enter(101, 60);
-    await wait(5);
-    expect([...turns.keys()].sort()).toEqual([1, 100, 101, 2]);
-    // The others wait for no one but each other, so no one else is refused for them.
-    expect([queue.waitingQueries, queue.heldBackQueries, queue.ordinaryHeldBackQueries]).toEqual([28, 28, 28]);
-    turns.get(1)?.();
-    await wait(5);
-    expect([...turns.keys()].sort()).toEqual([1, 100, 101, 2, 3]);
-  });
-
-  it('have all places while no others are there, except where places are served one after the other', async () => {
-    const alone = queueOf({ places: 4, placesOfSlow: 2 });
-    for (let address = 1; address <= 6; address += 1) alone.enter(address, 500);
-    const serial = queueOf({ places: 4, placesOfSlow: 1, serial: true });
-    for (let address = 1; address <= 6; address += 1) serial.enter(address, 500);
-    await wait(5);
-    expect([alone.turns.size, serial.turns.size]).toEqual([4, 1]);
-  });
-
-  it('tell others of their kind how long they will wait, and ordinary ones that they will not', async () => {
-    const { queue, turns, enter } = queueOf({ places: 4, placesOfSlow: 1 });
-    enter(100, 1);
-    enter(1, 500);
-    await wait(50);
-    turns.get(1)?.();
-    for (let address = 2; address <= 5; address += 1) enter(address, 500);
-    await wait(5);
-    const waitOf = (cost: number) => queue.heldBackMs(context(200, cost), performance.now());
-    expect([waitOf(500) > 30, waitOf(60)]).toEqual([true, 0]);
-  });
-});
-
 describe('a statement that takes long, whatever its price', () => {
   const context = (address: number): RequestContext => {
     const ipAddress = `192.0.2.${address}`;

@@ -206,4 +206,30 @@ describe('room for the records of answers', () => {
     expect(room.neededFor(few, 20_000)).toBe(20_000);
     vi.useRealTimers();
   });
+
+  it('goes first to the address whose work of all kinds cost the least, whoever had a turn before', async () => {
+    const costs = new Map([
+      ['192.0.2.1', 900],
+      ['192.0.2.2', 500],
+      ['192.0.2.3', 100],
+    ]);
+    const room = new RecordRoom(size, quiet, { costOf: (client) => costs.get(client) ?? 0 });
+    const holder = answer(room, '192.0.2.9', 10_000);
+    const [much, some, little] = [1, 2, 3].map((host) => answer(room, `192.0.2.${host}`, 10_000)) as Answer[];
+    const waiting = [much, some, little] as [Answer, Answer, Answer];
+    holder.finish();
+    expect(await begun(...waiting)).toEqual([false, false, true]);
+    little?.finish();
+    expect(await begun(...waiting)).toEqual([false, true, true]);
+    some?.finish();
+    expect(await begun(...waiting)).toEqual([true, true, true]);
+  });
+
+  it('is told of by the request that has it, whose queries then have places of their own', async () => {
+    const room = new RecordRoom(size, quiet);
+    const request: Partial<RequestContext> = { ipAddress: '192.0.2.1' };
+    const told = () =>
+      runWithRequestContext(request as RequestContext, () => room.run(5000, async () => request.hasRoom));
+    expect(await told()).toBe(true);
+  });
 });
