@@ -123,12 +123,14 @@ export class JsonReader {
 
   /** The records of a list. @param unit the unit of work in which they are read; none by default */
   findMany(model: string, parameters: ReadParameters, unit?: Unit): Promise<StoredRecords | undefined> {
-    return this.#records('findMany', model, parameters, unit);
+    return this.#records('findMany', model, parameters, this.#statement('findMany', model, parameters), unit);
   }
 
   /** The record that a filter by an identifier finds, or none. */
   async findUnique(model: string, parameters: ReadParameters): Promise<StoredRecords | undefined> {
-    return (await this.#fromBatch(model, parameters)) ?? this.#records('findUnique', model, parameters);
+    const statement = this.#statement('findUnique', model, parameters);
+    const found = statement && (await this.#fromBatch(statement, parameters));
+    return found ?? this.#records('findUnique', model, parameters, statement);
   }
 
   /** How many records match. */
@@ -158,23 +160,22 @@ export class JsonReader {
     operation: Operation,
     model: string,
     parameters: ReadParameters,
+    statement: Statement | undefined,
     unit?: Unit,
   ): Promise<StoredRecords | undefined> {
-    const statement = this.#statement(operation, model, parameters);
     const rows = await this.#run(operation, model, parameters, statement, unit);
-    if (!rows || !statement) return undefined;
-    return recordsOf(statement, rows);
+    return rows && statement && recordsOf(statement, rows);
   }
 
   /** A single record, read with others of the same turn; undefined where it has to be read by itself. */
-  async #fromBatch(model: string, parameters: ReadParameters): Promise<StoredRecords | undefined> {
-    const statement = this.#statement('findUnique', model, parameters);
-    const { forEach, chars } = statement ?? {};
-    const most = forEach && chars !== undefined ? BatchedReads.most(chars) : 1;
-    const args = statement && most > 1 && ifKnown(() => argumentsOf(statement, parameters));
-    if (!forEach || !args) return undefined;
-    const read = () => this.#batches.read(forEach, args, most);
-    const row = await this.#traced({ operation: 'findUnique', ...forEach }, read);
+  async #fromBatch(statement: Statement, parameters: ReadParameters): Promise<StoredRecords | undefined> {
+    const { forEach, chars } = statement;
+    if (!forEach || chars === undefined) return undefined;
+    const most = BatchedReads.most(chars);
+    const args = most > 1 ? ifKnown(() => argumentsOf(statement, parameters)) : undefined;
+    if (!args) return undefined;
+    const asked = { operation: 'findUnique' as const, ...forEach };
+    const row = await this.#traced(asked, () => this.#batches.read(forEach, args, most));
     return row && recordsOf(statement, row[0] === null ? [] : [row]);
   }
 
