@@ -57,8 +57,8 @@ export function currentRoom(): RecordRoom | undefined {
  * Room for the records that answers hold while they are made. An answer of tens of thousands of records takes many times
  * the memory of its text, and the time of the event loop: a few at once would end a small pod. Those of one address have
  * half of all room, and addresses take turns, so that nobody waits for all that another has asked for. The widest answer
- * that policies allow may have more records than there is room for; it is made alone. The address whose work of all kinds cost
- * the least of late is next. Those that do not read a long answer go last.
+ * that policies allow may have more records than there is room for; it is made alone. Addresses go in the order of their last
+ * turns, those later whose work costs much. Those that do not read a long answer go last.
  */
 export class RecordRoom {
   readonly #most: number;

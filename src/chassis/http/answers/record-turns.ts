@@ -13,9 +13,14 @@ export interface ClientCosts {
   costOf(client: string, now: number): number;
 }
 
+/** By how much each unit of what an address costs puts off its turn, and by how much all put it off at most, in milliseconds. */
+const delayOfUnit = 0.1;
+const mostDelayMs = 2000;
+
 /**
- * The order in which addresses have answers of many records made: by what all their work costs of late, because who keeps the
- * database busy with other work makes these take long too; alike ones by their last turns. Last comes who does not read long ones.
+ * The order in which addresses have answers of many records made: by their last turns, those later whose work costs much of late,
+ * because who keeps the database busy with other work makes these take long too. That puts off a turn by two seconds at most:
+ * whoever has much to do, such as a shop with its pages, has its turn as well. Last comes who does not read long ones.
  */
 export class RecordTurns {
   readonly #costs: ClientCosts | undefined;
@@ -53,9 +58,12 @@ export class RecordTurns {
     const now = performance.now();
     const [isLast, isOtherLast] = [this.#keepsUnread(client, now), this.#keepsUnread(other, now)];
     if (isLast || isOtherLast) return !isLast;
-    const difference = this.#costs ? this.#costs.costOf(client, now) - this.#costs.costOf(other, now) : 0;
-    if (difference !== 0) return difference < 0;
-    return (this.#turnAt.get(client) ?? 0) < (this.#turnAt.get(other) ?? 0);
+    return this.#orderOf(client, now) < this.#orderOf(other, now);
+  }
+
+  #orderOf(client: string, now: number): number {
+    const cost = this.#costs?.costOf(client, now) ?? 0;
+    return (this.#turnAt.get(client) ?? 0) + Math.min(mostDelayMs, cost * delayOfUnit);
   }
 
   #keepsUnread(client: string, now: number): boolean {

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { ServiceUnavailableException } from '../../../../src/chassis/errors/exceptions.ts';
 import { RecordRoom } from '../../../../src/chassis/http/answers/record-room.ts';
@@ -207,7 +207,7 @@ describe('room for the records of answers', () => {
     vi.useRealTimers();
   });
 
-  it('goes first to the address whose work of all kinds cost the least, whoever had a turn before', async () => {
+  it('goes first to the address whose work of all kinds cost the least, of those that had no turn before', async () => {
     const costs = new Map([
       ['192.0.2.1', 900],
       ['192.0.2.2', 500],
@@ -223,6 +223,21 @@ describe('room for the records of answers', () => {
     expect(await begun(...waiting)).toEqual([false, true, true]);
     some?.finish();
     expect(await begun(...waiting)).toEqual([true, true, true]);
+  });
+
+  it('is put off by what an address costs for two seconds at most, so that who has much to do has its turn as well', async () => {
+    const room = new RecordRoom(size, quiet, { costOf: (client) => (client === '192.0.2.1' ? 1_000_000 : 0) });
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    vi.advanceTimersByTime(10_000);
+    const had = answer(room, '192.0.2.2', 10_000);
+    await turn();
+    had.finish();
+    await turn();
+    const holder = answer(room, '192.0.2.9', 10_000);
+    const waiting = [answer(room, '192.0.2.1', 10_000), answer(room, '192.0.2.2', 10_000)] as const;
+    holder.finish();
+    expect(await begun(...waiting)).toEqual([true, false]);
   });
 
   it('is told of by the request that has it, whose queries then have places of their own', async () => {
