@@ -31,8 +31,8 @@ interface BatchedReadsParts {
 
 /** Reads that are made at once, at most. */
 const mostTogether = 64;
-/** How long their texts may be together, in characters. */
-const mostChars = 500_000;
+/** How long their texts may be together, in characters: what is longer is read beside few others. */
+const mostText = 500_000;
 
 /**
  * Makes reads of single records together that differ in their values only: all that requests ask for which the event loop reads
@@ -55,7 +55,7 @@ export class BatchedReads {
    * own: outside of requests, and within what is shared already.
    */
   static most(chars: number): number {
-    return currentWaiter() === undefined ? 1 : Math.min(mostTogether, Math.floor(mostChars / chars));
+    return currentWaiter() === undefined ? 1 : Math.min(mostTogether, Math.floor(mostText / chars));
   }
 
   /**

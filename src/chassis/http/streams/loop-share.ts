@@ -33,6 +33,7 @@ class RecentTimes {
  */
 class LoopShare {
   readonly #times = new RecentTimes();
+  /** Without places: no turn is free, each is lent by an immediate. */
   readonly #turns = new AddressTurns(0, (address) => this.#times.of(address));
   #waiting = 0;
   /** The piece under way, which ends before the next immediate. */
