@@ -64,7 +64,8 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
    * or `unscoped` they are those of who acts there, wherever they are gone through.
    */
   each(options?: EachRecordOptions): AsyncGenerator<RecordOf<D>, void, undefined> {
-    return asMaker(eachRecord<RecordOf<D>>(this, options));
+    const isOwn = this.findMany !== Repository.prototype.findMany;
+    return asMaker(eachRecord<RecordOf<D>>((query) => (isOwn ? this.findMany(query) : this.found(query)), options));
   }
 
   /**

@@ -25,10 +25,11 @@ export class StreamPlaces {
   /**
    * Takes a place.
    *
+   * @param most how many may be taken with it; default: all
    * @returns leaves it; undefined where none is free and none gives way
    */
-  enter(address: string, stream: PlacedStream): (() => void) | undefined {
-    if (this.#streams.size >= this.#total) {
+  enter(address: string, stream: PlacedStream, most = this.#total): (() => void) | undefined {
+    if (this.#streams.size >= most) {
       const displaced = this.#displaceableBy(address);
       if (displaced === undefined) return undefined;
       this.#streams.delete(displaced);

@@ -5,6 +5,8 @@ import { type PlacedStream, StreamPlaces } from './stream-places.ts';
 
 /** What one address may have of all streams of rows: it may have many accounts. */
 const shareOfAddress = 0.25;
+/** What counts as all of them while memory is short: some of a few addresses, and of others one each. */
+const shareWhileShort = 0.125;
 
 /** How many streams of all callers may be under way at once. */
 interface StreamLimits {
@@ -24,14 +26,16 @@ export class StreamShares {
   readonly #rows: StreamPlaces;
   readonly #events: StreamPlaces;
   readonly #mostRowsOfAddress: number;
+  readonly #mostRowsWhileShort: number;
   readonly #memory: { readonly isShort: boolean } | undefined;
 
-  /** @param memory tells when it is short, so that no stream of rows begins */
+  /** @param memory tells when it is short, so that few streams of rows begin */
   constructor({ rows, events }: StreamLimits, memory?: { readonly isShort: boolean }) {
     this.#memory = memory;
     this.#rows = new StreamPlaces(rows);
     this.#events = new StreamPlaces(events);
     this.#mostRowsOfAddress = Math.ceil(rows * shareOfAddress);
+    this.#mostRowsWhileShort = Math.ceil(rows * shareWhileShort);
   }
 
   /**
@@ -41,15 +45,15 @@ export class StreamShares {
    * @param most of one caller at once
    * @returns ends the count
    * @throws TooManyRequestsException beyond that, and beyond a quarter of all for one address; ServiceUnavailableException
-   * where all are taken and none gives way, and while memory is short
+   * where all are taken and none gives way; while memory is short an eighth of them counts as all
    */
   enterRows(context: RequestContext | undefined, most: number, stream: PlacedStream): () => void {
     const address = clientKey(context?.ipAddress);
-    if (this.#memory?.isShort) throw tooManyStreams();
+    const mostOfAll = this.#memory?.isShort ? this.#mostRowsWhileShort : undefined;
     return allOf(
       () => this.#enter(`rows of address ${address}`, Math.max(most, this.#mostRowsOfAddress)),
       () => this.#enter(`rows of ${callerKey(context)}`, most),
-      () => placeOf(this.#rows, address, stream),
+      () => placeOf(this.#rows, address, stream, mostOfAll),
     );
   }
 
@@ -91,8 +95,8 @@ export function tooManyStreams(): ServiceUnavailableException {
   return tryAgain('Too many streams are under way; try again in a moment');
 }
 
-function placeOf(places: StreamPlaces, address: string, stream: PlacedStream): () => void {
-  const leave = places.enter(address, stream);
+function placeOf(places: StreamPlaces, address: string, stream: PlacedStream, most?: number): () => void {
+  const leave = places.enter(address, stream, most);
   if (leave === undefined) throw tooManyStreams();
   return leave;
 }

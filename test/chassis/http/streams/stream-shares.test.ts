@@ -48,12 +48,20 @@ describe('streams of rows', () => {
     shares.enterRows(from('192.0.2.1', 'a'), 1, stream());
   });
 
-  it('do not begin while memory is short', () => {
+  it('are an eighth while memory is short, of which each address has one before another has more', () => {
     const memory = { isShort: true };
-    const shares = new StreamShares({ rows: 2, events: 2 }, memory);
-    expect(() => shares.enterRows(from('192.0.2.1', 'a'), 1, stream())).toThrow(ServiceUnavailableException);
+    const shares = new StreamShares({ rows: 32, events: 2 }, memory);
+    const enter = (address: string, one = stream()) => shares.enterRows(from(`192.0.2.${address}`, address), 8, one);
+    const many = Array.from({ length: 4 }, () => stream());
+    for (const one of many) enter('1', one);
+    expect(() => enter('1')).toThrow(ServiceUnavailableException);
+    for (const address of ['2', '3', '4']) enter(address);
+    expect(many.map(({ isCut }) => isCut)).toEqual([true, true, true, false]);
+    for (const address of ['2', '5']) expect(() => enter(address)).toThrow(ServiceUnavailableException);
     memory.isShort = false;
-    shares.enterRows(from('192.0.2.1', 'a'), 1, stream());
+    for (let count = 4; count < 32; count += 1) enter(String(count + 100));
+    memory.isShort = true;
+    expect(() => enter('99')).toThrow(ServiceUnavailableException);
   });
 
   it('of the address with the most give way to one of an address with fewer, the slowest first, until it would have as many', () => {
