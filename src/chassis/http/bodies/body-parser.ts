@@ -11,6 +11,7 @@ import { loopShare } from '../streams/loop-share.ts';
 import { BodyBudget } from './body-budget.ts';
 import { countJsonValues } from './count-json-values.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
+import { freeBytes } from './free-bytes.ts';
 import { KeptBodies, parsedBytes } from './kept-bodies.ts';
 import { leaveRawBody } from './raw-bodies.ts';
 import { type BodyLimits, bytesBesideBody, decompressBody, receiveBody, tooManyBodies } from './read-body.ts';
@@ -89,6 +90,8 @@ export function bodyParser(options: BodyParserOptions): RequestHandler {
 interface Format {
   readonly isJson: boolean;
   readonly charset: string;
+  /** Whether the route asks for the bytes too. Default false. */
+  readonly isRaw?: boolean;
 }
 
 /** Undefined for a type that the service leaves to the routes. */
@@ -130,7 +133,7 @@ class Bodies {
     const format = formatOf(req);
     return async () => {
       const body = await bytes();
-      if (format) await this.#parseInTurn(req, body, format);
+      if (format) await this.#parseInTurn(req, body, { ...format, isRaw: true });
       else req.body = body;
     };
   }
@@ -142,6 +145,7 @@ class Bodies {
     } catch (refusal) {
       // It came in all the same.
       paidFor(bytes);
+      freeBytes(bytes);
       throw refusal;
     }
     return bytes;
@@ -160,14 +164,14 @@ class Bodies {
   }
 
   async #parseLater(req: Request, bytes: Buffer, format: Format): Promise<void> {
-    await this.budget.holdUntil(
-      loopShare.turn(),
-      currentClientKey(),
-      bytes.length + bytesBesideBody(req),
-      tooManyBodies,
-    );
-    if (req.socket.destroyed) throw new BadRequestException('The client left before the request body was parsed');
-    this.#parsePlain(req, bytes, format);
+    const held = bytes.length + bytesBesideBody(req);
+    try {
+      await this.budget.holdUntil(loopShare.turn(), currentClientKey(), held, tooManyBodies);
+      if (req.socket.destroyed) throw new BadRequestException('The client left before the request body was parsed');
+      this.#parsePlain(req, bytes, format);
+    } finally {
+      if (!format.isRaw) freeBytes(bytes);
+    }
   }
 
   /** A body as it was meant, which the request pays for and holds before anybody looks at it, such as who checks its signature. */
@@ -178,7 +182,9 @@ class Bodies {
       (plain) => {
         if (plain.length > countedText) this.#kept.keep(req, plain.length);
         // A megabyte may become nothing, after as long.
-        return paidFor(plain, Math.max(plain.length, received.length));
+        const paid = paidFor(plain, Math.max(plain.length, received.length));
+        freeBytes(received);
+        return paid;
       },
       (error: unknown) => {
         // How much was decompressed until then nobody knows.
@@ -188,12 +194,14 @@ class Bodies {
     );
   }
 
-  #parsePlain(req: Request, bytes: Buffer, { isJson, charset }: Format): void {
+  #parsePlain(req: Request, bytes: Buffer, { isJson, charset, isRaw }: Format): void {
+    const { length } = bytes;
     const text = decodeText(bytes, charset);
+    if (!isRaw) freeBytes(bytes);
     if (text.length > countedText) {
       const { values, shaping } = isJson ? countJsonValues(text) : { values: maximumPairs, shaping: 0 };
-      if (bytes.length > longText) chargeRequest(values / valuesOfUnit + shaping / shapingOfUnit);
-      this.#kept.keep(req, parsedBytes(text, bytes.length, values));
+      if (length > longText) chargeRequest(values / valuesOfUnit + shaping / shapingOfUnit);
+      this.#kept.keep(req, parsedBytes(text, length, values));
     }
     req.body = isJson ? parseJson(text) : parseUrlEncoded(text);
   }

@@ -13,6 +13,7 @@ import { tryAgain } from '../../errors/try-again.ts';
 import { fieldBytes } from '../pipeline/request-pipeline.ts';
 import type { BodyBudget, HeldBody } from './body-budget.ts';
 import { pieceCounter } from './charged-pieces.ts';
+import { freeBytes } from './free-bytes.ts';
 
 /** A map, because an object would also know `constructor`, which gives a body back as it is. */
 const decompressors = new Map([
@@ -111,7 +112,7 @@ function collect(req: IncomingMessage, client: string, { limitBytes, budget }: B
         return;
       }
       pieces.push(piece);
-      if (pieces.length > loosePieces + length / pieceBytes) pieces = [Buffer.concat(pieces)];
+      if (pieces.length > loosePieces + length / pieceBytes) pieces = [joined(pieces)];
       if (length - counted < countedBytes) return;
       budget.hold(body, length - counted);
       counted = length;
@@ -127,13 +128,14 @@ function collect(req: IncomingMessage, client: string, { limitBytes, budget }: B
     }
     function complete(): void {
       end();
-      resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+      resolve(joined(pieces));
     }
     function abandon(cause: Error): void {
       fail(new BadRequestException('The request was aborted before its body arrived', undefined, { cause }));
     }
     function fail(failure: BaseException): void {
       end();
+      pieces.forEach(freeBytes);
       pieces = [];
       reject(failure);
     }
@@ -144,6 +146,15 @@ function collect(req: IncomingMessage, client: string, { limitBytes, budget }: B
     req.on('data', takePaid).on('end', complete).on('error', abandon);
     budget.hold(body, bytesBesideBody(req));
   });
+}
+
+/** The pieces as one; they themselves are gone. */
+function joined(pieces: readonly Buffer[]): Buffer {
+  const [only] = pieces;
+  if (only && pieces.length === 1) return only;
+  const bytes = Buffer.concat(pieces);
+  pieces.forEach(freeBytes);
+  return bytes;
 }
 
 function tooLarge(limitBytes: number): PayloadTooLargeException {
