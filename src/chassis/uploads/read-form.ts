@@ -5,7 +5,7 @@ import { findService } from '../context/current-service.ts';
 import { currentClientKey, getRequestContext } from '../context/request-context.ts';
 import { BadRequestException, type ServiceUnavailableException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
-import { pieceCounter } from '../http/bodies/charged-pieces.ts';
+import { pieceCounter } from '../http/bodies/body-pieces.ts';
 
 /**
  * Beside its one file a form may have 20 texts of 8 KB each, which are held in memory. A name such as `tags[3]` makes a list,

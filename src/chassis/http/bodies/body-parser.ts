@@ -9,9 +9,9 @@ import { onlyIf } from '../pipeline/middleware.ts';
 import { maximumPairs, parseUrlEncoded } from '../pipeline/query-parameters.ts';
 import { loopShare } from '../streams/loop-share.ts';
 import { BodyBudget } from './body-budget.ts';
+import { giveBack } from './body-pieces.ts';
 import { countJsonValues } from './count-json-values.ts';
 import { charsetOf, decodeText, unsupportedCharset } from './decode-text.ts';
-import { freeBytes } from './free-bytes.ts';
 import { KeptBodies, parsedBytes } from './kept-bodies.ts';
 import { leaveRawBody } from './raw-bodies.ts';
 import { type BodyLimits, bytesBesideBody, decompressBody, receiveBody, tooManyBodies } from './read-body.ts';
@@ -145,7 +145,7 @@ class Bodies {
     } catch (refusal) {
       // It came in all the same.
       paidFor(bytes);
-      freeBytes(bytes);
+      giveBack(bytes);
       throw refusal;
     }
     return bytes;
@@ -170,7 +170,7 @@ class Bodies {
       if (req.socket.destroyed) throw new BadRequestException('The client left before the request body was parsed');
       this.#parsePlain(req, bytes, format);
     } finally {
-      if (!format.isRaw) freeBytes(bytes);
+      if (!format.isRaw) giveBack(bytes);
     }
   }
 
@@ -183,7 +183,7 @@ class Bodies {
         if (plain.length > countedText) this.#kept.keep(req, plain.length);
         // A megabyte may become nothing, after as long.
         const paid = paidFor(plain, Math.max(plain.length, received.length));
-        freeBytes(received);
+        giveBack(received);
         return paid;
       },
       (error: unknown) => {
@@ -197,7 +197,7 @@ class Bodies {
   #parsePlain(req: Request, bytes: Buffer, { isJson, charset, isRaw }: Format): void {
     const { length } = bytes;
     const text = decodeText(bytes, charset);
-    if (!isRaw) freeBytes(bytes);
+    if (!isRaw) giveBack(bytes);
     if (text.length > countedText) {
       const { values, shaping } = isJson ? countJsonValues(text) : { values: maximumPairs, shaping: 0 };
       if (length > longText) chargeRequest(values / valuesOfUnit + shaping / shapingOfUnit);

@@ -12,8 +12,7 @@ import {
 import { tryAgain } from '../../errors/try-again.ts';
 import { fieldBytes } from '../pipeline/request-pipeline.ts';
 import type { BodyBudget, HeldBody } from './body-budget.ts';
-import { pieceCounter } from './charged-pieces.ts';
-import { freeBytes } from './free-bytes.ts';
+import { giveBack, pieceCounter } from './body-pieces.ts';
 
 /** A map, because an object would also know `constructor`, which gives a body back as it is. */
 const decompressors = new Map([
@@ -135,7 +134,7 @@ function collect(req: IncomingMessage, client: string, { limitBytes, budget }: B
     }
     function fail(failure: BaseException): void {
       end();
-      pieces.forEach(freeBytes);
+      pieces.forEach(giveBack);
       pieces = [];
       reject(failure);
     }
@@ -153,7 +152,7 @@ function joined(pieces: readonly Buffer[]): Buffer {
   const [only] = pieces;
   if (only && pieces.length === 1) return only;
   const bytes = Buffer.concat(pieces);
-  pieces.forEach(freeBytes);
+  pieces.forEach(giveBack);
   return bytes;
 }
 

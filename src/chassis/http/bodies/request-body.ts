@@ -4,7 +4,7 @@ import type { Express, NextFunction, Request, RequestHandler, Response } from 'e
 import { recheckCaller } from '../../context/request-context.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import { passError, publicAccess } from '../pipeline/middleware.ts';
-import { freeBytes } from './free-bytes.ts';
+import { giveBack } from './body-pieces.ts';
 
 /** Methods that come with a body; one of a type that the service does not read is refused. */
 export const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
@@ -83,7 +83,7 @@ export function boundedRequest(cut: (socket: Socket, reason: 'chunks') => void):
           return false;
         }
         if (this[leastKey] === thrownChunkBytes && this.listenerCount('data') === 0) {
-          freeBytes(chunk);
+          giveBack(chunk);
           return true;
         }
       }

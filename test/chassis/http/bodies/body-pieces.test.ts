@@ -6,7 +6,7 @@ import type { RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { messagesOf } from '../../../../src/chassis/http/answers/answer-headers.ts';
 import { bodyParser } from '../../../../src/chassis/http/bodies/body-parser.ts';
-import { freeBytes } from '../../../../src/chassis/http/bodies/free-bytes.ts';
+import { giveBack } from '../../../../src/chassis/http/bodies/body-pieces.ts';
 import { rawBody } from '../../../../src/chassis/http/bodies/raw-bodies.ts';
 import { boundedRequest } from '../../../../src/chassis/http/bodies/request-body.ts';
 import { requestPipeline } from '../../../../src/chassis/http/pipeline/request-pipeline.ts';
@@ -90,12 +90,12 @@ describe('the memory of a body', () => {
 
   it('that it shares with others stays as it is', () => {
     const shared = Buffer.from(new ArrayBuffer(20_000), 0, 10_000);
-    freeBytes(shared);
-    freeBytes(Buffer.from('short'));
+    giveBack(shared);
+    giveBack(Buffer.from('short'));
     expect(shared.length).toBe(10_000);
     const own = Buffer.from(new ArrayBuffer(20_000));
-    freeBytes(own);
-    freeBytes(own);
+    giveBack(own);
+    giveBack(own);
     expect(own.length).toBe(0);
   });
 });
