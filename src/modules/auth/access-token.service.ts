@@ -20,7 +20,7 @@ export class AccessTokenService {
   readonly #secretUntil: number;
   readonly #issuer: string;
   readonly #audience: string | string[];
-  readonly #verifier: TokenVerifier<Caller>;
+  readonly #verifier: TokenVerifier<Caller | undefined>;
 
   constructor({ settings }: Pick<Slipway.Cradle, 'settings'>) {
     const { AUTH_SIGNING_KEYS: keys = [], AUTH_ISSUER: issuer, AUTH_AUDIENCE: audience } = settings;
@@ -78,8 +78,10 @@ export class AccessTokenService {
   }
 }
 
-function callerOf(claims: Record<string, unknown>): Caller {
+/** Undefined where a claim is of another type, which whoever else signs with the key may take for the same. */
+function callerOf(claims: Record<string, unknown>): Caller | undefined {
   const { sub: userId, role, sid: sessionId, tenant: tenantId = userId, auth_time: moment } = claims;
+  if (![role, sessionId, tenantId].every((claim) => typeof claim === 'string')) return undefined;
   const authenticatedAt = typeof moment === 'number' && { authenticatedAt: new Date(moment * 1000) };
   return { ...{ userId, role, sessionId, tenantId }, ...authenticatedAt } as Caller;
 }

@@ -89,6 +89,8 @@ describe('AccessTokenService', () => {
     ['is of another type', () => forged({}, { typ: 'JWT' })],
     ['names nobody', () => forged({ sub: undefined })],
     ['names no role', () => forged({ role: undefined })],
+    ['names its session by a number', () => forged({ sid: 7 })],
+    ['names a list of tenants', () => forged({ tenant: ['a'] })],
     ['never expires', () => forged({ exp: undefined })],
     ['has no identity', () => forged({ jti: undefined })],
     [
