@@ -65,6 +65,32 @@ describe('the build', () => {
     await service.end();
   });
 
+  it('has the table of media types, which no start loads', async () => {
+    const cache = mkdtempSync(join(tmpdir(), 'slipway-compiled-'));
+    onTestFinished(() => rmSync(cache, { recursive: true }));
+    const fixture = ['dist-test/test/fixtures/trouble/main.js', 'trouble'];
+    const env = { ...production, DATABASE_URL: 'none', NODE_COMPILE_CACHE: cache };
+    const filesOf = async (...extensions: string[]) => {
+      const service = new SpawnedService({ program: fixture, env });
+      const { url } = await service.ready();
+      for (const extension of extensions) {
+        const { headers } = await fetch(`${url}/typed/${extension}`, { headers: { 'accept-encoding': 'gzip' } });
+        answers.push([headers.get('content-type'), headers.get('content-encoding')]);
+      }
+      await service.end();
+      const [compiled = ''] = readdirSync(cache);
+      return readdirSync(join(cache, compiled)).length;
+    };
+    const answers: unknown[] = [];
+    const before = await filesOf();
+    expect((await filesOf('webp', 'wasm', 'csv')) - before).toBeGreaterThanOrEqual(2);
+    expect(answers).toEqual([
+      ['image/webp', null],
+      ['application/wasm', 'gzip'],
+      ['text/csv; charset=utf-8', 'gzip'],
+    ]);
+  });
+
   it('migrates and seeds by its commands, then serves the modules and the API page', async () => {
     for (const command of [['migrate'], ['seed', '--size', 'small']]) {
       const run = new SpawnedService({ program: [...program, ...command], env: production });

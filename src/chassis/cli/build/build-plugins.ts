@@ -55,29 +55,49 @@ export const oneGrpcPlugin: Plugin = {
   },
 };
 
-/** What Express takes of packages that it need not load at once. */
-const lazyOfExpress: Record<string, string[]> = {
+/** What Express and what it stands on take of packages that they need not load at once. */
+const lazy: Record<string, string[]> = {
   'body-parser': ['json', 'raw', 'text', 'urlencoded'],
   qs: ['parse'],
+  'mime-types': ['contentType', 'lookup'],
 };
 
 /**
- * Has Express load its parsers of bodies and of nested queries when a module asks for one. The chassis has its own
- * (http/bodies, query), and theirs bring the tables of all character sets.
+ * Has Express load its parsers of bodies and of nested queries when a module asks for one, and the table of all media types
+ * when it first looks into it. The chassis has its own parsers (http/bodies, query), theirs bring the tables of all
+ * character sets, and its answers name their type.
  */
-export const lazyParsersPlugin: Plugin = {
-  name: 'lazy-parsers',
-  resolveId: (id, importer) => (ofExpress.test(importer ?? '') && id in lazyOfExpress ? `\0lazy-${id}` : undefined),
+export const lazyPackagesPlugin: Plugin = {
+  name: 'lazy-packages',
+  async resolveId(id, importer) {
+    if (!(id in lazy && ofExpress.test(importer ?? ''))) return undefined;
+    const file = await this.resolve(id, importer, { skipSelf: true });
+    if (file) lazyFiles.set(id, file.id);
+    return file && `\0lazy-${id}`;
+  },
   load(id) {
     const name = id.slice('\0lazy-'.length);
-    if (!id.startsWith('\0lazy-')) return undefined;
-    const file = this.emitFile({ type: 'chunk', id: name, name });
+    const path = id.startsWith('\0lazy-') && lazyFiles.get(name);
+    if (!path) return undefined;
+    const file = this.emitFile({ type: 'chunk', id: path, name });
     return `const load = () => ${requireFile(file)};
-${lazyOfExpress[name]?.map((one) => `export const ${one} = (...options) => load().${one}(...options);`).join('\n')}`;
+${lazy[name]?.map((one) => `export const ${one} = (...options) => load().${one}(...options);`).join('\n')}`;
+  },
+  transform(code, id) {
+    if (!/[\\/]compressible[\\/]index\.js$/.test(id) || !code.includes(tableOfTypes)) return undefined;
+    const file = this.emitFile({ type: 'chunk', id: 'mime-db', importer: id, name: 'mime-db' });
+    return {
+      code: code.replace(tableOfTypes, `const load = () => ${requireFile(file)}`).replace(' db[', ' load()['),
+      map: null,
+    };
   },
 };
 
-const ofExpress = /[\\/]node_modules[\\/]express[\\/]lib[\\/]/;
+const ofExpress =
+  /^(?!.*[\\/]node_modules[\\/].*[\\/]node_modules[\\/]).*[\\/]node_modules[\\/](express|accepts|type-is|send)[\\/]/;
+/** Where the packages lie. */
+const lazyFiles = new Map<string, string>();
+const tableOfTypes = "var db = require('mime-db')";
 const grpc = /"@grpc\/grpc-js"/;
 
 /** An expression that loads a file of the build in the middle of a function that does not wait. */

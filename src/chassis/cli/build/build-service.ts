@@ -2,7 +2,7 @@ import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { chassisFile, sourcesDirectory } from '../../config/layout.ts';
-import { lazyParsersPlugin, leanHttpPlugin, oneGrpcPlugin, wasmFilesPlugin } from './build-plugins.ts';
+import { lazyPackagesPlugin, leanHttpPlugin, oneGrpcPlugin, wasmFilesPlugin } from './build-plugins.ts';
 import { startChunks } from './start-chunks.ts';
 import { absentPackages, unbundledPackages } from './unbundled-packages.ts';
 
@@ -57,7 +57,7 @@ export async function buildService(options: BuildOptions = {}): Promise<void> {
     // The database is a file; what speaks to servers of its kind stays out.
     resolve: { alias: { '@libsql/client': '@libsql/client/sqlite3' } },
     external: [...unbundledPackages(root), ...absentPackages(root)].map((name) => new RegExp(`^${name}(/|$)`)),
-    plugins: [leanHttpPlugin, wasmFilesPlugin, oneGrpcPlugin, lazyParsersPlugin],
+    plugins: [leanHttpPlugin, wasmFilesPlugin, oneGrpcPlugin, lazyPackagesPlugin],
     // It would end the service instead of the build.
     onLog: (level, log, handle) => handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log),
   });
