@@ -13,10 +13,21 @@ import { WindowCounts } from './rate-limit.ts';
 /** For how long a turn that a client had counts, in seconds. */
 const recently = 60;
 
+/** Whose turn it is, see `run`. */
+interface TurnOptions {
+  isKnown?: boolean;
+  turns?: number;
+}
+
+/** A turn that is asked for. */
+type AskedTurn = Pick<Waiting, 'client' | 'isKnown' | 'turns'>;
+
 /** Work that waits for its turn. */
 interface Waiting {
   readonly client: string;
   readonly isKnown: boolean;
+  /** How many turns it counts for. */
+  readonly turns: number;
   readonly waiters: readonly Waiter[];
   readonly begin: () => void;
   /** Has it look again whether it is worth waiting. */
@@ -54,17 +65,17 @@ export class FewAtOnce {
    * has more waiting. Work of a request whose client has gone, or whose deadline has passed, does not begin.
    *
    * @param options `isKnown`: whether the service knows the client for this work, such as an address that an account logs
-   * in from. Default false.
+   * in from. Default false. `turns`: how many it counts for, where some is longer than other. Default 1.
    * @throws ServiceUnavailableException with Retry-After for what gives way, what `stopAbandoned` and `work` raise
    */
-  async run<T>(work: () => Promise<T>, { isKnown = false }: { isKnown?: boolean } = {}): Promise<T> {
+  async run<T>(work: () => Promise<T>, { isKnown = false, turns = 1 }: TurnOptions = {}): Promise<T> {
     const context = getRequestContext();
     const client = context ? clientKey(context.ipAddress) : serviceKey;
     if (this.#free > 0) this.#free -= 1;
-    else await this.#turn(client, isKnown);
+    else await this.#turn({ client, isKnown, turns });
     try {
       stopAbandoned();
-      this.#had.consume(client, 1);
+      this.#had.consume(client, turns);
       return await work();
     } finally {
       // The place goes to the next in line, or becomes free.
@@ -75,22 +86,21 @@ export class FewAtOnce {
   }
 
   /** Waits until it has a place. */
-  async #turn(client: string, isKnown: boolean): Promise<void> {
+  async #turn(asked: AskedTurn): Promise<void> {
     for (let hasPlace = false; !hasPlace; ) {
       stopAbandoned();
-      hasPlace = await this.#wait(client, isKnown);
+      hasPlace = await this.#wait(asked);
     }
   }
 
-  #wait(client: string, isKnown: boolean): Promise<boolean> {
+  #wait(asked: AskedTurn): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     const leaving = (leave: () => void) => () => {
       this.#waiting.delete(waiting);
       leave();
     };
     const waiting: Waiting = {
-      client,
-      isKnown,
+      ...asked,
       waiters: currentWaiters(),
       begin: leaving(() => resolve(true)),
       wake: leaving(() => resolve(false)),
@@ -120,7 +130,7 @@ export class FewAtOnce {
     const ofClient = new Map<string, number>();
     const turnsBefore = Array.from(this.#waiting, (waiting): [Waiting, number] => {
       const turns = ofClient.get(waiting.client) ?? this.#had.known(waiting.client).used;
-      ofClient.set(waiting.client, turns + 1);
+      ofClient.set(waiting.client, turns + waiting.turns);
       return [waiting, turns];
     });
     const inOrder = turnsBefore.sort(([, one], [, other]) => one - other).map(([waiting]) => waiting);

@@ -10,6 +10,7 @@ import {
   PayloadTooLargeException,
   UnsupportedMediaTypeException,
 } from '../errors/exceptions.ts';
+import { loopShare } from '../http/streams/loop-share.ts';
 import type { FileStore } from './files/file-store.ts';
 import { imageSize } from './image-size.ts';
 import { type ImageType, imageExtensions, imageHeadLength, imageType } from './image-type.ts';
@@ -19,6 +20,8 @@ const hiddenName = /^\.[\da-f-]{36}\.part$/;
 const abandonedMs = 3_600_000;
 /** Images that are in memory as a whole, to be freed of their metadata: each takes two to three times its size. */
 const inMemory = new FewAtOnce(2);
+/** One that is shorter waits for none of the others: it takes less memory than its connection does. In bytes. */
+const shortImage = 65_536;
 
 /** What the storage needs to know of an upload. */
 interface UploadStorageOptions {
@@ -68,7 +71,9 @@ export async function publishUpload(
 ): Promise<{ name: string; size: number }> {
   const name = `${ownerKey}-${randomUUID()}.${imageExtensions[file.imageType]}`;
   try {
-    const size = await inMemory.run(() => removeMetadata(file, field, maxPixels));
+    const work = () => removeMetadata(file, field, maxPixels);
+    const turns = Math.ceil(file.size / shortImage);
+    const size = turns > 1 ? await inMemory.run(work, { turns }) : await work();
     const stored = { name, size, type: file.imageType, visibility: 'public' as const };
     await orStorageFailure(field, files.put(file.path, stored));
     return { name, size };
@@ -80,6 +85,7 @@ export async function publishUpload(
 /** Gives the size of what is left. */
 async function removeMetadata({ path, imageType }: HiddenFile, field: string, maxPixels: number): Promise<number> {
   const image = await orStorageFailure(field, readFile(path));
+  await loopShare.turn();
   const stripped = stripMetadata(image, imageType);
   if (!stripped) {
     throw new UnsupportedMediaTypeException(`Expected a whole image in field "${field}", found a damaged ${imageType}`);

@@ -55,6 +55,15 @@ describe('FewAtOnce', () => {
     ]);
   });
 
+  it('counts long work for as many turns as it says', async () => {
+    const { had, ask, finish } = lineOf(10);
+    await had('192.0.2.1', 3);
+    await had('192.0.2.2', 1, 8);
+    void ask('ninth of two', { ipAddress: '192.0.2.2' });
+    void ask('fourth of one', { ipAddress: '192.0.2.1' });
+    expect(await finish()).toEqual(['fourth of one', 'ninth of two']);
+  });
+
   it('gives every second turn to known clients and to others, however many turns either had', async () => {
     const { had, ask, finish } = lineOf(10);
     await had('192.0.2.1', 9);
@@ -132,8 +141,10 @@ function lineOf(mayWait: number) {
   let first: Promise<void> | undefined;
   const hold = () => (first ??= few.run(() => promise));
   return {
-    async had(ipAddress: string, turns: number): Promise<void> {
-      for (let turn = 0; turn < turns; turn += 1) await within({ ipAddress }, () => few.run(async () => undefined));
+    async had(ipAddress: string, times: number, turns = 1): Promise<void> {
+      for (let time = 0; time < times; time += 1) {
+        await within({ ipAddress }, () => few.run(async () => undefined, { turns }));
+      }
     },
     ask(name: string, request: Partial<RequestContext>, isKnown = false): Promise<void> {
       void hold();
