@@ -43,18 +43,18 @@ export interface RequestContext {
   readonly abortReason?: string | undefined;
   /** Ends the work for this request at its next step, with `signal` and `abortReason`. */
   abort?(reason: string): void;
-  /** What it has been charged with so far; see `chargeRequest`. */
+  /** What it has been charged with so far, and what adds to that; see `chargeRequest`. */
   readonly cost?: number;
-  /** What of that is for a total that is counted; see `countIsKnown`. */
-  costOfCount?: number;
-  /** Adds to the cost of the request; see `chargeRequest`. */
   charge?(cost: number): void;
+  /** What of the cost is for a total that is counted; see `countIsKnown`. */
+  costOfCount?: number;
   /** Calls `bill` at each charge; what it raises ends the request. */
   onCharge?(bill: (cost: number, context: RequestContext) => void): void;
   /** Whether it has room for the records of its answer, for which others wait until that is made. */
   hasRoom?: boolean;
-  /** Whether its answer is a stream, which goes on for long and is charged to its address. */
+  /** Whether its answer is a stream, charged to its address, and had so many others beside it that it is to hold few rows. */
   isStreaming?: boolean;
+  hasManyStreams?: boolean;
   /** The route template that serves the request, e.g. `/api/v1/products/:id`; set once a route matched. */
   route?: string;
   /** Id of the authenticated caller, for logs and limits; `setPrincipal` sets it. */

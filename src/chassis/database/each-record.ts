@@ -1,10 +1,11 @@
+import { getRequestContext } from '../context/request-context.ts';
 import type { Filter, FindQuery, Selection } from '../query/query-types.ts';
 import { ReadTooLongException } from './client/read-room.ts';
 import { StoredRecords } from './reads/coalesce.ts';
 
 /** Without `batchSize` the first batch has so many records, and each further one twice as many as that before, up to the most. */
 const firstBatch = 200;
-const mostOfBatch = 1600;
+const mostOfBatch = 800;
 /** How long the text of a batch is to be, in characters: it is held until the client of a stream has taken all of it. */
 const charsOfBatch = 250_000;
 
@@ -14,7 +15,7 @@ export interface EachRecordOptions {
   where?: Filter;
   /** What is read of each record beside its `id`. Default: nothing. */
   select?: Selection;
-  /** How many are read at once. Default: 200, then more where they are short, up to 1,600. */
+  /** How many are read at once. Default: 200, then more where they are short, up to 800. */
   batchSize?: number;
   /** Ends it behind the record at hand: that of a job, at its time limit and where the service stops. */
   signal?: AbortSignal;
@@ -65,7 +66,8 @@ export async function* eachRecord<Row extends object>(
 
 /** Each batch waits for its turn at the database, so that few long ones are sooner there than many short ones. */
 function takeAfter(batch: Batch<object>): number {
-  if (!(batch instanceof StoredRecords)) return firstBatch;
+  // Nobody knows how long the records are that follow, and a slow client has them held.
+  if (!(batch instanceof StoredRecords) || getRequestContext()?.hasManyStreams) return firstBatch;
   const enough = Math.floor((charsOfBatch * batch.length) / batch.chars);
   return Math.max(firstBatch, Math.min(2 * batch.length, mostOfBatch, enough));
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RequestContext, runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
 import type { OpenOrm } from '../../../src/chassis/database/client/orm.ts';
 import { tooLong } from '../../../src/chassis/database/client/read-room.ts';
 import { eachRecord } from '../../../src/chassis/database/each-record.ts';
@@ -36,7 +37,7 @@ describe('the batches of many records', () => {
   it('grow where records are short, because each waits for its turn at the database', async () => {
     const { takes, read } = sourceOf(5000, () => 'short');
     expect(await idsOf(eachRecord(read))).toEqual(upTo(5000));
-    expect(takes).toEqual([200, 400, 800, 1600, 1600, 1600]);
+    expect(takes).toEqual([200, 400, 800, 800, 800, 800, 800, 800]);
   });
 
   it('grow no further than to a bounded text, and stay where records are long', async () => {
@@ -52,10 +53,23 @@ describe('the batches of many records', () => {
     const textOf = (id: number) => 'x'.repeat(id < 1400 ? 10 : 10_000);
     const { takes, read } = sourceOf(1900, textOf, 3_000_000);
     expect(await idsOf(eachRecord(read))).toEqual(upTo(1900));
-    expect(takes).toEqual([200, 400, 800, 1600, 200, 200, 200]);
+    expect(takes).toEqual([200, 400, 800, 800, 200, 200, 200]);
     const asked = sourceOf(1900, textOf, 3_000_000);
     expect(await raised(() => idsOf(eachRecord(asked.read, { batchSize: 1900 })))).toMatchObject({ statusCode: 400 });
     expect(asked.takes).toEqual([1900]);
+  });
+
+  it('do not grow for an address with many streams, each of which may hold longer records than came before', async () => {
+    const takesWith = (hasManyStreams: boolean) => {
+      const request = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), hasManyStreams };
+      return runWithRequestContext(request as RequestContext, async () => {
+        const { takes, read } = sourceOf(900, () => 'short');
+        expect(await idsOf(eachRecord(read))).toEqual(upTo(900));
+        return takes;
+      });
+    };
+    expect(await takesWith(true)).toEqual([200, 200, 200, 200, 200]);
+    expect(await takesWith(false)).toEqual([200, 400, 800]);
   });
 
   it('are of the size that was asked for', async () => {

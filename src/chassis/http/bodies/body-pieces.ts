@@ -22,7 +22,7 @@ export function pieceCounter(): () => void {
 }
 
 /** What is shorter is left to the garbage collector, in bytes. */
-const leastBytes = 4_096;
+const leastBytes = 512;
 
 /**
  * Gives the memory of bytes back at once; nothing may use them any more, nor a part of them. By itself V8 gives back what

@@ -31,6 +31,9 @@ const costOfRow = 1 / 20;
 /** What a stream costs beside its rows, also one of a few rows or of none: it asks for its first rows as a page of a list does. */
 const costOfBeginning = 60;
 
+/** How many of one address, the latest too, read more at once than is sent soon. */
+const fewStreams = 2;
+
 const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
 
 /**
@@ -62,7 +65,10 @@ export async function sendStream<Row extends object>(
     displaced.abort(tooManyStreams());
   };
   const leave = service.streams.enterRows(context, perCaller, { cut, pace: () => pace.perSecond });
-  if (context) context.isStreaming = true;
+  if (context) {
+    context.isStreaming = true;
+    context.hasManyStreams = service.streams.rowsOf(context) > fewStreams;
+  }
   dropBody(res.req);
   try {
     chargeRequest(costOfBeginning);

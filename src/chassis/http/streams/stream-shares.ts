@@ -51,10 +51,15 @@ export class StreamShares {
     const address = clientKey(context?.ipAddress);
     const mostOfAll = this.#memory?.isShort ? this.#mostRowsWhileShort : undefined;
     return allOf(
-      () => this.#enter(`rows of address ${address}`, Math.max(most, this.#mostRowsOfAddress)),
+      () => this.#enter(rowsOfAddress(address), Math.max(most, this.#mostRowsOfAddress)),
       () => this.#enter(`rows of ${callerKey(context)}`, most),
       () => placeOf(this.#rows, address, stream, mostOfAll),
     );
+  }
+
+  /** How many streams of rows the address of a request has under way. */
+  rowsOf({ ipAddress }: RequestContext): number {
+    return this.#callers.get(rowsOfAddress(clientKey(ipAddress))) ?? 0;
   }
 
   /**
@@ -89,6 +94,8 @@ export class StreamShares {
     };
   }
 }
+
+const rowsOfAddress = (address: string) => `rows of address ${address}`;
 
 /** That all places of streams are taken. */
 export function tooManyStreams(): ServiceUnavailableException {

@@ -7,7 +7,8 @@ const app = await bootTestApp({
   configure: (config) => ({ ...config, modules: [{ name: 'export', enabled: true }] }),
 });
 
-const state = (): Promise<{ read: number; ended: number; cost: number }> => app.get('/state').expectData();
+const state = (): Promise<{ read: number; ended: number; cost: number; many: boolean[] }> =>
+  app.get('/state').expectData();
 
 describe('a stream of rows, asked for with HEAD', () => {
   it('is complete once its beginning was read, and has its source end', async () => {
@@ -25,4 +26,15 @@ it.each(['GET', 'HEAD'])('a stream of few rows or none is charged as a page is, 
     await (await fetch(`${app.url}/rows.csv?count=${count}`, { method })).text();
     expect((await state()).cost).toBe(60);
   }
+});
+
+it('a stream knows whether its address had two others when it began, and is not to hold many rows', async () => {
+  const { many: before } = await state();
+  const open = new AbortController();
+  for (let count = 1; count <= 3; count += 1) {
+    await fetch(`${app.url}/rows.csv?count=1000000`, { signal: open.signal });
+  }
+  open.abort();
+  const { many } = await state();
+  expect(many.slice(before.length)).toEqual([false, false, true]);
 });
