@@ -17,7 +17,7 @@ import { listening } from '../listening.ts';
 async function piecesBehind(
   body: string | Buffer,
   handler: RequestHandler,
-  { isRaw = false, encoding = 'identity', isRead = true, late = 0 } = {},
+  { isRaw = false, encoding = 'identity', isRead = true, late = 0, chunk = 0 } = {},
 ) {
   const pieces: Buffer[] = [];
   let received = 0;
@@ -35,7 +35,8 @@ async function piecesBehind(
   onTestFinished(() => agent.destroy());
   const req = request({ port: server.port, host: '127.0.0.1', method: 'POST', agent });
   req.setHeader('content-type', 'application/json').setHeader('content-encoding', encoding);
-  req.setHeader('content-length', body.length + late).write(body);
+  if (chunk === 0) req.setHeader('content-length', body.length + late).write(body);
+  else for (let at = 0; at < body.length; at += chunk) req.write(body.slice(at, at + chunk));
   if (late === 0) req.end();
   const answer = await new Promise<string>((resolve, reject) => {
     req.on('response', (res) => void text(res).then(resolve, reject)).on('error', reject);
@@ -57,6 +58,14 @@ describe('the memory of a body', () => {
     expect(answer).toBe(String(length));
     expect(left()).toBe(0);
     expect(pieces.every(({ buffer }) => (buffer as ArrayBuffer).detached)).toBe(true);
+  });
+
+  it('in chunks of half a kilobyte is given back too', async () => {
+    const { answer, left, pieces } = await piecesBehind(textOf(90_000), lengthOf, { chunk: 513 });
+    expect(answer).toBe('90000');
+    expect(pieces.length).toBeGreaterThan(170);
+    // The last chunk is shorter, and so are both parts of one that two reads brought.
+    expect(left()).toBeLessThan(10);
   });
 
   it('is given back once it was decompressed', async () => {
