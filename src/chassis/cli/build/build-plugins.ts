@@ -46,7 +46,7 @@ export const oneGrpcPlugin: Plugin = {
   transform(code, id) {
     if (!id.includes('otlp-grpc-exporter-base') || !grpc.test(code)) return undefined;
     const file = this.emitFile({ type: 'chunk', id: '@grpc/grpc-js', importer: id, name: 'grpc' });
-    const load = `const loadGrpc = () => ${requireFile(file)};`;
+    const load = `const loadGrpc = () => ${requireFile(file)}.default;`;
     const lazy = code
       .replace('import * as grpc from "@grpc/grpc-js";', '')
       .replaceAll('__require("@grpc/grpc-js")', 'loadGrpc()')
@@ -55,22 +55,34 @@ export const oneGrpcPlugin: Plugin = {
   },
 };
 
-/** What Express and what it stands on take of packages that they need not load at once. */
-const lazy: Record<string, string[]> = {
-  'body-parser': ['json', 'raw', 'text', 'urlencoded'],
-  qs: ['parse'],
-  'mime-types': ['contentType', 'lookup'],
+/** A package of which others take what they need not load at once: functions and classes. */
+interface LazyPackage {
+  of: RegExp;
+  names: string[];
+}
+
+/** What lies in these packages, and not in their own copies of others. */
+const inPackages = (names: string) =>
+  new RegExp(String.raw`^(?!.*[\\/]node_modules[\\/].*[\\/]node_modules[\\/]).*[\\/]node_modules[\\/](${names})[\\/]`);
+
+const ofExpress = inPackages('express|accepts|type-is|send');
+const lazy: Record<string, LazyPackage> = {
+  'body-parser': { of: ofExpress, names: ['json', 'raw', 'text', 'urlencoded'] },
+  qs: { of: ofExpress, names: ['parse'] },
+  'mime-types': { of: ofExpress, names: ['contentType', 'lookup'] },
+  'rrule-temporal': { of: inPackages('pg-boss'), names: ['RRuleTemporal'] },
 };
 
 /**
  * Has Express load its parsers of bodies and of nested queries when a module asks for one, and the table of all media types
  * when it first looks into it. The chassis has its own parsers (http/bodies, query), theirs bring the tables of all
- * character sets, and its answers name their type.
+ * character sets, and its answers name their type. pg-boss loads what reads recurrence rules once it is given one, which
+ * the schedules of the chassis are not.
  */
 export const lazyPackagesPlugin: Plugin = {
   name: 'lazy-packages',
   async resolveId(id, importer) {
-    if (!(id in lazy && ofExpress.test(importer ?? ''))) return undefined;
+    if (lazy[id]?.of.test(importer ?? '') !== true) return undefined;
     const file = await this.resolve(id, importer, { skipSelf: true });
     if (file) lazyFiles.set(id, file.id);
     return file && `\0lazy-${id}`;
@@ -80,21 +92,23 @@ export const lazyPackagesPlugin: Plugin = {
     const path = id.startsWith('\0lazy-') && lazyFiles.get(name);
     if (!path) return undefined;
     const file = this.emitFile({ type: 'chunk', id: path, name });
-    return `const load = () => ${requireFile(file)};
-${lazy[name]?.map((one) => `export const ${one} = (...options) => load().${one}(...options);`).join('\n')}`;
+    const called = (one: string) => `export function ${one}(...options) {
+  const file = load();
+  const { ${one}: loaded } = file.default ?? file;
+  return new.target ? new loaded(...options) : loaded(...options);
+}`;
+    return [`const load = () => ${requireFile(file)};`, ...(lazy[name]?.names ?? []).map(called)].join('\n');
   },
   transform(code, id) {
     if (!/[\\/]compressible[\\/]index\.js$/.test(id) || !code.includes(tableOfTypes)) return undefined;
     const file = this.emitFile({ type: 'chunk', id: 'mime-db', importer: id, name: 'mime-db' });
     return {
-      code: code.replace(tableOfTypes, `const load = () => ${requireFile(file)}`).replace(' db[', ' load()['),
+      code: code.replace(tableOfTypes, `const load = () => ${requireFile(file)}.default`).replace(' db[', ' load()['),
       map: null,
     };
   },
 };
 
-const ofExpress =
-  /^(?!.*[\\/]node_modules[\\/].*[\\/]node_modules[\\/]).*[\\/]node_modules[\\/](express|accepts|type-is|send)[\\/]/;
 /** Where the packages lie. */
 const lazyFiles = new Map<string, string>();
 const tableOfTypes = "var db = require('mime-db')";
@@ -103,5 +117,5 @@ const grpc = /"@grpc\/grpc-js"/;
 /** An expression that loads a file of the build in the middle of a function that does not wait. */
 function requireFile(file: string): string {
   return `process.getBuiltinModule('node:module').createRequire(import.meta.url)(
-  process.getBuiltinModule('node:url').fileURLToPath(import.meta.ROLLUP_FILE_URL_${file})).default`;
+  process.getBuiltinModule('node:url').fileURLToPath(import.meta.ROLLUP_FILE_URL_${file}))`;
 }
