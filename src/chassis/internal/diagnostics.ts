@@ -15,7 +15,7 @@ import { authorizeOperator } from './authorize-operator.ts';
 export interface InternalAnswer {
   status: number;
   contentType: string;
-  text: string;
+  text: string | Buffer;
   /** Is sent in the place of `text`, as it comes. */
   stream?: Readable;
 }

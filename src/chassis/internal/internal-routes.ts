@@ -80,8 +80,8 @@ async function answerReadiness(health: Health): Promise<InternalAnswer> {
 }
 
 async function answerMetrics(metrics: Metrics, req: IncomingMessage): Promise<InternalAnswer> {
-  const { contentType, text } = await metrics.text(req.headers.accept);
-  return { status: 200, contentType, text };
+  const { contentType, bytes } = await metrics.text(req.headers.accept);
+  return { status: 200, contentType, text: bytes };
 }
 
 /** What runs here since when; nothing of it is secret. */

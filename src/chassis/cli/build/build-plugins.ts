@@ -61,16 +61,13 @@ interface LazyPackage {
   names: string[];
 }
 
-/** What lies in these packages, and not in their own copies of others. */
-const inPackages = (names: string) =>
-  new RegExp(String.raw`^(?!.*[\\/]node_modules[\\/].*[\\/]node_modules[\\/]).*[\\/]node_modules[\\/](${names})[\\/]`);
-
-const ofExpress = inPackages('express|accepts|type-is|send');
+const ofExpress = /[\\/]node_modules[\\/](?:express|accepts|type-is|send)[\\/](?!.*node_modules)/;
+const ofJobs = /[\\/]node_modules[\\/]pg-boss[\\/](?!.*node_modules)/;
 const lazy: Record<string, LazyPackage> = {
   'body-parser': { of: ofExpress, names: ['json', 'raw', 'text', 'urlencoded'] },
   qs: { of: ofExpress, names: ['parse'] },
   'mime-types': { of: ofExpress, names: ['contentType', 'lookup'] },
-  'rrule-temporal': { of: inPackages('pg-boss'), names: ['RRuleTemporal'] },
+  'rrule-temporal': { of: ofJobs, names: ['RRuleTemporal'] },
 };
 
 /**
@@ -84,13 +81,14 @@ export const lazyPackagesPlugin: Plugin = {
   async resolveId(id, importer) {
     if (lazy[id]?.of.test(importer ?? '') !== true) return undefined;
     const file = await this.resolve(id, importer, { skipSelf: true });
-    if (file) lazyFiles.set(id, file.id);
-    return file && `\0lazy-${id}`;
+    if (!file) return undefined;
+    if (!lazyFiles.includes(file.id)) lazyFiles.push(file.id);
+    return `\0lazy-${lazyFiles.indexOf(file.id)}-${id}`;
   },
   load(id) {
-    const name = id.slice('\0lazy-'.length);
-    const path = id.startsWith('\0lazy-') && lazyFiles.get(name);
-    if (!path) return undefined;
+    const [, index, name = ''] = /^\0lazy-(\d+)-(.*)/.exec(id) ?? [];
+    const path = lazyFiles[Number(index)];
+    if (path === undefined) return undefined;
     const file = this.emitFile({ type: 'chunk', id: path, name });
     const called = (one: string) => `export function ${one}(...options) {
   const file = load();
@@ -109,8 +107,8 @@ export const lazyPackagesPlugin: Plugin = {
   },
 };
 
-/** Where the packages lie. */
-const lazyFiles = new Map<string, string>();
+/** Where the packages lie, of which there may be copies. */
+const lazyFiles: string[] = [];
 const tableOfTypes = "var db = require('mime-db')";
 const grpc = /"@grpc\/grpc-js"/;
 

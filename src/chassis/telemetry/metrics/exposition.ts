@@ -15,6 +15,8 @@ interface PromMetric {
 export interface Exposition {
   contentType: string;
   text: string;
+  /** The same for all who are sent it at once: of a text Node makes a copy for each. */
+  bytes: Buffer;
 }
 
 /**
@@ -36,7 +38,8 @@ export async function exposition(
   for (const metric of await printables(families, modules)) {
     registry.registerMetric((open ? openMetric(metric) : metric) as unknown as Metric);
   }
-  return { contentType: registry.contentType, text: own + (await registry.metrics()) };
+  const text = own + (await registry.metrics());
+  return { contentType: registry.contentType, text, bytes: Buffer.from(text) };
 }
 
 /** The metrics of the process and of modules as families: what prom-client keeps, in the form of the chassis' own. */

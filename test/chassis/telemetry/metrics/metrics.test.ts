@@ -41,6 +41,13 @@ describe('Metrics', () => {
     expect(await exceptions(metrics)).toHaveLength(1);
   });
 
+  it('have the bytes in memory once for all scrapes that share them', async () => {
+    const metrics = start();
+    const [one, other] = await Promise.all([metrics.text(), metrics.text()]);
+    expect(one?.bytes).toBe(other?.bytes);
+    expect(one?.bytes.toString()).toBe(one?.text);
+  });
+
   it('counts a request in flight until it ends, and one whose client went away unanswered as 499', async () => {
     const metrics = start();
     const { observer } = metrics;
