@@ -36,12 +36,19 @@ export function abandonedAnswer(
   { abortReason }: RequestContext,
   { req }: ServerResponse,
 ): RequestAbandonedException | undefined {
-  const { code, name } = (error ?? {}) as NodeJS.ErrnoException;
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
   if (abortReason !== undefined && code === 'ERR_HTTP_HEADERS_SENT') return abandoned(abortReason, error);
-  // An AbortError that `fetch` rejects with has a number for its code.
-  const isAbort = name === 'AbortError' || abortCodes.has(code ?? '');
-  if (!isAbort || !hasLeft(req.socket)) return;
+  if (!isAbort(error) || !hasLeft(req.socket)) return;
   return abandoned('The client went away before the answer was complete', error);
+}
+
+function isAbort(error: unknown): boolean {
+  // Both ends of a pipeline may tell of it.
+  if (error instanceof AggregateError) return error.errors.every(isAbort);
+  if (error instanceof RequestAbandonedException) return true;
+  const { code, name } = (error ?? {}) as NodeJS.ErrnoException;
+  // An AbortError that `fetch` rejects with has a number for its code.
+  return name === 'AbortError' || abortCodes.has(code ?? '');
 }
 
 /** A stream that fails destroys the connection too, but with an error of its own. */

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import { describe, expect, it } from 'vitest';
-import type { BaseException } from '../../../../src/chassis/errors/exceptions.ts';
+import { type BaseException, RequestAbandonedException } from '../../../../src/chassis/errors/exceptions.ts';
 import { noAnswerHeaders } from '../../../../src/chassis/http/answers/answer-headers.ts';
 import { answerClientErrors, refuseTunnels } from '../../../../src/chassis/http/answers/client-error.ts';
 import { asyncHandler } from '../../../../src/chassis/http/pipeline/middleware.ts';
@@ -24,6 +24,14 @@ describe('errorHandler', () => {
       ({ signal }: Request, res: Response) => pipeline(new PassThrough(), res, { signal }),
     ],
     ['a wait that ends with the signal of the request', ({ signal }: Request) => wait(60_000, undefined, { signal })],
+    [
+      'a stream both of whose ends tell of it',
+      async (_req: Request, res: Response) => {
+        await once(res, 'close');
+        const early = Object.assign(new Error('early'), { code: 'ERR_STREAM_PREMATURE_CLOSE' });
+        throw new AggregateError([new RequestAbandonedException('gone'), early]);
+      },
+    ],
   ])('takes %s for abandoned, not for a fault, when the client goes away', async (_what, work) => {
     const reported = Promise.withResolvers<BaseException>();
     const begun = Promise.withResolvers<void>();
