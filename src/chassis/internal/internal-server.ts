@@ -40,6 +40,8 @@ const clientLimits = {
   HTTP_SEND_BUDGET_BYTES: 8_388_608,
 };
 const silenceMs = 10_000;
+/** A few are accepted in each turn of the event loop: one after the other, five hundred had a probe wait until it was given up. */
+const accepting = { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT', isPublic: true, isBehindProxies: true };
 /** Longer than the time between two scrapes, so that Prometheus keeps its connection. */
 const keepAliveMs = 65_000;
 const closeMs = 500;
@@ -79,7 +81,7 @@ export async function startInternalServer(service: Operated): Promise<InternalSe
   server.timeout = silenceMs;
   server.keepAliveTimeout = keepAliveMs;
   const own = { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT };
-  const address = await listen(server, own, { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT' });
+  const address = await listen(server, own, accepting);
   return { address, close: () => closeServer(server) };
 }
 

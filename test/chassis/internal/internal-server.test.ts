@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import process from 'node:process';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startInternalServer } from '../../../src/chassis/internal/internal-server.ts';
 import { createService } from '../../../src/chassis/service.ts';
@@ -184,6 +185,16 @@ describe('a pod of the cluster', () => {
     for (const socket of sockets) socket.write(get('/livez'));
     await expect.poll(() => sockets.filter(({ closed }) => closed).length).toBe(16);
     expect((await fetch(`${address.url}/livez`)).status).toBe(200);
+  });
+
+  it.skipIf(process.platform !== 'linux')('that opens hundreds at once has several accepted in each turn', async () => {
+    const { open } = await serve();
+    const turns = () => performance.nodeTiming.uvMetricsInfo.loopCount;
+    const before = turns();
+    const sockets = Array.from({ length: 320 }, (_, index) => open(`127.0.1.${1 + (index % 8)}`));
+    for (const socket of sockets) socket.write(get('/livez'));
+    await Promise.all(sockets.map((socket) => once(socket, 'data')));
+    expect(turns() - before).toBeLessThan(320 / 4);
   });
 
   it('together with others that take all connections, keeps no probe waiting', async () => {
