@@ -52,7 +52,7 @@ export interface RequestContext {
   onCharge?(bill: (cost: number, context: RequestContext) => void): void;
   /** Whether it has room for the records of its answer, for which others wait until that is made. */
   hasRoom?: boolean;
-  /** Whether its answer is a stream, charged to its address, and had so many others beside it that it is to hold few rows. */
+  /** Whether its answer is a stream, charged to its address; and whether that has so many that this one is to hold few rows. */
   isStreaming?: boolean;
   hasManyStreams?: boolean;
   /** The route template that serves the request, e.g. `/api/v1/products/:id`; set once a route matched. */

@@ -40,7 +40,7 @@ const clientLimits = {
   HTTP_SEND_BUDGET_BYTES: 8_388_608,
 };
 const silenceMs = 10_000;
-/** A few are accepted in each turn of the event loop: one after the other, five hundred had a probe wait until it was given up. */
+/** As behind proxies a few are accepted in each turn: one at a time, five hundred had a probe wait until it was given up. */
 const accepting = { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT', isPublic: true, isBehindProxies: true };
 /** Longer than the time between two scrapes, so that Prometheus keeps its connection. */
 const keepAliveMs = 65_000;

@@ -31,7 +31,7 @@ const costOfRow = 1 / 20;
 /** What a stream costs beside its rows, also one of a few rows or of none: it asks for its first rows as a page of a list does. */
 const costOfBeginning = 60;
 
-/** How many of one address, the latest too, read more at once than is sent soon. */
+/** So many streams of one address, the latest included, may read many rows at once; what is read waits for the client. */
 const fewStreams = 2;
 
 const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
