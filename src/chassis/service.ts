@@ -145,9 +145,9 @@ export class Service {
     this.cut = connectionCutter({ logger: this.logger, metrics: this.metrics.connections });
     this.filePlaces = new FilePlaces(filesIn(memoryLimit()), this.cut);
     this.bodies = new BodyBudget(Math.max(settings.BODY_LIMIT_BYTES, budgetIn(memoryLimit())));
-    this.recordRoom = new RecordRoom(recordRoomIn(memoryLimit()), this.metrics.overload, this.shares);
     const reads = { mostBytes: readBytesIn(memoryLimit()), hasRoom: () => this.memory.hasRoom() };
     this.database = new Database(this.metrics.database, this.logger, reads);
+    this.recordRoom = new RecordRoom(recordRoomIn(memoryLimit()), this.metrics.overload, this.database);
     this.rateLimits = new RateLimitStore({ logger: this.logger, metrics: this.metrics.overload });
     this.health = new Health({ logger: this.logger, failures: () => this.startUpReport.failures });
     this.closers = new Closers(settings.SHUTDOWN_CLOSER_TIMEOUT_MS);

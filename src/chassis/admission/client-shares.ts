@@ -86,12 +86,6 @@ export class ClientShares {
     if (cost > ordinaryCost) account.costly += cost;
   }
 
-  /** What the recent requests of a client have cost, the latest most. */
-  costOf(client: string, now: number): number {
-    const account = this.#accounts.get(client);
-    return account ? decayed(account, now) : 0;
-  }
-
   /** The standing of a client, as of the last quarter of a second. */
   of(client: string, now: number): Standing {
     if (now - this.#reckonedAt >= reckonMs) this.#reckon(now);

@@ -70,6 +70,11 @@ export class Database {
     return this.#open?.requests;
   }
 
+  /** What the requests of an address had of its connections lately, in milliseconds, the latest most; 0 while closed. */
+  hadLately(address: string, now: number): number {
+    return this.#open?.requests.hadLately(address, now) ?? 0;
+  }
+
   /**
    * Opens the database that `DATABASE_URL` names.
    *

@@ -105,6 +105,11 @@ export class FairQueue {
     return Math.max(0, now - client.waitingSince);
   }
 
+  /** What an address had of the places lately, in milliseconds, the latest most. */
+  hadLately(address: string, now: number): number {
+    return this.#addresses.hadLately(address, now);
+  }
+
   /**
    * Asks for a place for a client.
    *
@@ -135,6 +140,7 @@ export class FairQueue {
     const tookMs = now - (this.#options.serial ? Math.max(since, this.#endedAt) : since);
     const hadMs = tookMs / (this.#options.serial ? 1 : Math.max(among, this.#running));
     client.ended(tookMs, now);
+    this.#addresses.had(client.address, hadMs, now);
     client.running -= 1;
     this.#running -= 1;
     this.#endedAt = now;

@@ -20,6 +20,10 @@ interface AddressUse {
   used: number;
   /** How much of their work waits that counts with them. */
   waiting: number;
+  /** What they had of it lately, as their part of the time, in milliseconds; it counts half after five seconds. */
+  hadMs: number;
+  /** When `hadMs` was last brought down to what it is. */
+  at: number;
 }
 
 /** What one client uses of a database, has used of it, and waits for. */
@@ -40,7 +44,7 @@ export class ClientUse {
   /** How long it had places, in milliseconds, on a scale that all clients share. */
   used = 0;
   /** The same of all clients of the address that it asked from last. */
-  address: AddressUse = { used: 0, waiting: 0 };
+  address: AddressUse = newAddress();
   #ended = 0;
   #took = 0;
   #squares = 0;
@@ -76,7 +80,7 @@ export class ClientUse {
 
   /** Counts work that has ended. */
   ended(tookMs: number, now: number): void {
-    const kept = 0.5 ** ((now - this.#at) / halfLifeMs);
+    const kept = keptAfter(now - this.#at);
     this.used += tookMs;
     this.address.used += tookMs;
     this.#ended = this.#ended * kept + 1;
@@ -107,6 +111,18 @@ export class AddressUses {
     return Math.min(this.#waiting, this.#waitingAddresses * (own + 1));
   }
 
+  /** Counts what the clients of an address had of the database. */
+  had(address: AddressUse, hadMs: number, now: number): void {
+    address.hadMs = address.hadMs * keptAfter(now - address.at) + hadMs;
+    address.at = now;
+  }
+
+  /** What the clients of an address had of the database lately, in milliseconds, the latest most. */
+  hadLately(key: string, now: number): number {
+    const address = this.#addresses.get(key);
+    return address === undefined ? 0 : address.hadMs * keptAfter(now - address.at);
+  }
+
   /** Work begins to wait that counts with a client of this address. */
   waits(address: AddressUse): void {
     if (address.waiting++ === 0) this.#waitingAddresses += 1;
@@ -133,7 +149,7 @@ export class AddressUses {
 
   #open(key: string): AddressUse {
     if (this.#addresses.size >= mostAddresses) this.#forget();
-    const address = { used: 0, waiting: 0 };
+    const address = newAddress();
     this.#addresses.set(key, address);
     return address;
   }
@@ -144,6 +160,15 @@ export class AddressUses {
       if (waiting === 0 && used <= this.#used) this.#addresses.delete(key);
     if (this.#addresses.size >= mostAddresses) this.#addresses.clear();
   }
+}
+
+function newAddress(): AddressUse {
+  return { used: 0, waiting: 0, hadMs: 0, at: 0 };
+}
+
+/** The part that counts of what was a time ago, in milliseconds. */
+function keptAfter(passedMs: number): number {
+  return 0.5 ** (passedMs / halfLifeMs);
 }
 
 /** What counts as used where somebody asks for work: nobody saves up turns, or pays for long for those that nobody else wanted. */

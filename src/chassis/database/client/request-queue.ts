@@ -130,6 +130,11 @@ export class RequestQueue {
     return this.#places.clientMs(address);
   }
 
+  /** What the requests of an address had of the database lately, in milliseconds, the latest most. */
+  hadLately(address: string, now: number): number {
+    return this.#places.hadLately(address, now);
+  }
+
   /**
    * Waits for a place for the request under way, then for what opens it. Work that several share waits for a place for each of
    * them, and takes the first that comes.

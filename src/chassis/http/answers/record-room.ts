@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { currentClientKey, getRequestContext, scopes, stopAbandoned } from '../../context/request-context.ts';
 import type { ServiceUnavailableException } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
-import { type ClientCosts, RecordTurns } from './record-turns.ts';
+import { type DatabaseUse, RecordTurns } from './record-turns.ts';
 
 /** Answers of this many records, related ones among them, take no part: there are many of them, and each is small. */
 export const ordinaryRecords = 1000;
@@ -58,7 +58,7 @@ export function currentRoom(): RecordRoom | undefined {
  * the memory of its text, and the time of the event loop: a few at once would end a small pod. Those of one address have
  * half of all room, and addresses take turns, so that nobody waits for all that another has asked for. The widest answer
  * that policies allow may have more records than there is room for; it is made alone. Addresses go in the order of their last
- * turns, those later whose work costs much. Those that do not read a long answer go last.
+ * turns, those later that had much of the database. Those that do not read a long answer go last.
  */
 export class RecordRoom {
   readonly #most: number;
@@ -71,9 +71,9 @@ export class RecordRoom {
   /** By address; of those that do not read, which all come last, the one that had no turn for longest is first here. */
   readonly #waiting = new Map<string, Set<Waiting>>();
 
-  /** @param costs what the work of each client costs. Default: they are alike */
-  constructor({ records, recordBytes }: RoomSize, metrics: RoomMetrics, costs?: ClientCosts) {
-    this.#turns = new RecordTurns(costs);
+  /** @param database what addresses have of it. Default: none */
+  constructor({ records, recordBytes }: RoomSize, metrics: RoomMetrics, database?: DatabaseUse) {
+    this.#turns = new RecordTurns(database);
     this.#most = records;
     this.#recordBytes = recordBytes;
     this.#metrics = metrics;

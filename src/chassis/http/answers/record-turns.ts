@@ -7,30 +7,30 @@ const patienceMs = 1000;
 /** Addresses whose last turn is known, the latest. */
 const mostKnown = 1000;
 
-/** What the work of each client costs the service. */
-export interface ClientCosts {
-  /** That of late, in any unit. */
-  costOf(client: string, now: number): number;
+/** What addresses have of the database. */
+export interface DatabaseUse {
+  /** What the requests of one had of it lately, in milliseconds. */
+  hadLately(address: string, now: number): number;
 }
 
-/** By how much each unit of what an address costs puts off its turn, and by how much all put it off at most, in milliseconds. */
-const delayOfUnit = 0.1;
-const mostDelayMs = 2000;
+/** By how much each millisecond that an address had of the database puts off its turn, and all together at most, in ms. */
+const delayOfMs = 3;
+const mostDelayMs = 5000;
 
 /**
- * The order in which addresses have answers of many records made: by their last turns, those later whose work costs much of late,
- * because who keeps the database busy with other work makes these take long too. That puts off a turn by two seconds at most:
+ * The order in which addresses have answers of many records made: by their last turns, those later that had much of the database of
+ * late, because who keeps the database busy with other work makes these take long too. That puts off a turn by five seconds at most:
  * whoever has much to do, such as a shop with its pages, has its turn as well. Last comes who does not read long ones.
  */
 export class RecordTurns {
-  readonly #costs: ClientCosts | undefined;
+  readonly #database: DatabaseUse | undefined;
   readonly #turnAt = new Map<string, number>();
   /** By address when those were made that it has not read, the oldest first. */
   readonly #unread = new Map<string, Set<{ readonly at: number }>>();
 
-  /** @param costs by default those of all addresses are alike */
-  constructor(costs?: ClientCosts) {
-    this.#costs = costs;
+  /** @param database by default no address had any of one */
+  constructor(database?: DatabaseUse) {
+    this.#database = database;
   }
 
   /** Learns that an address has its turn, however long the answer will be: who stays a little below would always be first. */
@@ -62,8 +62,8 @@ export class RecordTurns {
   }
 
   #orderOf(client: string, now: number): number {
-    const cost = this.#costs?.costOf(client, now) ?? 0;
-    return (this.#turnAt.get(client) ?? 0) + Math.min(mostDelayMs, cost * delayOfUnit);
+    const hadMs = this.#database?.hadLately(client, now) ?? 0;
+    return (this.#turnAt.get(client) ?? 0) + Math.min(mostDelayMs, hadMs * delayOfMs);
   }
 
   #keepsUnread(client: string, now: number): boolean {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FairQueue } from '../../../../src/chassis/database/client/fair-queue.ts';
+import type { Place } from '../../../../src/chassis/database/client/measured-use.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -71,5 +72,22 @@ describe('FairQueue, where an address has many clients', () => {
     expect(['one', 'two', 'three'].map((address) => queue.turnsBefore(address))).toEqual([1, 1, 1]);
     second?.();
     expect(['one', 'two', 'three'].map((address) => queue.turnsBefore(address))).toEqual([0, 0, 0]);
+  });
+
+  it('tells what each address had of the places lately, as its part of the time, in the last seconds most', () => {
+    const queue = new FairQueue({ places: 2, placesOfSlow: 2 });
+    const had = (...addresses: string[]) => addresses.map((address) => queue.hadLately(address, performance.now()));
+    const take = (client: string, address: string) => queue.takeFree(client, address) as Place;
+    const alone = take('a', 'one');
+    vi.advanceTimersByTime(100);
+    queue.giveBack(alone);
+    const together = [take('b', 'one'), take('c', 'two')];
+    vi.advanceTimersByTime(100);
+    for (const place of together) queue.giveBack(place);
+    const [one, two, three] = had('one', 'two', 'three') as [number, number, number];
+    expect([two, three]).toEqual([50, 0]);
+    expect(one).toBeGreaterThan(two * 2);
+    vi.advanceTimersByTime(5000);
+    expect(had('one', 'two')).toEqual([one / 2, two / 2]);
   });
 });

@@ -207,13 +207,13 @@ describe('room for the records of answers', () => {
     vi.useRealTimers();
   });
 
-  it('goes first to the address whose work of all kinds cost the least, of those that had no turn before', async () => {
+  it('goes first to the address whose work of all kinds had the least of the database, of those that had no turn before', async () => {
     const costs = new Map([
       ['192.0.2.1', 900],
       ['192.0.2.2', 500],
       ['192.0.2.3', 100],
     ]);
-    const room = new RecordRoom(size, quiet, { costOf: (client) => costs.get(client) ?? 0 });
+    const room = new RecordRoom(size, quiet, { hadLately: (client) => costs.get(client) ?? 0 });
     const holder = answer(room, '192.0.2.9', 10_000);
     const [much, some, little] = [1, 2, 3].map((host) => answer(room, `192.0.2.${host}`, 10_000)) as Answer[];
     const waiting = [much, some, little] as [Answer, Answer, Answer];
@@ -225,8 +225,8 @@ describe('room for the records of answers', () => {
     expect(await begun(...waiting)).toEqual([true, true, true]);
   });
 
-  it('is put off by what an address costs for two seconds at most, so that who has much to do has its turn as well', async () => {
-    const room = new RecordRoom(size, quiet, { costOf: (client) => (client === '192.0.2.1' ? 1_000_000 : 0) });
+  it('is put off by what an address had of the database for five seconds at most, so that who has much to do has its turn as well', async () => {
+    const room = new RecordRoom(size, quiet, { hadLately: (client) => (client === '192.0.2.1' ? 1_000_000 : 0) });
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     vi.advanceTimersByTime(10_000);
