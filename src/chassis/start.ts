@@ -130,9 +130,8 @@ function listenInPublic(server: Server, { config, settings }: Service): Promise<
     {
       host: 'HOST',
       port: 'PORT',
-      isPublic: true,
+      accepts: trustsProxies(settings.TRUST_PROXY) ? 'few' : 'many',
       isShared: settings.PORT_SHARED,
-      isBehindProxies: trustsProxies(settings.TRUST_PROXY),
     },
   );
 }

@@ -40,8 +40,8 @@ const clientLimits = {
   HTTP_SEND_BUDGET_BYTES: 8_388_608,
 };
 const silenceMs = 10_000;
-/** As behind proxies a few are accepted in each turn: one at a time, five hundred had a probe wait until it was given up. */
-const accepting = { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT', isPublic: true, isBehindProxies: true };
+/** Accepted one at a time, five hundred connections had a probe wait until it was given up. */
+const accepting = { host: 'INTERNAL_HOST', port: 'INTERNAL_PORT', accepts: 'few' } as const;
 /** Longer than the time between two scrapes, so that Prometheus keeps its connection. */
 const keepAliveMs = 65_000;
 const closeMs = 500;

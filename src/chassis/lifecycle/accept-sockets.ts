@@ -6,14 +6,14 @@ import process from 'node:process';
 /**
  * How many sockets share the port of a server. The event loop accepts one connection of each in a turn, in the order in
  * which they came: with one socket, a client whose requests make turns long and that opens hundreds of connections would
- * have new connections of all others wait for many seconds.
+ * have new connections of all others wait for many seconds. Few are for a port behind proxies, where only a request tells whose
+ * its connection is: what is accepted faster than it is answered would have all places, and each turn would last for a hundred.
  */
-const acceptSockets = 128;
-/**
- * The same behind proxies, where only a request tells whose its connection is: what is accepted faster than it is answered
- * would have all places, and each turn would last for a hundred of them.
- */
-const acceptSocketsOfProxies = 16;
+const acceptSockets = { many: 128, few: 16 } as const;
+
+/** How many connections are accepted in each turn of the event loop. */
+export type Accepting = keyof typeof acceptSockets;
+
 /** Connections that the kernel queues for all of them together. */
 const backlog = 16_384;
 
@@ -27,16 +27,12 @@ type Counted<T> = T & { _connections: number; _server: unknown };
 interface SharedPort {
   host: string;
   port: number;
-  isBehindProxies: boolean;
+  accepts: Accepting;
 }
 
 /** Where each of the sockets listens, as `server.listen` takes it. */
-export function listenOptions({ host, port, isBehindProxies }: SharedPort) {
-  return { host, port, backlog: backlog / socketsOf(isBehindProxies), reusePort: true };
-}
-
-function socketsOf(isBehindProxies: boolean): number {
-  return isBehindProxies ? acceptSocketsOfProxies : acceptSockets;
+export function listenOptions({ host, port, accepts }: SharedPort) {
+  return { host, port, backlog: backlog / acceptSockets[accepts], reusePort: true };
 }
 
 /** Refuses a port that somebody listens on, perhaps another process of this service, which would get half of the connections. @throws as `server.listen` */
@@ -51,7 +47,7 @@ export async function expectFree(host: string, port: number): Promise<void> {
  * are closed with it.
  */
 export async function shareAccepting(server: Server, shared: SharedPort): Promise<void> {
-  const others = Array.from({ length: socketsOf(shared.isBehindProxies) - 1 }, () => acceptFor(server));
+  const others = Array.from({ length: acceptSockets[shared.accepts] - 1 }, () => acceptFor(server));
   const { close } = server;
   server.close = function closeAll(this: Server, ...done) {
     for (const other of others) other.close();

@@ -7,7 +7,7 @@ import { answerClientErrors, type RefusalOptions, refuseTunnels } from '../http/
 import { writeTogether } from '../http/answers/responses.ts';
 import { closeIgnoredUpgrades, closeUnreadConnections, continueWhenRead } from '../http/bodies/request-body.ts';
 import { boundFields, refuseExpectations, type Turns } from '../http/pipeline/request-pipeline.ts';
-import { canShare, expectFree, listenOptions, shareAccepting } from './accept-sockets.ts';
+import { type Accepting, canShare, expectFree, listenOptions, shareAccepting } from './accept-sockets.ts';
 import {
   type ConnectionLimits,
   type ConnectionPlaces,
@@ -100,12 +100,10 @@ export function limitClients(
 interface ListenSettings {
   host: string;
   port: string;
-  /** Whether strangers connect, so that nobody who opens many connections may keep others from being accepted. */
-  isPublic?: boolean;
+  /** How many connections are accepted in each turn, where nobody who opens many may keep those of others waiting. Default: one. */
+  accepts?: Accepting;
   /** Whether other processes may listen there too. Default: no. */
   isShared?: boolean;
-  /** Whether proxies are trusted to tell whose the requests are that they bring. Default: no. */
-  isBehindProxies?: boolean;
 }
 
 /**
@@ -116,15 +114,14 @@ interface ListenSettings {
 export async function listen(
   server: Server,
   { host, port }: { host: string; port: number },
-  settings: ListenSettings = { host: 'HOST', port: 'PORT', isPublic: true },
+  settings: ListenSettings = { host: 'HOST', port: 'PORT', accepts: 'many' },
 ): Promise<ListenAddress> {
-  const shares = settings.isPublic === true && canShare;
-  const shared = { host, port, isBehindProxies: settings.isBehindProxies === true };
+  const shared = settings.accepts && canShare ? { host, port, accepts: settings.accepts } : undefined;
   try {
-    if (shares && port !== 0 && !settings.isShared) await expectFree(host, port);
-    server.listen(shares ? listenOptions(shared) : { host, port });
+    if (shared && port !== 0 && !settings.isShared) await expectFree(host, port);
+    server.listen(shared ? listenOptions(shared) : { host, port });
     await once(server, 'listening');
-    if (shares) await shareAccepting(server, { ...shared, port: (server.address() as AddressInfo).port });
+    if (shared) await shareAccepting(server, { ...shared, port: (server.address() as AddressInfo).port });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new StartUpError(

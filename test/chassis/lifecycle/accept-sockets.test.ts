@@ -52,7 +52,7 @@ describe.skipIf(process.platform !== 'linux')('a public port (on Linux, whose ke
   });
 
   it('accepts few in each turn behind proxies, so that the others wait where they take no place', async () => {
-    const settings = { host: 'HOST', port: 'PORT', isPublic: true, isBehindProxies: true };
+    const settings = { host: 'HOST', port: 'PORT', accepts: 'few' } as const;
     expect(await turnsToAccept(320, settings)).toBeGreaterThanOrEqual(320 / 16);
   });
 
@@ -83,7 +83,7 @@ describe.skipIf(process.platform !== 'linux')('a public port (on Linux, whose ke
   });
 
   it('is had by two processes that say they share it, each of which gets a part of the connections', async () => {
-    const shared = { host: 'HOST', port: 'PORT', isPublic: true, isShared: true };
+    const shared = { host: 'HOST', port: 'PORT', accepts: 'many', isShared: true } as const;
     const { server, port } = await serve(0, shared);
     const { server: other } = await serve(port, shared);
     const accepted = [0, 0];
