@@ -135,12 +135,12 @@ export class FairQueue {
   }
 
   /** Takes a place back, and lends it to who is next. @returns what the work had of the database, as its part of the time, in ms */
-  giveBack({ client, since, among }: Place): number {
+  giveBack({ client, address, since, among }: Place): number {
     const now = performance.now();
     const tookMs = now - (this.#options.serial ? Math.max(since, this.#endedAt) : since);
     const hadMs = tookMs / (this.#options.serial ? 1 : Math.max(among, this.#running));
-    client.ended(tookMs, now);
-    this.#addresses.had(client.address, hadMs, now);
+    client.ended(tookMs, address, now);
+    this.#addresses.had(address, hadMs, now);
     client.running -= 1;
     this.#running -= 1;
     this.#endedAt = now;
@@ -152,7 +152,7 @@ export class FairQueue {
   #lend(client: ClientUse, now: number): Place {
     this.#running += 1;
     client.running += 1;
-    return { client, since: now, among: this.#running };
+    return { client, address: client.address, since: now, among: this.#running };
   }
 
   #wait(client: ClientUse, taker: Taker<Place>, isUnderWay: boolean, now: number): () => void {

@@ -79,10 +79,10 @@ export class ClientUse {
   }
 
   /** Counts work that has ended. */
-  ended(tookMs: number, now: number): void {
+  ended(tookMs: number, address: AddressUse, now: number): void {
     const kept = keptAfter(now - this.#at);
     this.used += tookMs;
-    this.address.used += tookMs;
+    address.used += tookMs;
     this.#ended = this.#ended * kept + 1;
     this.#took = this.#took * kept + tookMs;
     this.#squares = this.#squares * kept + tookMs * tookMs;
@@ -179,6 +179,8 @@ export function withinLead(used: number, usedByAll: number): number {
 /** A place of a database, which a client has until it gives it back. */
 export interface Place {
   readonly client: ClientUse;
+  /** Where its client asked from, which may ask from elsewhere meanwhile. */
+  readonly address: AddressUse;
   readonly since: number;
   /** How many places were lent when it was, this one among them. */
   readonly among: number;

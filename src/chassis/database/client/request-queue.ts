@@ -1,15 +1,9 @@
-import {
-  callerKey,
-  currentShare,
-  getRequestContext,
-  isCostly,
-  type RequestContext,
-} from '../../context/request-context.ts';
+import { currentShare, getRequestContext, isCostly, type RequestContext } from '../../context/request-context.ts';
 import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 import { type Place, SlowStatements } from './measured-use.ts';
-import { addressKey, isOrdinary, Visitors, workKey } from './visitors.ts';
+import { addressKey, isOrdinary, streamsOf, Visitors, workKey } from './visitors.ts';
 
 /**
  * What stands for the statement where a place is for a unit of work, which has it while the process does something else: those
@@ -17,20 +11,19 @@ import { addressKey, isOrdinary, Visitors, workKey } from './visitors.ts';
  */
 export const unitOfWorkPlace = 'unit of work';
 
-/** Places of costly requests that have room for the records of their answers, beside those of the others. */
-const mostWithRoom = 2;
+/** Places of costly requests with room for the records of their answers, and of streams, beside those of the others. */
+const mostOfKind = 2;
 /** An ordinary request that came within this time is there. */
 const presentMs = 5000;
 /** What the latest costly work counts of the mean time. */
 const weightOfLatest = 0.2;
 
-/** Who asks for a place, and what for. */
+/** Who asks for a place, what for, and for which of the costly ones. */
 interface Asking {
   key: string;
   address: string;
   isUnderWay: boolean;
   statement: string | undefined;
-  /** The costly places that it asks for. */
   places: FairQueue;
 }
 
@@ -41,8 +34,8 @@ interface Asking {
  *
  * Costly requests have as many places as a client with slow work, all clients together: many that ask for one costly list each are
  * none with slow work. Within that part the places are lent fairly too. A request is costly by what it was charged with, and
- * where it runs a statement that was slow lately or a unit of work, whatever its price says. Those that have room for the
- * records of their answers are few, and others wait until these are made: they have places of their own.
+ * where it runs a statement that was slow lately or a unit of work. Those that have room for the records of their answers, for
+ * whose end others wait, have places of their own, and so have streams, whose many short turns would wait for units of work.
  */
 export class RequestQueue {
   /** Queries that may run at once. */
@@ -53,6 +46,7 @@ export class RequestQueue {
   readonly #places: FairQueue;
   readonly #costlyPlaces: FairQueue;
   readonly #placesWithRoom: FairQueue;
+  readonly #placesOfStreams: FairQueue;
   #waitingCostly = 0;
   #ordinaryWaitingCostly = 0;
   #costlyMs = 0;
@@ -67,7 +61,10 @@ export class RequestQueue {
     this.#places = new FairQueue(options);
     const lending = { placesOfSlow: Math.ceil(places / 2), timeoutMs, ...(late && { late }) };
     this.#costlyPlaces = new FairQueue({ ...lending, places });
-    this.#placesWithRoom = new FairQueue({ ...lending, places: Math.min(mostWithRoom, places) });
+    const ofKind = { ...lending, places: Math.min(mostOfKind, places) };
+    this.#placesWithRoom = new FairQueue(ofKind);
+    // An answer that has begun would be cut.
+    this.#placesOfStreams = new FairQueue({ ...ofKind, timeoutMs: undefined });
     // Where places are served one by one, costly work is always bounded.
     if (serial) this.#ordinaryAt = Number.POSITIVE_INFINITY;
   }
@@ -113,7 +110,7 @@ export class RequestQueue {
    */
   heldBackMs(context: RequestContext, now: number): number {
     if (this.#visitors.hasWritten(context)) return 0;
-    const caller = callerKey(context);
+    const caller = workKey(context);
     const ownMs = this.#places.heldBackMs(caller, now);
     if (!isCostly(context)) return ownMs;
     return Math.max(ownMs, this.#costlyPlaces.heldBackMs(caller, now), this.#costlyClientMs(context));
@@ -132,7 +129,7 @@ export class RequestQueue {
 
   /** What the requests of an address had of the database lately, in milliseconds, the latest most. */
   hadLately(address: string, now: number): number {
-    return this.#places.hadLately(address, now);
+    return this.#places.hadLately(address, now) + this.#places.hadLately(streamsOf(address), now);
   }
 
   /**
@@ -166,10 +163,10 @@ export class RequestQueue {
     }
   }
 
-  /** What a request does once it has written is for its answer: refused, it would pass for one that has changed nothing. */
   #refuseInVain(context: RequestContext): void {
+    // What a request does then is for its answer: refused, it would pass for one that has changed nothing.
     if (this.#visitors.hasWritten(context)) return;
-    const waitedMs = this.#places.heldBackMs(callerKey(context), performance.now());
+    const waitedMs = this.#places.heldBackMs(workKey(context), performance.now());
     if (waitedMs > this.#patienceMs)
       throw tryAgain('Requests of yours that take long are under way; try again after one of them');
   }
@@ -202,20 +199,21 @@ export class RequestQueue {
     const address = addressKey(context);
     const isUnderWay = this.#isUnderWay(context);
     if (this.#isCostly(context, statement)) {
-      const places = context?.hasRoom ? this.#placesWithRoom : this.#costlyPlaces;
-      return this.#askAsCostly({ key, address, isUnderWay, statement, places }, taker);
+      return this.#askAsCostly({ key, address, isUnderWay, statement, places: this.#placesFor(context) }, taker);
     }
     this.#noteOrdinary(context);
-    const { late, isJoined } = taker;
     const lent = (place: Place) => taker.lent(() => this.#giveBack(place, statement));
-    return this.#places.take(key, { lent, late, isJoined }, isUnderWay, address);
+    return this.#places.take(key, { ...taker, lent }, isUnderWay, address);
+  }
+
+  #placesFor(context: RequestContext | undefined): FairQueue {
+    if (context?.isStreaming) return this.#placesOfStreams;
+    return context?.hasRoom ? this.#placesWithRoom : this.#costlyPlaces;
   }
 
   /** The same, where others are there. */
-  #askAsCostly(
-    { key, address, isUnderWay, statement, places }: Asking,
-    { lent, late, isJoined }: Taker<Leave>,
-  ): (() => void) | undefined {
+  #askAsCostly(asking: Asking, { lent, late, isJoined }: Taker<Leave>): (() => void) | undefined {
+    const { key, address, isUnderWay, statement, places } = asking;
     let giveUp: (() => void) | undefined;
     const waits = (count: number) => {
       if (isJoined) return;
@@ -227,7 +225,8 @@ export class RequestQueue {
       const leaveCostly = () => costly && places.giveBack(costly);
       const leave = (place: Place) => {
         this.#giveBack(place, statement);
-        this.#costlyMs += (performance.now() - since - this.#costlyMs) * weightOfLatest;
+        if (places === this.#costlyPlaces)
+          this.#costlyMs += (performance.now() - since - this.#costlyMs) * weightOfLatest;
         leaveCostly();
       };
       const tooLate = (error: Error) => {
@@ -267,7 +266,7 @@ export class RequestQueue {
     return giveUp && (() => giveUp?.());
   }
 
-  /** Waits for a place and has it while `work` runs; that is waiting too, where places are served one after the other. */
+  /** Waits for a place and has it while `work` runs, which is waiting too where places are served one after the other. */
   async run<T>(work: () => Promise<T>, statement?: string): Promise<T> {
     const { opened, leave } = await this.enter(work, statement);
     leave();

@@ -75,9 +75,9 @@ export class Visitors {
 
 const streams = 'streams of ';
 
-/** What all streams of an address are counted under. */
-function streamsKey(address: string | undefined): string {
-  return streams + clientKey(address);
+/** What all streams of a client are counted under. */
+export function streamsOf(client: string): string {
+  return streams + client;
 }
 
 /**
@@ -85,7 +85,7 @@ function streamsKey(address: string | undefined): string {
  * many and long, and whoever opens them may have many accounts, of which each would have a share of its own.
  */
 export function workKey(context: RequestContext | undefined): string {
-  return context?.isStreaming ? streamsKey(context.ipAddress) : callerKey(context);
+  return context?.isStreaming ? streamsOf(clientKey(context.ipAddress)) : callerKey(context);
 }
 
 /** Where the work of a request comes from, with all that comes from there. */

@@ -15,11 +15,11 @@ export interface DatabaseUse {
 
 /** By how much each millisecond that an address had of the database puts off its turn, and all together at most, in ms. */
 const delayOfMs = 3;
-const mostDelayMs = 5000;
+const mostDelayMs = 10_000;
 
 /**
  * The order in which addresses have answers of many records made: by their last turns, those later that had much of the database of
- * late, because who keeps the database busy with other work makes these take long too. That puts off a turn by five seconds at most:
+ * late, because who keeps the database busy with other work makes these take long too. That puts off a turn by ten seconds at most:
  * whoever has much to do, such as a shop with its pages, has its turn as well. Last comes who does not read long ones.
  */
 export class RecordTurns {

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import type { FairQueueOptions } from '../../../../src/chassis/database/client/fair-queue.ts';
 import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
 
 describe('costly requests of many addresses, each of which has sent one', () => {
@@ -10,14 +11,14 @@ describe('costly requests of many addresses, each of which has sent one', () => 
   };
 
   /** A queue, and who has places of it; each ends by its number. */
-  function queueOf(options: { places: number; placesOfSlow: number; serial?: boolean }) {
+  function queueOf(options: FairQueueOptions) {
     const queue = new RequestQueue(options);
     const turns = new Map<number, () => void>();
     const enter = (address: number, cost: number, more: Partial<RequestContext> = {}) =>
       void runWithRequestContext({ ...context(address, cost), ...more }, async () => {
         const { leave } = await queue.enter(async () => undefined);
         turns.set(address, leave);
-      });
+      }).catch(() => undefined);
     return { queue, turns, enter };
   }
 
@@ -46,6 +47,33 @@ describe('costly requests of many addresses, each of which has sent one', () => 
     turns.get(100)?.();
     await wait(5);
     expect([...turns.keys()].sort()).toEqual([1, 100, 101, 102, 2]);
+  });
+
+  it('have places of their own where they stream, for which each batch waits as long as it takes', async () => {
+    const { turns, enter } = queueOf({ places: 4, placesOfSlow: 2, timeoutMs: 20 });
+    enter(100, 1);
+    for (let address = 1; address <= 30; address += 1) enter(address, 500);
+    for (const address of [101, 102, 103]) enter(address, 500, { isStreaming: true });
+    await wait(5);
+    turns.get(100)?.();
+    await wait(40);
+    expect([...turns.keys()].sort()).toEqual([1, 100, 101, 102, 2]);
+    turns.get(101)?.();
+    await wait(5);
+    expect(turns.has(103)).toBe(true);
+  });
+
+  it('and streams count together as what an address had of the database', async () => {
+    const { queue, turns, enter } = queueOf({ places: 4, placesOfSlow: 2 });
+    const had = () => queue.hadLately('192.0.2.1', performance.now());
+    enter(1, 1, { isStreaming: true });
+    await wait(20);
+    turns.get(1)?.();
+    const byStream = had();
+    enter(1, 1);
+    await wait(20);
+    turns.get(1)?.();
+    expect([byStream > 15, had() > byStream + 15]).toEqual([true, true]);
   });
 
   it('have all places while no others are there, except where places are served one after the other', async () => {

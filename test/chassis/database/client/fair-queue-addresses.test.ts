@@ -74,6 +74,15 @@ describe('FairQueue, where an address has many clients', () => {
     expect(['one', 'two', 'three'].map((address) => queue.turnsBefore(address))).toEqual([0, 0, 0]);
   });
 
+  it('counts what work had where its client asked from then, though that has asked from elsewhere since', () => {
+    const queue = new FairQueue({ places: 2, placesOfSlow: 2 });
+    const costly = queue.takeFree('a', 'one') as Place;
+    queue.giveBack(queue.takeFree('a', 'two') as Place);
+    vi.advanceTimersByTime(100);
+    queue.giveBack(costly);
+    expect(['one', 'two'].map((address) => queue.hadLately(address, performance.now()))).toEqual([100, 0]);
+  });
+
   it('tells what each address had of the places lately, as its part of the time, in the last seconds most', () => {
     const queue = new FairQueue({ places: 2, placesOfSlow: 2 });
     const had = (...addresses: string[]) => addresses.map((address) => queue.hadLately(address, performance.now()));

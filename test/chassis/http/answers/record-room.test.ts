@@ -225,7 +225,7 @@ describe('room for the records of answers', () => {
     expect(await begun(...waiting)).toEqual([true, true, true]);
   });
 
-  it('is put off by what an address had of the database for five seconds at most, so that who has much to do has its turn as well', async () => {
+  it('is put off by what an address had of the database for ten seconds at most, so that who has much to do has its turn as well', async () => {
     const room = new RecordRoom(size, quiet, { hadLately: (client) => (client === '192.0.2.1' ? 1_000_000 : 0) });
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
