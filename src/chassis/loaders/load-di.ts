@@ -41,7 +41,7 @@ export interface ChassisCradle {
 export async function loadDI(modulesToLoad: string[]): Promise<void> {
   const service = currentService();
   const { closers, configuration, container, database, logger, modulesDirectory, startUpReport } = service;
-  const files = await openFiles(configuration.settings, { logger, metrics: service.metrics.outbound });
+  const files = await openFiles(configuration.settings, { logger, metrics: service.metrics.outbound }, service.forms);
   closers.add('files', files.close);
   service.checkFiles = files.check;
   closers.add('loadDI', () => container.dispose());

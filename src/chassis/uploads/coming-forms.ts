@@ -47,12 +47,11 @@ export class ComingForms {
     const isFull = this.#read.size >= this.#places * readShare;
     this.#read.set(form, performance.now());
     const slowest = isFull ? this.#slowest(form) : undefined;
-    if (slowest) this.#read.delete(slowest);
-    if (slowest === form) return undefined;
-    if (slowest) {
-      this.#gaveWay.consume(slowest.client, 1);
-      slowest.giveWay();
+    if (slowest?.form === form) {
+      this.#read.delete(form);
+      return undefined;
     }
+    if (slowest) this.#end(slowest.form);
     this.#taken += 1;
     let isOver = false;
     return () => {
@@ -63,21 +62,31 @@ export class ComingForms {
     };
   }
 
-  #slowest(newest: ComingForm): ComingForm | undefined {
+  /** Has the slowest give way, for what all files on their way take together, if it is slower than one that has just come. */
+  makeRoom(): void {
+    const slowest = this.#slowest();
+    if (slowest && slowest.share < headStartBytes / firstSecondMs) this.#end(slowest.form);
+  }
+
+  #end(form: ComingForm): void {
+    this.#read.delete(form);
+    this.#gaveWay.consume(form.client, 1);
+    form.giveWay();
+  }
+
+  /** @param newest has not sent anything yet */
+  #slowest(newest?: ComingForm): { form: ComingForm; share: number } | undefined {
     const now = performance.now();
     const ofClient = new Map<string, number>();
     for (const { client } of this.#read.keys()) ofClient.set(client, (ofClient.get(client) ?? 0) + 1);
-    let slowest: ComingForm | undefined;
-    let least = Number.POSITIVE_INFINITY;
+    let slowest: { form: ComingForm; share: number } | undefined;
     for (const [form, since] of this.#read) {
       const pace = (form.received() + headStartBytes) / (now - since + firstSecondMs);
       const forms = (ofClient.get(form.client) ?? 1) + this.#gaveWay.known(form.client).used;
       // Else fast forms that take all places would keep out who comes for the first time.
       if (form === newest && forms === 1) continue;
       const share = pace / forms;
-      if (share >= least) continue;
-      slowest = form;
-      least = share;
+      if (slowest === undefined || share < slowest.share) slowest = { form, share };
     }
     return slowest;
   }

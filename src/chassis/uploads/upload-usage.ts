@@ -30,10 +30,20 @@ interface Room {
   readonly bytes: number;
 }
 
-/** Why there is no room; final where the end of other uploads changes nothing. */
+/** Why there is no room. */
 interface Refusal {
   readonly error: Error;
+  /** Whether the end of other uploads changes nothing. */
   readonly isFinal: boolean;
+  /** Whether it is the room of all that is taken, and not the owner's. */
+  readonly isOfAll: boolean;
+}
+
+interface UploadUsageOptions {
+  /** How long a file waits for the end of others, in milliseconds. Default 5,000. */
+  readonly waitMs?: number;
+  /** Has a file on its way give way that comes slowly, while another waits for the room of all. Default: none does. */
+  readonly makeRoom?: (() => void) | undefined;
 }
 
 /** Room that is kept for a file on its way. */
@@ -51,6 +61,8 @@ const keyLength = 16;
 const staleMs = 5_000;
 /** and nobody is refused because of an older state than this. */
 const staleForRefusalMs = 500;
+/** How often one that comes slowly gives way while another waits, which waits as long before the first does. */
+const makeRoomEveryMs = 500;
 
 /** What an owner's files begin with; nobody can tell the owner from it who does not know it. */
 function ownerKey(owner: string): string {
@@ -60,7 +72,7 @@ function ownerKey(owner: string): string {
 /**
  * Counts what uploads take. The place is the truth: it is asked again every five seconds while uploads come, and before
  * anybody is refused, so that files which were replaced, or removed by anyone, count no more. Files on their way count
- * with all that they may become; one that would fit without them waits for their end. Within one process no quota is ever
+ * with all that they may become; one that would fit without them waits for their end, for which slow ones give way. Within one process no quota is ever
  * passed; replicas that share a place see each other's files after five seconds at most, and the free space of the disk at
  * once.
  */
@@ -68,14 +80,15 @@ export class UploadUsage {
   readonly #ledger: Ledger;
   readonly #quota: UploadQuota;
   readonly #waitMs: number;
+  readonly #makeRoom: () => void;
   readonly #reserved = new Set<Room>();
   #freed = Promise.withResolvers<void>();
 
-  /** @param waitMs how long a file waits for the end of others, in milliseconds */
-  constructor(ledger: Ledger, quota: UploadQuota, waitMs = 5_000) {
+  constructor(ledger: Ledger, quota: UploadQuota, { waitMs = 5_000, makeRoom }: UploadUsageOptions = {}) {
     this.#ledger = ledger;
     this.#quota = quota;
     this.#waitMs = waitMs;
+    this.#makeRoom = makeRoom ?? (() => undefined);
   }
 
   /**
@@ -86,13 +99,19 @@ export class UploadUsage {
   async reserve(owner: string, bytes: number): Promise<Reservation> {
     const room = { key: ownerKey(owner), bytes };
     const deadline = performance.now() + this.#waitMs;
+    let nextAt = performance.now() + makeRoomEveryMs;
     for (;;) {
       const freed = this.#freed.promise;
       const refusal = await this.#take(room);
       if (!refusal) return this.#reservationOf(room);
       const left = deadline - performance.now();
       if (refusal.isFinal || left <= 0) throw refusal.error;
-      await Promise.race([freed, wait(left, undefined, { ref: false })]);
+      if (refusal.isOfAll && performance.now() >= nextAt) {
+        nextAt += makeRoomEveryMs;
+        this.#makeRoom();
+      }
+      const untilNext = Math.max(1, nextAt - performance.now());
+      await Promise.race([freed, wait(Math.min(left, untilNext), undefined, { ref: false })]);
     }
   }
 
@@ -132,19 +151,20 @@ export class UploadUsage {
     const ofOwner = this.#ledger.stored(key) + bytes;
     if (ofOwner + this.#coming(key) > perOwner) {
       const error = new PayloadTooLargeException(`Your uploads may take ${perOwner} bytes together; remove one first`);
-      return { error, isFinal: ofOwner > perOwner };
+      return { error, isFinal: ofOwner > perOwner, isOfAll: false };
     }
     const ofAll = this.#ledger.stored('') + bytes;
     if (ofAll + this.#coming('') <= total) return undefined;
     const message = `Uploads take ${total} bytes together at most (UPLOAD_TOTAL_BYTES)`;
-    return { error: new InsufficientStorageException(message), isFinal: ofAll > total };
+    return { error: new InsufficientStorageException(message), isFinal: ofAll > total, isOfAll: true };
   }
 
   #refusalOfDisk({ bytes }: Room, free: number, coming: Iterable<Room>): Refusal | undefined {
     const left = free - bytes;
     if (left - bytesOf(coming) >= this.#quota.minimumFree) return undefined;
     const message = 'The disk of uploads has no room left (UPLOAD_MIN_FREE_BYTES)';
-    return { error: new InsufficientStorageException(message), isFinal: left < this.#quota.minimumFree };
+    const isFinal = left < this.#quota.minimumFree;
+    return { error: new InsufficientStorageException(message), isFinal, isOfAll: true };
   }
 
   #coming(key: string): number {

@@ -45,6 +45,18 @@ describe('ComingForms', () => {
     expect(gaveWay).toEqual(['one of many']);
   });
 
+  it('has the slowest give way for the room of all, until none is slower than one that has just come', () => {
+    vi.useFakeTimers({ toFake: ['performance', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const forms = new ComingForms(40);
+    forms.enter(form('fast', '192.0.2.1', 400_000));
+    forms.enter(form('trickling', '192.0.2.2', 400));
+    vi.advanceTimersByTime(3000);
+    forms.enter(form('new', '192.0.2.3', 0));
+    for (let second = 0; second < 3; second += 1) forms.makeRoom();
+    expect(gaveWay).toEqual(['trickling']);
+  });
+
   it('refuses a new one that would give way itself, unless it is the only one of its client', () => {
     const forms = new ComingForms(4);
     for (const name of ['a', 'b', 'c']) forms.enter(form(name, `client of ${name}`, 1_000_000));

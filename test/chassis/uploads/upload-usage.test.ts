@@ -7,7 +7,7 @@ import request from 'supertest';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DirectoryLedger } from '../../../src/chassis/uploads/files/directory-ledger.ts';
 import { receiveUpload, removeUpload, uploadedFile } from '../../../src/chassis/uploads/receive-upload.ts';
-import { type UploadQuota, UploadUsage } from '../../../src/chassis/uploads/upload-usage.ts';
+import { type Reservation, type UploadQuota, UploadUsage } from '../../../src/chassis/uploads/upload-usage.ts';
 import { images } from '../../support/images.ts';
 import { bareApp } from '../http/bare-app.ts';
 
@@ -111,11 +111,31 @@ describe('the quota of uploads', () => {
   });
 
   it('refuses what would fit without files on their way only once they took too long', async () => {
-    const usage = new UploadUsage(new DirectoryLedger(directory), { ...roomy, perOwner: 100, total: 150 }, 50);
+    const usage = new UploadUsage(
+      new DirectoryLedger(directory),
+      { ...roomy, perOwner: 100, total: 150 },
+      { waitMs: 50 },
+    );
     await usage.reserve('ada', 60);
     await expect(usage.reserve('ada', 60)).rejects.toThrow('100 bytes together');
     await expect(usage.reserve('grace', 95)).rejects.toThrow('UPLOAD_TOTAL_BYTES');
     (await usage.reserve('grace', 90)).release();
+  });
+
+  it('has slow ones give way one after the other while another waits for the room of all, and for nobody who waits for their own', async () => {
+    const slow: Reservation[] = [];
+    const times: number[] = [];
+    const makeRoom = () => {
+      times.push(Math.floor((performance.now() - began) / 500));
+      slow.pop()?.release();
+    };
+    const quota = { ...roomy, perOwner: 100, total: 150 };
+    const usage = new UploadUsage(new DirectoryLedger(directory), quota, { waitMs: 1250, makeRoom });
+    for (const owner of ['ada', 'grace', 'mary']) slow.push(await usage.reserve(owner, 50));
+    const began = performance.now();
+    const own = usage.reserve('ada', 60).catch((error: Error) => error.message);
+    (await usage.reserve('joan', 100)).release();
+    expect([times, await own]).toEqual([[1, 2], expect.stringContaining('100 bytes together')]);
   });
 
   it('counts what another replica has stored on the same volume', async () => {

@@ -14,12 +14,16 @@ const sizeOfOpen = promisify(fstat);
 /** `/uploads` serves nothing whose name begins with a dot. */
 const privateFolder = '.private';
 
-/** Files in a directory: the public ones where `/uploads` serves them, the private ones in a folder that it never serves. */
-export function localFiles(uploadDirectory: string, quota: UploadQuota): FileStore {
+/**
+ * Files in a directory: the public ones where `/uploads` serves them, the private ones in a folder that it never serves.
+ *
+ * @param makeRoom see `UploadUsage`
+ */
+export function localFiles(uploadDirectory: string, quota: UploadQuota, makeRoom?: () => void): FileStore {
   const directories = { public: resolve(uploadDirectory), private: join(resolve(uploadDirectory), privateFolder) };
   const usage = {
-    public: new UploadUsage(new DirectoryLedger(directories.public), quota),
-    private: new UploadUsage(new DirectoryLedger(directories.private), quota),
+    public: new UploadUsage(new DirectoryLedger(directories.public), quota, { makeRoom }),
+    private: new UploadUsage(new DirectoryLedger(directories.private), quota, { makeRoom }),
   };
   const pathOf = (name: string, visibility: Visibility) => join(directories[visibility], checkedName(name));
   return {

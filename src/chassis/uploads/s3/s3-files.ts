@@ -10,11 +10,17 @@ import { BucketLedger } from './bucket-ledger.ts';
  * `private/`. A file comes in by the disk, where its type is checked, and goes on to the bucket in pieces as it takes them.
  *
  * @param incomingDirectory where files are written before they are stored
+ * @param makeRoom see `UploadUsage`
  */
-export function s3Files(bucket: Bucket, incomingDirectory: string, quota: UploadQuota): FileStore {
+export function s3Files(
+  bucket: Bucket,
+  incomingDirectory: string,
+  quota: UploadQuota,
+  makeRoom?: () => void,
+): FileStore {
   const directory = resolve(incomingDirectory);
   const usageOf = (visibility: Visibility) =>
-    new UploadUsage(new BucketLedger(bucket, `${visibility}/`, directory), quota);
+    new UploadUsage(new BucketLedger(bucket, `${visibility}/`, directory), quota, { makeRoom });
   const usage = { public: usageOf('public'), private: usageOf('private') };
   const keyOf = (name: string, visibility: Visibility) => `${visibility}/${checkedName(name)}`;
   return {
