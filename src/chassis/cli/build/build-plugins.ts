@@ -63,18 +63,37 @@ interface LazyPackage {
 
 const ofExpress = /[\\/]node_modules[\\/](?:express|accepts|type-is|send)[\\/](?!.*node_modules)/;
 const ofJobs = /[\\/]node_modules[\\/]pg-boss[\\/](?!.*node_modules)/;
+const ofTelemetry = /[\\/]node_modules[\\/]@opentelemetry[\\/]sdk-node[\\/](?!.*node_modules)/;
+const exporters = {
+  'exporter-zipkin': 'ZipkinExporter',
+  'exporter-prometheus': 'PrometheusExporter',
+  'exporter-trace-otlp-http': 'OTLPTraceExporter',
+  'exporter-trace-otlp-grpc': 'OTLPTraceExporter',
+  'exporter-metrics-otlp-grpc': 'OTLPMetricExporter',
+  'exporter-metrics-otlp-proto': 'OTLPMetricExporter',
+  'exporter-logs-otlp-http': 'OTLPLogExporter',
+  'exporter-logs-otlp-grpc': 'OTLPLogExporter',
+  'exporter-logs-otlp-proto': 'OTLPLogExporter',
+};
 const lazy: Record<string, LazyPackage> = {
   'body-parser': { of: ofExpress, names: ['json', 'raw', 'text', 'urlencoded'] },
   qs: { of: ofExpress, names: ['parse'] },
   'mime-types': { of: ofExpress, names: ['contentType', 'lookup'] },
   'rrule-temporal': { of: ofJobs, names: ['RRuleTemporal'] },
+  ...Object.fromEntries(
+    Object.entries(exporters).map(([name, exporter]) => [
+      `@opentelemetry/${name}`,
+      { of: ofTelemetry, names: [exporter] },
+    ]),
+  ),
 };
 
 /**
  * Has Express load its parsers of bodies and of nested queries when a module asks for one, and the table of all media types
  * when it first looks into it. The chassis has its own parsers (http/bodies, query), theirs bring the tables of all
  * character sets, and its answers name their type. pg-boss loads what reads recurrence rules once it is given one, which
- * the schedules of the chassis are not.
+ * the schedules of the chassis are not. OpenTelemetry loads those of its exporters that the settings name, and with them TLS,
+ * for which Node reads all of its certificates.
  */
 export const lazyPackagesPlugin: Plugin = {
   name: 'lazy-packages',
