@@ -2,6 +2,7 @@ import { chargeRequest, currentPrincipal, getRequestContext } from '../../contex
 import { redact } from '../../telemetry/redact.ts';
 import { currentUnit } from '../client/current-work.ts';
 import type { DelegateName, IdOf } from '../client/orm-types.ts';
+import type { ModelTable } from '../models/data-model.ts';
 import { delegateOf } from '../models/delegate-of.ts';
 import { VersionedRows } from './versioned-rows.ts';
 
@@ -34,7 +35,7 @@ export abstract class AuditedRows<D extends DelegateName> extends VersionedRows<
       return change();
     }
     const work = async () => {
-      const before = id === undefined ? null : await this.#row(id);
+      const before = id === undefined ? null : await this.#rowToChange(id);
       const result = await change();
       // A change that did not fit its condition.
       if (result === null) return result;
@@ -64,6 +65,20 @@ export abstract class AuditedRows<D extends DelegateName> extends VersionedRows<
     const values: Row = JSON.parse(textOf(Object.fromEntries(names.map((name) => [name, row[name]]))));
     for (const name of this.audit?.mask ?? []) if (name in values && values[name] !== null) values[name] = masked;
     return redact(values);
+  }
+
+  /**
+   * The row before its change. A unit that sees what others store meanwhile locks it before it is read, so that no other change
+   * comes between: a stronger one is refused where one does, and one of SQLite has the file to itself.
+   */
+  async #rowToChange(id: IdOf<D>): Promise<Row | null> {
+    const row = await this.#row(id);
+    if (row === null || this.provider !== 'postgresql' || currentUnit(this.client)?.isolation !== 'read-committed')
+      return row;
+    const { table, fields } = this.kind.dataModel.models[this.modelName] as ModelTable;
+    const lock = `SELECT 1 FROM "${table}" WHERE "${fields['id']?.column}" = $1 FOR NO KEY UPDATE`;
+    await this.orm.$queryRawUnsafe(lock, id);
+    return this.#row(id);
   }
 
   #row(id: IdOf<D>): Promise<Row | null> {

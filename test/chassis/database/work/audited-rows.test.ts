@@ -77,8 +77,14 @@ describe.each(databaseProviders)('the audit trail of a repository on %s', (provi
     expect(await trail()).toEqual([]);
   });
 
-  it('has each of many changes at the same time, one upon the other', async () => {
-    const change = (n: number) => orders.update(101 as never, { number: `by ${n}` } as never);
+  it.each([
+    ['by themselves', (work: () => Promise<unknown>) => work()],
+    [
+      'in units that see what others store',
+      (work: () => Promise<unknown>) => orders.unitOfWork(work, { isolation: 'read-committed' }),
+    ],
+  ])('has each of many changes at the same time, one upon the other, %s', async (_how, run) => {
+    const change = (n: number) => run(() => orders.update(101 as never, { number: `by ${n}` } as never));
     const done = await as(() => Promise.allSettled([1, 2, 3].map(change)));
     const succeeded = done.filter(({ status }) => status === 'fulfilled').length;
     const versions = ((await trail()) as { before: { version: number }; after: { version: number } }[]).map(
