@@ -7,8 +7,10 @@ type Dependencies = Pick<
 >;
 
 /** A change of an account: what the audit trail keeps of it, and whether it ends the account's sessions and API keys. */
-export interface AccountChange extends Pick<AuditEntry, 'action' | 'details'> {
+export interface AccountChange extends Pick<AuditEntry, 'action'> {
   readonly subjectId: string | undefined;
+  /** What changes; a function is asked once nobody else can change the account, before the change. */
+  readonly details?: AuditEntry['details'] | (() => Promise<string>);
   readonly endSessions?: boolean;
   readonly revokeApiKeys?: boolean;
 }
@@ -43,11 +45,12 @@ export class AdministrationService {
   ) {
     const run = async () => {
       await this.#admit(subjectId);
+      const told = typeof details === 'function' ? await details() : details;
       const result = await work();
       if (endSessions && subjectId !== undefined) await this.#sessions.endAll(subjectId);
       if (revokeApiKeys && subjectId !== undefined) await this.#keys.revokeAll(subjectId);
       const created = result && 'id' in result ? String(result.id) : undefined;
-      await this.#audit.record({ action, details, subjectId: subjectId ?? created });
+      await this.#audit.record({ action, details: told, subjectId: subjectId ?? created });
       return result;
     };
     return uninterrupted(() => this.#accounts.unitOfWork(run, { isolation: 'read-committed' }));

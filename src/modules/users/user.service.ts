@@ -54,18 +54,20 @@ export class UserService extends ResourceService<UserRepository> {
     }
     if (!isAdmin()) throw new ForbiddenException('A user changes its own name; the rest is for administrators');
     if (changes.role !== undefined && changes.role !== 'admin') refuseOwn(id);
-    const before = await this.repository.getById(id, { email: true, name: true, role: true, organizationId: true });
-    const passwordHash = password === undefined ? undefined : await this.#newHash(password, before, changes);
-    const details = [
-      changes.role !== undefined && changes.role !== before.role && `role: ${before.role} to ${changes.role}`,
-      changes.email !== undefined && changes.email !== before.email && 'email',
-      password !== undefined && 'password',
-      changes.organizationId !== undefined && changes.organizationId !== before.organizationId && 'organization',
-      revokeApiKeys && 'API keys revoked',
-    ];
+    const passwordHash = password === undefined ? undefined : await this.#newHash(id, password, changes);
+    const details = async () => {
+      const before = await this.repository.getById(id, { email: true, role: true, organizationId: true });
+      const changed = [
+        changes.role !== undefined && changes.role !== before.role && `role: ${before.role} to ${changes.role}`,
+        changes.email !== undefined && changes.email !== before.email && 'email',
+        password !== undefined && 'password',
+        changes.organizationId !== undefined && changes.organizationId !== before.organizationId && 'organization',
+        revokeApiKeys && 'API keys revoked',
+      ];
+      return changed.filter(Boolean).join(', ');
+    };
     const ends = { endSessions: password !== undefined, revokeApiKeys };
-    const event = { action: 'account.changed', subjectId: id, ...ends } as const;
-    return this.#administration.change({ ...event, details: details.filter(Boolean).join(', ') }, () =>
+    return this.#administration.change({ action: 'account.changed', subjectId: id, details, ...ends }, () =>
       super.update(id, { ...changes, ...(passwordHash !== undefined && { passwordHash }) }, select),
     );
   }
@@ -87,7 +89,8 @@ export class UserService extends ResourceService<UserRepository> {
     return user;
   }
 
-  #newHash(password: string, before: { email: string; name: string }, changes: UpdateUser): Promise<string> {
+  async #newHash(id: string, password: string, changes: UpdateUser): Promise<string> {
+    const before = await this.repository.getById(id, { email: true, name: true });
     const personal = [before.email, before.name, changes.email ?? '', changes.name ?? ''];
     return this.#passwords.hash(password, { personal });
   }

@@ -138,6 +138,18 @@ describe('PUT /users/:id', () => {
     }
   });
 
+  it('tells in the trail which role it took and gave, also where two change it at once', async () => {
+    const { id, path } = await registerAccount(app, { name: 'Grace' });
+    const give = (role: string) => app.as('admin').put(path, { role }).expectData();
+    for (let round = 0; round < 5; round += 1) await Promise.all([give('admin'), give('user')]);
+    const events = await app.orm.auditEvent.findMany({ where: { subjectId: id, details: { startsWith: 'role: ' } } });
+    const gave = events.filter(({ details }) => details === 'role: user to admin').length;
+    const took = events.filter(({ details }) => details === 'role: admin to user').length;
+    const { role } = await app.orm.user.findUniqueOrThrow({ where: { id } });
+    expect(gave - took).toBe(role === 'admin' ? 1 : 0);
+    expect(gave).toBeGreaterThan(0);
+  });
+
   it('answers 404 for a user that is not there and 409 for an address that is taken', async () => {
     expect((await app.as('admin').put(stranger, { name: 'x' })).status).toBe(404);
     expect((await app.as('admin').put(stranger, { password })).status).toBe(404);
