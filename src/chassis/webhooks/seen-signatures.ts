@@ -1,6 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../database/client/database.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
 import { IdempotencyKeys } from '../idempotency/idempotency-keys.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 /** Signatures that were accepted, for as long as they could be accepted again. */
 export interface SeenSignatures {
@@ -8,6 +10,31 @@ export interface SeenSignatures {
   add(id: string, ms: number): Promise<boolean>;
   /** Lets it be accepted again. */
   forget(id: string): Promise<void>;
+}
+
+const firstPauseMs = 250;
+const longestPauseMs = 64_000;
+
+/**
+ * Lets the request of a signature come again that has failed, also where it failed because the database is away: for a few
+ * minutes it is tried again, beside whatever comes next.
+ */
+export async function forgetInTime(
+  seen: Pick<SeenSignatures, 'forget'>,
+  id: string,
+  logger: Pick<Logger, 'error'>,
+): Promise<void> {
+  await seen.forget(id).catch(() => void forgetLater(seen, id, logger));
+}
+
+async function forgetLater(...[seen, id, logger]: Parameters<typeof forgetInTime>): Promise<void> {
+  for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
+    await wait(pauseMs, undefined, { ref: false });
+    const [forgotten] = await Promise.allSettled([seen.forget(id)]);
+    if (forgotten.status === 'fulfilled') return;
+    if (pauseMs >= longestPauseMs)
+      return logger.error({ err: forgotten.reason }, 'a webhook that failed is refused when it comes again');
+  }
 }
 
 /** A route file is made once for each prefix of its module, and each of them takes the same signatures. */

@@ -5,7 +5,7 @@ import { ConflictException } from '../errors/exceptions.ts';
 import { onRequestFailure } from '../http/answers/request-failure.ts';
 import { rawBody, readingRawBody } from '../http/bodies/raw-bodies.ts';
 import { documented } from '../openapi/documented.ts';
-import { openSeenSignatures } from './seen-signatures.ts';
+import { forgetInTime, openSeenSignatures } from './seen-signatures.ts';
 import { badSignature, type ClaimedSignature, readSignature, type SignatureScheme } from './signature-schemes.ts';
 
 /** Who signs the requests of a route, and how. */
@@ -39,7 +39,7 @@ const leastKeyBytes = 16;
  */
 export function signedBy(options: SignedByOptions): RequestHandler {
   const { header, secret, scheme = 'timestamped', toleranceSeconds = 300 } = options;
-  const { database, settings } = currentService();
+  const { database, logger, settings } = currentService();
   const keys = keysOf(secret, settings as unknown as Record<string, unknown>, scheme);
   const seen = openSeenSignatures(database);
 
@@ -54,7 +54,7 @@ export function signedBy(options: SignedByOptions): RequestHandler {
     // From the past by the tolerance to the future by it.
     const seconds = claimed.timestamp === undefined ? rememberedSeconds : 2 * toleranceSeconds + 1;
     if (!(await seen.add(id, seconds * 1000))) throw new ConflictException('This request was received before');
-    onRequestFailure(req, () => seen.forget(id));
+    onRequestFailure(req, () => forgetInTime(seen, id, logger));
     next();
   }
 
