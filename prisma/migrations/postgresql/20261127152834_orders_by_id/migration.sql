@@ -1,0 +1,2 @@
+-- CreateIndex
+CREATE INDEX "orders_tenantId_id_idx" ON "orders"("tenantId", "id");
