@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../database/client/database.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
 import { IdempotencyKeys } from '../idempotency/idempotency-keys.ts';
-import type { Logger } from '../telemetry/logger.ts';
 
 /** Signatures that were accepted, for as long as they could be accepted again. */
 export interface SeenSignatures {
@@ -22,7 +21,7 @@ const longestPauseMs = 64_000;
 export async function forgetInTime(
   seen: Pick<SeenSignatures, 'forget'>,
   id: string,
-  logger: Pick<Logger, 'error'>,
+  logger: { error(fields: object, message: string): void },
 ): Promise<void> {
   await seen.forget(id).catch(() => void forgetLater(seen, id, logger));
 }
