@@ -1,3 +1,5 @@
+import process from 'node:process';
+import { getRequestContext } from '../../context/request-context.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { expectFilter, translateQuery } from '../reads/translate-query.ts';
@@ -43,6 +45,7 @@ interface ClientOptions extends ConversionOptions {
 export function convertingErrors(client: object, options: ClientOptions = {}): OrmClient {
   const { scoped, dataModel, disk } = options;
   const convertErrors = errorConverter(options);
+  const ticks = new OwnTicks();
   const translated = ({ model, args }: Operation) =>
     scoped && model !== undefined && args ? translateQuery(args, model, scoped) : args;
   const checked = (own: Operation): MeasuredOperation => ({
@@ -50,6 +53,7 @@ export function convertingErrors(client: object, options: ClientOptions = {}): O
     args: translated(own),
     query: async (args) => {
       if (dataModel) refuseUnstorable(dataModel, own.model, args);
+      if (own.operation.startsWith('findUnique') && own.__internalParams.transaction === undefined) await ticks.take();
       return own.query(args);
     },
   });
@@ -74,6 +78,32 @@ export function convertingErrors(client: object, options: ClientOptions = {}): O
   };
   const extended = (client as Extensible).$extends({ query: { $allOperations: run } });
   return Object.assign(extended, { $transaction: convertTransactionErrors(extended, disk) }) as OrmClient;
+}
+
+/**
+ * Has the single reads of each request come in a tick of their own. The ORM makes one query of those that come in the same, in the
+ * context of the first: it would wait for the places of that caller, fail with it, and be cancelled when its client leaves.
+ */
+class OwnTicks {
+  readonly #waiting: (() => void)[] = [];
+  #isTaken = false;
+  #context: object | undefined;
+
+  async take(): Promise<void> {
+    const context = getRequestContext();
+    while (this.#isTaken && this.#context !== context) await new Promise<void>((go) => this.#waiting.push(go));
+    if (this.#isTaken) return;
+    this.#isTaken = true;
+    this.#context = context;
+    // The ORM asks at the end of the tick in which what it does before, which never leaves it, is done.
+    process.nextTick(() => queueMicrotask(() => process.nextTick(() => this.#next())));
+  }
+
+  #next(): void {
+    this.#isTaken = false;
+    this.#context = undefined;
+    this.#waiting.shift()?.();
+  }
 }
 
 /** What the data of an operation sets in the place of other records. */
