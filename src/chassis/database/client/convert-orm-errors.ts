@@ -1,5 +1,3 @@
-import process from 'node:process';
-import { getRequestContext } from '../../context/request-context.ts';
 import { InternalServerErrorException } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { expectFilter, translateQuery } from '../reads/translate-query.ts';
@@ -19,6 +17,7 @@ import {
 } from './current-work.ts';
 import { toDatabaseException } from './database-errors.ts';
 import type { OrmClient } from './orm-types.ts';
+import { OwnTicks } from './own-ticks.ts';
 import { refuseUnstorable } from './refuse-unstorable.ts';
 
 interface Operation extends MeasuredOperation {
@@ -78,32 +77,6 @@ export function convertingErrors(client: object, options: ClientOptions = {}): O
   };
   const extended = (client as Extensible).$extends({ query: { $allOperations: run } });
   return Object.assign(extended, { $transaction: convertTransactionErrors(extended, disk) }) as OrmClient;
-}
-
-/**
- * Has the single reads of each request come in a tick of their own. The ORM makes one query of those that come in the same, in the
- * context of the first: it would wait for the places of that caller, fail with it, and be cancelled when its client leaves.
- */
-class OwnTicks {
-  readonly #waiting: (() => void)[] = [];
-  #isTaken = false;
-  #context: object | undefined;
-
-  async take(): Promise<void> {
-    const context = getRequestContext();
-    while (this.#isTaken && this.#context !== context) await new Promise<void>((go) => this.#waiting.push(go));
-    if (this.#isTaken) return;
-    this.#isTaken = true;
-    this.#context = context;
-    // The ORM asks at the end of the tick in which what it does before, which never leaves it, is done.
-    process.nextTick(() => queueMicrotask(() => process.nextTick(() => this.#next())));
-  }
-
-  #next(): void {
-    this.#isTaken = false;
-    this.#context = undefined;
-    this.#waiting.shift()?.();
-  }
 }
 
 /** What the data of an operation sets in the place of other records. */

@@ -4,6 +4,7 @@ import { currentUnit } from '../client/current-work.ts';
 import type { DelegateName, IdOf } from '../client/orm-types.ts';
 import type { ModelTable } from '../models/data-model.ts';
 import { delegateOf } from '../models/delegate-of.ts';
+import { dialects } from '../statements/sql-dialect.ts';
 import { VersionedRows } from './versioned-rows.ts';
 
 type Row = Record<string, unknown>;
@@ -76,8 +77,9 @@ export abstract class AuditedRows<D extends DelegateName> extends VersionedRows<
     if (row === null || this.provider !== 'postgresql' || currentUnit(this.client)?.isolation !== 'read-committed')
       return row;
     const { table, fields } = this.kind.dataModel.models[this.modelName] as ModelTable;
-    const lock = `SELECT 1 FROM "${table}" WHERE "${fields['id']?.column}" = $1 FOR NO KEY UPDATE`;
-    await this.orm.$queryRawUnsafe(lock, id);
+    const { quote } = dialects.postgresql;
+    const column = fields['id']?.column ?? 'id';
+    await this.orm.$queryRawUnsafe(`SELECT 1 FROM ${quote(table)} WHERE ${quote(column)} = $1 FOR NO KEY UPDATE`, id);
     return this.#row(id);
   }
 
