@@ -7,7 +7,7 @@ import process from 'node:process';
  * How many sockets share the port of a server. The event loop accepts one connection of each in a turn, in the order in
  * which they came: with one socket, a client whose requests make turns long and that opens hundreds of connections would
  * have new connections of all others wait for many seconds. Few are for a port behind proxies, where only a request tells whose
- * its connection is: what is accepted faster than it is answered would have all places, and each turn would last for a hundred.
+ * its connection is: what is accepted faster than it is answered would have all places, and each turn would last for a hundred of them.
  */
 const acceptSockets = { many: 128, few: 16 } as const;
 

@@ -61,7 +61,7 @@ const keyLength = 16;
 const staleMs = 5_000;
 /** and nobody is refused because of an older state than this. */
 const staleForRefusalMs = 500;
-/** How often one that comes slowly gives way while another waits, which waits as long before the first does. */
+/** After this time a file that waits has one that trickles in give way, and after as long again the next. */
 const makeRoomEveryMs = 500;
 
 /** What an owner's files begin with; nobody can tell the owner from it who does not know it. */
@@ -72,15 +72,15 @@ function ownerKey(owner: string): string {
 /**
  * Counts what uploads take. The place is the truth: it is asked again every five seconds while uploads come, and before
  * anybody is refused, so that files which were replaced, or removed by anyone, count no more. Files on their way count
- * with all that they may become; one that would fit without them waits for their end, for which slow ones give way. Within one process no quota is ever
- * passed; replicas that share a place see each other's files after five seconds at most, and the free space of the disk at
- * once.
+ * with all that they may become; one that would fit without them waits for their end, and those that trickle in give way.
+ * Within one process no quota is ever passed; replicas that share a place see each other's files after five seconds at
+ * most, and the free space of the disk at once.
  */
 export class UploadUsage {
   readonly #ledger: Ledger;
   readonly #quota: UploadQuota;
   readonly #waitMs: number;
-  readonly #makeRoom: () => void;
+  readonly #makeRoom: UploadUsageOptions['makeRoom'];
   readonly #reserved = new Set<Room>();
   #freed = Promise.withResolvers<void>();
 
@@ -88,7 +88,7 @@ export class UploadUsage {
     this.#ledger = ledger;
     this.#quota = quota;
     this.#waitMs = waitMs;
-    this.#makeRoom = makeRoom ?? (() => undefined);
+    this.#makeRoom = makeRoom;
   }
 
   /**
@@ -108,7 +108,7 @@ export class UploadUsage {
       if (refusal.isFinal || left <= 0) throw refusal.error;
       if (refusal.isOfAll && performance.now() >= nextAt) {
         nextAt += makeRoomEveryMs;
-        this.#makeRoom();
+        this.#makeRoom?.();
       }
       const untilNext = Math.max(1, nextAt - performance.now());
       await Promise.race([freed, wait(Math.min(left, untilNext), undefined, { ref: false })]);

@@ -14,25 +14,27 @@ export interface SeenSignatures {
 const firstPauseMs = 250;
 const longestPauseMs = 64_000;
 
+type Forgetful = Pick<SeenSignatures, 'forget'>;
+
+interface ErrorLog {
+  error(fields: object, message: string): void;
+}
+
 /**
- * Lets the request of a signature come again that has failed, also where it failed because the database is away: for a few
- * minutes it is tried again, beside whatever comes next.
+ * Lets a request that failed come again with its signature, also where it failed because the database is away: the signature is
+ * forgotten once the database is back within two minutes. Does not wait for that.
  */
-export async function forgetInTime(
-  seen: Pick<SeenSignatures, 'forget'>,
-  id: string,
-  logger: { error(fields: object, message: string): void },
-): Promise<void> {
+export async function forgetInTime(seen: Forgetful, id: string, logger: ErrorLog): Promise<void> {
   await seen.forget(id).catch(() => void forgetLater(seen, id, logger));
 }
 
-async function forgetLater(...[seen, id, logger]: Parameters<typeof forgetInTime>): Promise<void> {
+async function forgetLater(seen: Forgetful, id: string, logger: ErrorLog): Promise<void> {
   for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
     await wait(pauseMs, undefined, { ref: false });
     const [forgotten] = await Promise.allSettled([seen.forget(id)]);
     if (forgotten.status === 'fulfilled') return;
     if (pauseMs >= longestPauseMs)
-      return logger.error({ err: forgotten.reason }, 'a webhook that failed is refused when it comes again');
+      return logger.error({ err: forgotten.reason }, 'webhook failed, and is refused when it comes again');
   }
 }
 

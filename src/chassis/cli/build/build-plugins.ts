@@ -64,28 +64,21 @@ interface LazyPackage {
 const ofExpress = /[\\/]node_modules[\\/](?:express|accepts|type-is|send)[\\/](?!.*node_modules)/;
 const ofJobs = /[\\/]node_modules[\\/]pg-boss[\\/](?!.*node_modules)/;
 const ofTelemetry = /[\\/]node_modules[\\/]@opentelemetry[\\/]sdk-node[\\/](?!.*node_modules)/;
-const exporters = {
-  'exporter-zipkin': 'ZipkinExporter',
-  'exporter-prometheus': 'PrometheusExporter',
-  'exporter-trace-otlp-http': 'OTLPTraceExporter',
-  'exporter-trace-otlp-grpc': 'OTLPTraceExporter',
-  'exporter-metrics-otlp-grpc': 'OTLPMetricExporter',
-  'exporter-metrics-otlp-proto': 'OTLPMetricExporter',
-  'exporter-logs-otlp-http': 'OTLPLogExporter',
-  'exporter-logs-otlp-grpc': 'OTLPLogExporter',
-  'exporter-logs-otlp-proto': 'OTLPLogExporter',
-};
+const exporter = (name: string): LazyPackage => ({ of: ofTelemetry, names: [name] });
 const lazy: Record<string, LazyPackage> = {
   'body-parser': { of: ofExpress, names: ['json', 'raw', 'text', 'urlencoded'] },
   qs: { of: ofExpress, names: ['parse'] },
   'mime-types': { of: ofExpress, names: ['contentType', 'lookup'] },
   'rrule-temporal': { of: ofJobs, names: ['RRuleTemporal'] },
-  ...Object.fromEntries(
-    Object.entries(exporters).map(([name, exporter]) => [
-      `@opentelemetry/${name}`,
-      { of: ofTelemetry, names: [exporter] },
-    ]),
-  ),
+  '@opentelemetry/exporter-zipkin': exporter('ZipkinExporter'),
+  '@opentelemetry/exporter-prometheus': exporter('PrometheusExporter'),
+  '@opentelemetry/exporter-trace-otlp-http': exporter('OTLPTraceExporter'),
+  '@opentelemetry/exporter-trace-otlp-grpc': exporter('OTLPTraceExporter'),
+  '@opentelemetry/exporter-metrics-otlp-grpc': exporter('OTLPMetricExporter'),
+  '@opentelemetry/exporter-metrics-otlp-proto': exporter('OTLPMetricExporter'),
+  '@opentelemetry/exporter-logs-otlp-http': exporter('OTLPLogExporter'),
+  '@opentelemetry/exporter-logs-otlp-grpc': exporter('OTLPLogExporter'),
+  '@opentelemetry/exporter-logs-otlp-proto': exporter('OTLPLogExporter'),
 };
 
 /**
