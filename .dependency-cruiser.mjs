@@ -26,6 +26,8 @@ const chassis = {
   jobs: { from: ['errors', 'context', 'config', 'telemetry', 'database'] },
   resource: { from: ['errors', 'context', 'query', 'http', 'di'], types: ['database'] },
   openapi: { from: ['errors', 'config', 'query', 'http', 'resource'] },
+  // What a program of the build begins with, before anything else of the chassis is loaded.
+  bundle: {},
   // Programs of the image, each a process of its own.
   image: { from: ['config'] },
   internal: { from: ['errors', 'config', 'telemetry', 'database', 'http', 'lifecycle'] },

@@ -1,3 +1,3 @@
 import { runService } from 'slipway/run';
 
-await runService(() => import('./app.config.ts'));
+void runService(() => import('./app.config.ts'));

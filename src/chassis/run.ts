@@ -1,5 +1,5 @@
 /** The package's entry `slipway/run`: the process of a service. It loads nothing until it is called. */
-import { enableCompileCache, setSourceMapsSupport } from 'node:module';
+import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { AppConfig } from './config/app-config.ts';
@@ -23,10 +23,8 @@ export interface Composition {
  * @param compose loads what the service is made of, once the process is guarded: `() => import('./app.config.ts')`
  */
 export async function runService(compose: () => Promise<Composition>): Promise<void> {
-  // Both hold for what is loaded after them. A later start finds what this one compiled, and stacks name the sources where
-  // the build made bundles of them. NODE_COMPILE_CACHE names another place, as the image does.
+  // A later start finds what this one compiled of the packages. NODE_COMPILE_CACHE names another place, as the image does.
   enableCompileCache(join(sourcesDirectory, '../.cache/compiled'));
-  setSourceMapsSupport(true);
   const { guardProcess } = await import('./lifecycle/process-guards.ts');
   guardProcess();
   const [command, ...args] = process.argv.slice(2);

@@ -45,6 +45,7 @@ const violations: Record<string, [file: string, source: string]> = {
   'chassis-webhooks-types': ['src/chassis/webhooks/side.ts', "import '../database/plain.ts';"],
   'chassis-outbound': ['src/chassis/outbound/up.ts', "import '../http/plain.ts';"],
   'chassis-identity': ['src/chassis/identity/up.ts', "import '../http/plain.ts';"],
+  'chassis-bundle': ['src/chassis/bundle/up.ts', "import '../config/plain.ts';"],
   'chassis-image': ['src/chassis/image/up.ts', "import '../loaders/plain.ts';"],
   'chassis-internal': ['src/chassis/internal/up.ts', "import '../loaders/plain.ts';"],
   'chassis-jobs': ['src/chassis/jobs/up.ts', "import '../loaders/plain.ts';"],

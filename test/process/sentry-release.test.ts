@@ -14,7 +14,7 @@ import { SentryApi } from '../support/sentry-api.ts';
 
 const root = join(import.meta.dirname, '../..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const maps = ['main.js', 'chassis/chunks/start.js'];
+const maps = ['program.js', 'chassis/chunks/start.js'];
 
 /** A repository with a release before and two commits since, and a build in it. */
 function repository(): { directory: string; revision: string } {

@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { AppConfig } from '../config/app-config.ts';
 import type { Variables } from '../config/environment.ts';
-import { isPostgresqlOnly, sourceExtension, sourcesDirectory } from '../config/layout.ts';
+import { importFile, isPostgresqlOnly, sourceExtension, sourcesDirectory } from '../config/layout.ts';
 import { connectOrm } from '../loaders/connect-orm.ts';
 import { loadDI } from '../loaders/load-di.ts';
 import { loadExpressApp } from '../loaders/load-express-app.ts';
@@ -23,7 +22,7 @@ export async function withLoadedService<T>(env: Variables, work: (service: Servi
   const database = isPostgresqlOnly() ? {} : { DATABASE_URL: `file:${join(directory, 'empty.db')}` };
   const quiet = { LOG_LEVEL: 'silent', LOG_TRANSPORT: undefined, REDIS_URL: undefined };
   const own = { ...env, ...database, ...quiet, DATABASE_MIGRATE: 'false', DATABASE_SEED: 'none' };
-  const { appConfig } = await import(pathToFileURL(join(sourcesDirectory, `app.config${sourceExtension}`)).href);
+  const { appConfig } = await importFile(join(sourcesDirectory, `app.config${sourceExtension}`));
   const config: AppConfig = appConfig(own);
   const service = createService(config, { env: own });
   try {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 /** What holds the folder `chassis`: `src` of this repository, the build of a service, or `lib` of the package. */
 const own = join(import.meta.dirname, '../..');
@@ -38,3 +39,10 @@ export function chassisFile(name: string): string {
 
 /** The directory that holds one directory per module, where `createService` is told of no other. */
 export const defaultModulesDirectory = join(sourcesDirectory, 'modules');
+
+/**
+ * Loads a file that is found by its place, not by an import that a bundler sees. In the build this requires a script.
+ *
+ * @param path absolute
+ */
+export const importFile = (path: string) => import(pathToFileURL(path).href);

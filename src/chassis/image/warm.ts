@@ -107,4 +107,4 @@ async function warm(): Promise<void> {
   }
 }
 
-await warm();
+void warm();

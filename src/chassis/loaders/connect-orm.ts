@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
-import { databaseProgram } from '../config/layout.ts';
+import { databaseProgram, importFile } from '../config/layout.ts';
 import { hasDatabase } from '../config/settings/database-url-problem.ts';
 import { currentService } from '../context/current-service.ts';
 import { withoutScopes } from '../context/run-as.ts';
@@ -91,7 +90,7 @@ async function seedDatabase({ database, settings, startUpReport }: Service): Pro
   const { DATABASE_SEED: size, NODE_ENV } = settings;
   const program = databaseProgram('seed');
   if (size === 'none' || !existsSync(program)) return;
-  const { seed, demoAccount } = await import(pathToFileURL(program).href);
+  const { seed, demoAccount } = await importFile(program);
   const accounts = NODE_ENV !== 'production';
   await withoutScopes('sample data', () => seed(database.client, { size, accounts, onlyWhenEmpty: true }));
   if (accounts && demoAccount !== undefined) startUpReport.notes.demoAccount = demoAccount;

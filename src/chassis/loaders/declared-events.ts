@@ -1,4 +1,4 @@
-import { pathToFileURL } from 'node:url';
+import { importFile } from '../config/layout.ts';
 import type { EventDefinition, EventDefinitions } from '../events/define-events.ts';
 import { StartUpError } from '../lifecycle/start-up-report.ts';
 import type { Service } from '../service.ts';
@@ -40,7 +40,7 @@ export async function declaredEvents(
 
 async function definitionsOf(path: string, place: string): Promise<EventDefinitions> {
   try {
-    const { default: definitions } = await import(pathToFileURL(path).href);
+    const { default: definitions } = await importFile(path);
     if (typeof definitions === 'object' && definitions !== null) return definitions;
     throw new StartUpError(`expected its default export to be defineEvents({ … }), found ${typeof definitions}`);
   } catch (cause) {

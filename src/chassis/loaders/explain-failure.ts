@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { sourceExtension } from '../config/layout.ts';
+import { importFile, sourceExtension } from '../config/layout.ts';
 import { createContainer } from '../di/container.ts';
 import { explainMissingDependency, MissingDependencyError } from '../di/missing-dependency.ts';
 import type { Service } from '../service.ts';
@@ -36,7 +35,7 @@ function ownHint(module: string, { modulesDirectory, startUpReport }: Service): 
 async function provides(directory: string, dependency: string): Promise<boolean> {
   const container = createContainer();
   try {
-    const { registerDependencies } = await import(pathToFileURL(join(directory, `di${sourceExtension}`)).href);
+    const { registerDependencies } = await importFile(join(directory, `di${sourceExtension}`));
     await registerDependencies(container);
   } catch {
     // A disabled module need not be there, nor be whole; it is only asked for a hint.

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { asFunction, asValue } from 'awilix/browser';
 import type { Configuration, Environment } from '../config/environment.ts';
-import { sourceExtension } from '../config/layout.ts';
+import { importFile, sourceExtension } from '../config/layout.ts';
 import { currentService } from '../context/current-service.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
 import { Events } from '../events/events.ts';
@@ -62,7 +61,7 @@ export async function loadDI(modulesToLoad: string[]): Promise<void> {
     }
     try {
       await addSettings(configuration, join(modulesDirectory, name, `${name}.config${sourceExtension}`), name);
-      const { registerDependencies } = await import(pathToFileURL(join(modulesDirectory, name, file)).href);
+      const { registerDependencies } = await importFile(join(modulesDirectory, name, file));
       configuration.add(registerDependencies?.settings ?? {});
       if (typeof registerDependencies === 'function') await registerDependencies(container);
       startUpReport.step({ module: name }, 'dependencies registered');
@@ -77,6 +76,6 @@ export async function loadDI(modulesToLoad: string[]): Promise<void> {
 /** A module's settings are `<module>Settings` in its `<module>.config` file; most have been read before. */
 async function addSettings(configuration: Configuration, file: string, module: string): Promise<void> {
   if (!existsSync(file)) return;
-  const { [`${module}Settings`]: settings } = await import(pathToFileURL(file).href);
+  const { [`${module}Settings`]: settings } = await importFile(file);
   configuration.add(settings);
 }

@@ -1,4 +1,4 @@
-import { pathToFileURL } from 'node:url';
+import { importFile } from '../config/layout.ts';
 import { parseDatabaseUrl } from '../database/client/database-url.ts';
 import type { EventDefinition } from '../events/define-events.ts';
 import type { MakeOutboxJob } from '../events/events.ts';
@@ -62,7 +62,7 @@ function needsDatabase({ name, module, schedule }: JobPlan): string {
 async function declarationsOf({ module, file, path }: ModuleFile, service: Service): Promise<FoundJob[]> {
   const from = `${module}/${file}`;
   try {
-    const { default: factory } = await import(pathToFileURL(path).href);
+    const { default: factory } = await importFile(path);
     const found = factory === undefined ? 'none' : typeof factory;
     if (typeof factory !== 'function')
       throw new StartUpError(`expected its default export to be defineJobs(…), found ${found}`);

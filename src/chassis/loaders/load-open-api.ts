@@ -1,8 +1,7 @@
-import { pathToFileURL } from 'node:url';
 import { type Express, type RequestHandler, Router } from 'express';
 import { z } from 'zod';
 import type { Environment } from '../config/environment.ts';
-import { databaseProgram } from '../config/layout.ts';
+import { databaseProgram, importFile } from '../config/layout.ts';
 import { currentService, openServices } from '../context/current-service.ts';
 import { withoutScopes } from '../context/run-as.ts';
 import { addKnownRoute } from '../http/answers/not-found.ts';
@@ -73,7 +72,7 @@ type Examples = () => Promise<Record<string, OperationExample>>;
 
 /** What the sample data offers for the operations; undefined where the service's seed has no examples. */
 async function readSampleExamples(): Promise<Examples | undefined> {
-  const { examples } = await import(pathToFileURL(databaseProgram('seed')).href);
+  const { examples } = await importFile(databaseProgram('seed'));
   const { database } = currentService();
   return examples && (() => withoutScopes('sample data', () => examples(database.client)));
 }

@@ -1,5 +1,5 @@
-import { pathToFileURL } from 'node:url';
 import type { ModuleConfig } from '../config/app-config.ts';
+import { importFile } from '../config/layout.ts';
 import { isRouter } from '../http/pipeline/routes-of.ts';
 import { StartUpError } from '../lifecycle/start-up-report.ts';
 import type { RouteFactory } from '../resource/resource-router.ts';
@@ -16,7 +16,7 @@ export async function makeRouters(
   file: string,
   cradle: Slipway.Cradle,
 ): Promise<MountedRouter[]> {
-  const { default: routes } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+  const { default: routes } = (await importFile(file)) as { default?: unknown };
   const prefixes = [module.routesPrefix ?? ''].flat();
   if (isRouter(routes) && prefixes.length === 1) {
     return [{ module: module.name, file, prefix: prefixes[0] as string, router: routes }];

@@ -1,4 +1,4 @@
-import { pathToFileURL } from 'node:url';
+import { importFile } from '../config/layout.ts';
 import type { LifecycleFactory } from '../lifecycle/define-lifecycle.ts';
 import { StartUpError } from '../lifecycle/start-up-report.ts';
 import type { Service } from '../service.ts';
@@ -23,7 +23,7 @@ export async function startModules(service: Service): Promise<void> {
 
 async function startModule({ module, file, path }: ModuleFile, service: Service): Promise<void> {
   try {
-    const { default: factory } = await import(pathToFileURL(path).href);
+    const { default: factory } = await importFile(path);
     if (typeof factory !== 'function') {
       throw new StartUpError(
         `expected its default export to be defineLifecycle((cradle) => hooks), found ${factory === undefined ? 'none' : typeof factory}`,

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { Writable } from 'node:stream';
-import { pathToFileURL } from 'node:url';
+import { importFile } from '../config/layout.ts';
 import { type Logger, tapLog } from './logger.ts';
 
 /** What may wait for a transport that takes nothing, in bytes; lines beyond it are dropped, and counted once it does. */
@@ -43,8 +43,8 @@ export async function startLogTransport(logger: Logger, target: string, options:
 
 async function transportOf(target: string, options: object): Promise<Writable> {
   const path = createRequire(join(process.cwd(), 'package.json')).resolve(target);
-  const module = await import(pathToFileURL(path).href);
-  const make: unknown = module.default?.default ?? module.default;
+  const module = await importFile(path);
+  const make: unknown = module.default?.default ?? module.default ?? module;
   if (typeof make !== 'function') {
     throw new Error(`Expected LOG_TRANSPORT to name a module whose default export makes a stream; ${target} does not.`);
   }

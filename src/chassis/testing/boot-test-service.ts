@@ -3,10 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { pathToFileURL } from 'node:url';
 import type { AppConfig } from '../config/app-config.ts';
 import type { Variables } from '../config/environment.ts';
-import { sourceExtension, sourcesDirectory } from '../config/layout.ts';
+import { importFile, sourceExtension, sourcesDirectory } from '../config/layout.ts';
 import type { DatabaseProvider } from '../database/client/database-url.ts';
 import { createService, type ServiceOptions } from '../service.ts';
 import { actAsNamed } from './act-as-named.ts';
@@ -72,5 +71,5 @@ export async function startTestService(options: TestServiceOptions): Promise<Sta
 }
 
 async function ownAppConfig(): Promise<(env: Variables) => AppConfig> {
-  return (await import(pathToFileURL(join(sourcesDirectory, `app.config${sourceExtension}`)).href)).appConfig;
+  return (await importFile(join(sourcesDirectory, `app.config${sourceExtension}`))).appConfig;
 }

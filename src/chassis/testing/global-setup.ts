@@ -1,6 +1,5 @@
-import { pathToFileURL } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import { databaseProgram } from '../config/layout.ts';
+import { databaseProgram, importFile } from '../config/layout.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
 import { templateDatabases } from './template-databases.ts';
 
@@ -8,6 +7,6 @@ import { templateDatabases } from './template-databases.ts';
 export default async function globalSetup(project: TestProject): Promise<() => Promise<void>> {
   const size = project.config.env['TEST_SEED'];
   if (!size) return templateDatabases(project);
-  const { seed } = await import(pathToFileURL(databaseProgram('seed')).href);
+  const { seed } = await importFile(databaseProgram('seed'));
   return templateDatabases(project, (orm: OrmClient) => seed(orm, { size, accounts: true }));
 }

@@ -1,25 +1,7 @@
 import { Buffer } from 'node:buffer';
-import http from 'node:http';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Plugin } from 'rolldown';
-
-/** Exports of node:http that load the client of `fetch` when they are read. */
-const ofFetch = ['WebSocket', 'CloseEvent', 'MessageEvent'];
-
-/** Imports node:http without what it has of the client of `fetch`. Node reads every export of its modules on import. */
-export const leanHttpPlugin: Plugin = {
-  name: 'lean-http',
-  resolveId: (id, _importer, { kind }) =>
-    kind === 'import-statement' && /^(node:)?http$/.test(id) ? '\0lean-http' : undefined,
-  load: (id) => {
-    if (id !== '\0lean-http') return undefined;
-    const names = Object.keys(http).filter((name) => name !== 'default' && !ofFetch.includes(name));
-    return `const http = process.getBuiltinModule('node:http');
-export default http;
-export const { ${names.join(', ')} } = http;`;
-  },
-};
+import type { Plugin, PluginContext } from 'rolldown';
 
 /**
  * Reads the query compilers of the ORM from files. Its packages hold them as text, two million letters that would be
@@ -43,10 +25,9 @@ export const wasm = readFileSync(new URL(import.meta.ROLLUP_FILE_URL_${file}));`
  */
 export const oneGrpcPlugin: Plugin = {
   name: 'one-grpc',
-  transform(code, id) {
+  async transform(code, id) {
     if (!id.includes('otlp-grpc-exporter-base') || !grpc.test(code)) return undefined;
-    const file = this.emitFile({ type: 'chunk', id: '@grpc/grpc-js', importer: id, name: 'grpc' });
-    const load = `const loadGrpc = () => ${requireFile(file)}.default;`;
+    const load = `const loadGrpc = () => ${await loadedOf(this, '@grpc/grpc-js', id, 'grpc')};`;
     const lazy = code
       .replace('import * as grpc from "@grpc/grpc-js";', '')
       .replaceAll('__require("@grpc/grpc-js")', 'loadGrpc()')
@@ -101,21 +82,16 @@ export const lazyPackagesPlugin: Plugin = {
     const [, index, name = ''] = /^\0lazy-(\d+)-(.*)/.exec(id) ?? [];
     const path = lazyFiles[Number(index)];
     if (path === undefined) return undefined;
-    const file = this.emitFile({ type: 'chunk', id: path, name });
     const called = (one: string) => `export function ${one}(...options) {
-  const file = load();
-  const { ${one}: loaded } = file.default ?? file;
+  const { ${one}: loaded } = load();
   return new.target ? new loaded(...options) : loaded(...options);
 }`;
-    return [`const load = () => ${requireFile(file)};`, ...(lazy[name]?.names ?? []).map(called)].join('\n');
+    return [`const load = () => ${loaded(this, path, name)};`, ...(lazy[name]?.names ?? []).map(called)].join('\n');
   },
-  transform(code, id) {
+  async transform(code, id) {
     if (!/[\\/]compressible[\\/]index\.js$/.test(id) || !code.includes(tableOfTypes)) return undefined;
-    const file = this.emitFile({ type: 'chunk', id: 'mime-db', importer: id, name: 'mime-db' });
-    return {
-      code: code.replace(tableOfTypes, `const load = () => ${requireFile(file)}.default`).replace(' db[', ' load()['),
-      map: null,
-    };
+    const load = `const load = () => ${await loadedOf(this, 'mime-db', id, 'mime-db')}`;
+    return { code: code.replace(tableOfTypes, load).replace(' db[', ' load()['), map: null };
   },
 };
 
@@ -124,8 +100,26 @@ const lazyFiles: string[] = [];
 const tableOfTypes = "var db = require('mime-db')";
 const grpc = /"@grpc\/grpc-js"/;
 
-/** An expression that loads a file of the build in the middle of a function that does not wait. */
-function requireFile(file: string): string {
-  return `process.getBuiltinModule('node:module').createRequire(import.meta.url)(
-  process.getBuiltinModule('node:url').fileURLToPath(import.meta.ROLLUP_FILE_URL_${file}))`;
+const wholePrefix = '\0whole-';
+
+/** Gives a module that is loaded late one export, whether it was written as CommonJS or not. */
+export const wholeModulesPlugin: Plugin = {
+  name: 'whole-modules',
+  resolveId: (id) => (id.startsWith(wholePrefix) ? id : undefined),
+  load: (id) =>
+    id.startsWith(wholePrefix)
+      ? `import * as all from ${JSON.stringify(id.slice(wholePrefix.length))};
+export default Reflect.get(all, 'default') ?? all;`
+      : undefined,
+};
+
+/** An expression that loads a module in the middle of a function that does not wait. */
+function loaded(build: PluginContext, path: string, name: string): string {
+  const file = build.emitFile({ type: 'chunk', id: wholePrefix + path, name });
+  return `require(process.getBuiltinModule('node:url').fileURLToPath(import.meta.ROLLUP_FILE_URL_${file})).default`;
+}
+
+async function loadedOf(build: PluginContext, request: string, importer: string, name: string): Promise<string> {
+  const file = await build.resolve(request, importer);
+  return loaded(build, file?.id ?? request, name);
 }

@@ -1,8 +1,9 @@
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { chassisFile, sourcesDirectory } from '../../config/layout.ts';
-import { lazyPackagesPlugin, leanHttpPlugin, oneGrpcPlugin, wasmFilesPlugin } from './build-plugins.ts';
+import { lazyPackagesPlugin, oneGrpcPlugin, wasmFilesPlugin, wholeModulesPlugin } from './build-plugins.ts';
+import { programOf, programsPlugin, requiredFilesPlugin } from './programs.ts';
 import { startChunks } from './start-chunks.ts';
 import { absentPackages, unbundledPackages } from './unbundled-packages.ts';
 
@@ -50,23 +51,35 @@ export async function buildService(options: BuildOptions = {}): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
     input: {
-      ...Object.fromEntries(files.map((file) => [placeOf(file), file])),
+      ...Object.fromEntries(files.map((file) => [placeOf(file), isProgram(file) ? programOf(file) : file])),
       ...Object.fromEntries(placedOfChassis.map((name) => [`chassis/${name}`, chassisFile(name)])),
     },
     platform: 'node',
     // The database is a file; what speaks to servers of its kind stays out.
     resolve: { alias: { '@libsql/client': '@libsql/client/sqlite3' } },
     external: [...unbundledPackages(root), ...absentPackages(root)].map((name) => new RegExp(`^${name}(/|$)`)),
-    plugins: [leanHttpPlugin, wasmFilesPlugin, oneGrpcPlugin, lazyPackagesPlugin],
+    plugins: [
+      programsPlugin(placeOf),
+      requiredFilesPlugin,
+      wasmFilesPlugin,
+      wholeModulesPlugin,
+      oneGrpcPlugin,
+      lazyPackagesPlugin,
+    ],
     // It would end the service instead of the build.
     onLog: (level, log, handle) => handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log),
   });
   await bundle.write({
     dir: outDir,
+    // Code that V8 compiled can be kept of scripts only once they have run, not of modules.
+    format: 'cjs',
+    strict: true,
+    exports: 'named',
+    dynamicImportInCjs: false,
     entryFileNames: '[name].js',
     // config/layout.ts counts the folders.
     chunkFileNames: ({ name }) =>
-      name.startsWith('node_modules') ? `${packages}/[hash].mjs` : `chassis/chunks/${name.replace(/~.*/, '')}.js`,
+      name.startsWith('node_modules') ? `${packages}/[hash].cjs` : `chassis/chunks/${name.replace(/~.*/, '')}.js`,
     codeSplitting: {
       groups: [
         ...startChunks(join(root, source), foreign),
@@ -84,9 +97,13 @@ export async function buildService(options: BuildOptions = {}): Promise<void> {
     const comments = readFileSync(join(root, file), 'utf8').match(/\/\*\*.*?\*\//gs) ?? [];
     writeFileSync(join(outDir, `${placeOf(file)}.openapi.js`), comments.join('\n'));
   }
+  // Below a package.json that says otherwise.
+  writeFileSync(join(outDir, 'package.json'), '{ "type": "commonjs" }\n');
   // Stacks show packages as they are.
   for (const map of globSync(`${packages}/*.map`, { cwd: outDir })) rmSync(join(outDir, map));
 }
+
+const isProgram = (file: string) => basename(file) === 'main.ts';
 
 /** Packages, but for the chassis as a package: it finds files by their place in the build. */
 const foreign = /node_modules[\\/](?!slipway[\\/]lib[\\/])/;

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { AppConfig } from '../../config/app-config.ts';
 import { Configuration, envFile, type SettingSource, type Variables } from '../../config/environment.ts';
-import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
+import { importFile, sourceExtension, sourcesDirectory } from '../../config/layout.ts';
 import { shown } from '../../lifecycle/start-up-report.ts';
 import { terminalTable } from '../terminal.ts';
 
@@ -16,7 +15,7 @@ import { terminalTable } from '../terminal.ts';
 export async function config(args: string[], env: Variables): Promise<void> {
   const options = { json: { type: 'boolean' }, changed: { type: 'boolean' } } as const;
   const { values } = parseArgs({ options, args });
-  const { appConfig } = await import(pathToFileURL(join(sourcesDirectory, `app.config${sourceExtension}`)).href);
+  const { appConfig } = await importFile(join(sourcesDirectory, `app.config${sourceExtension}`));
   const { moduleSettings } = appConfig(env) as AppConfig;
   const configuration = new Configuration(env, moduleSettings);
   const lines = configuration.all

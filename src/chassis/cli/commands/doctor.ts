@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { AppConfig } from '../../config/app-config.ts';
 import { Configuration, type Environment, type Variables } from '../../config/environment.ts';
-import { sourceExtension, sourcesDirectory } from '../../config/layout.ts';
+import { importFile, sourceExtension, sourcesDirectory } from '../../config/layout.ts';
 import { chartFinding } from '../doctor/chart-finding.ts';
 import { databaseFinding } from '../doctor/database-finding.ts';
 import { endpointFindings } from '../doctor/endpoint-findings.ts';
@@ -55,7 +54,7 @@ function nodeFinding(): Finding {
 async function readSettings(env: Variables): Promise<{ settings?: Environment; finding: Finding }> {
   const what = 'configuration';
   try {
-    const { appConfig } = await import(pathToFileURL(join(sourcesDirectory, `app.config${sourceExtension}`)).href);
+    const { appConfig } = await importFile(join(sourcesDirectory, `app.config${sourceExtension}`));
     const { settings, misspelt } = new Configuration(env, (appConfig(env) as AppConfig).moduleSettings);
     const meant = misspelt.map(
       ({ name, meant: setting }) => `${name} is not a setting; ${setting} was probably meant.`,

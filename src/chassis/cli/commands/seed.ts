@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { readEnvironment, type Variables } from '../../config/environment.ts';
-import { databaseProgram } from '../../config/layout.ts';
+import { databaseProgram, importFile } from '../../config/layout.ts';
 import { openDatabase } from '../../database/client/orm.ts';
 
 /**
@@ -22,7 +21,7 @@ export async function seed(args: string[], env: Variables): Promise<void> {
   }
   const file = databaseProgram('seed');
   if (!existsSync(file)) throw new Error(`Expected ${file}, found nothing; write it, or build the service again.`);
-  const { seed: store } = await import(pathToFileURL(file).href);
+  const { seed: store } = await importFile(file);
   const { client, close } = await openDatabase(settings);
   try {
     console.log((await store(client, { size, accounts: !production })) ?? 'The sample data is stored.');

@@ -62,7 +62,7 @@ data/
 
 const mainFile = `import { runService } from 'slipway/run';
 
-await runService(() => import('./app.config.ts'));
+void runService(() => import('./app.config.ts'));
 `;
 
 function appConfigFile({ auth }: ServicePlan): string {

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { generatedDirectory, sourceExtension } from '../../config/layout.ts';
+import { generatedDirectory, importFile, sourceExtension } from '../../config/layout.ts';
 import type { DataModel } from '../models/data-model.ts';
 import type { DatabaseProvider } from './database-url.ts';
 
@@ -26,10 +25,10 @@ export async function loadGeneratedClient(
 ): Promise<GeneratedClient> {
   const file = join(directory, provider, `client${sourceExtension}`);
   try {
-    const { PrismaClient, Prisma } = await import(pathToFileURL(file).href);
+    const { PrismaClient, Prisma } = await importFile(file);
     // Decimals are written with all their digits, never as 1e-8, so that what a client reads it can also send.
     Prisma.Decimal.set({ toExpNeg: -9e15, toExpPos: 9e15 });
-    const { dataModel } = await import(pathToFileURL(join(directory, `data-model${sourceExtension}`)).href);
+    const { dataModel } = await importFile(join(directory, `data-model${sourceExtension}`));
     return { Client: PrismaClient, dataModel };
   } catch (cause) {
     const message = `Expected the ORM client for ${provider} in ${file}, which cannot be loaded. Run "npm run generate".`;

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 import {
   bindMigrationAwareSqlAdapterFactory,
   type SqlMigrationAwareDriverAdapterFactory,
 } from '@prisma/driver-adapter-utils';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
+import { importFile } from '../../config/layout.ts';
 import type { DatabaseProvider } from '../client/database-url.ts';
 import { providerModels } from '../models/provider-models.ts';
 
@@ -51,9 +52,9 @@ export function datamodel(provider: DatabaseProvider, models: string): { path: s
 
 /** The package's own loader asks the runtime to import .wasm files, which Node does not do by itself. */
 async function load(): Promise<WasmModule> {
-  const url = import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg');
-  const bindings = (await import(url)) as WasmModule;
-  const bytes = await readFile(fileURLToPath(url).replace(/\.js$/, '.wasm'));
+  const path = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
+  const bindings: WasmModule = await importFile(path);
+  const bytes = await readFile(path.replace(/\.js$/, '.wasm'));
   const { WebAssembly: wasm } = globalThis as unknown as { WebAssembly: WebAssemblyApi };
   const { instance } = await wasm.instantiate(bytes, { './schema_engine_bg.js': bindings });
   bindings.__wbg_set_wasm(instance.exports);

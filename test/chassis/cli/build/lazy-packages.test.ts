@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { expect, it, onTestFinished } from 'vitest';
-import { lazyPackagesPlugin } from '../../../../src/chassis/cli/build/build-plugins.ts';
+import { lazyPackagesPlugin, wholeModulesPlugin } from '../../../../src/chassis/cli/build/build-plugins.ts';
 
 it('a class of a package that is loaded once something asks for it is made as any other', async () => {
   const root = mkdtempSync(join(tmpdir(), 'slipway-lazy-'));
@@ -25,9 +25,15 @@ it('a class of a package that is loaded once something asks for it is made as an
   );
   write('node_modules/rrule-temporal/package.json', '{"name":"rrule-temporal","type":"module","main":"index.js"}');
   write('main.js', "export { rule } from 'pg-boss';");
-  const bundle = await rolldown({ cwd: root, input: 'main.js', platform: 'node', plugins: [lazyPackagesPlugin] });
-  await bundle.write({ dir: join(root, 'dist'), entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' });
-  const { rule } = await import(pathToFileURL(join(root, 'dist/main.mjs')).href);
+  const bundle = await rolldown({
+    cwd: root,
+    input: 'main.js',
+    platform: 'node',
+    plugins: [wholeModulesPlugin, lazyPackagesPlugin],
+  });
+  const names = { entryFileNames: '[name].cjs', chunkFileNames: '[name].cjs' };
+  await bundle.write({ dir: join(root, 'dist'), format: 'cjs', exports: 'named', ...names });
+  const { rule } = await import(pathToFileURL(join(root, 'dist/main.cjs')).href);
   const loaded = globalThis as { loadedRules?: number };
   expect(loaded.loadedRules).toBe(undefined);
   expect([rule('daily').next(), rule('weekly').text]).toEqual(['daily!', 'weekly']);

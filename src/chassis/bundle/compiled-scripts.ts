@@ -1,0 +1,103 @@
+import { Buffer } from 'node:buffer';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { join, relative, sep } from 'node:path';
+import process from 'node:process';
+import { Script } from 'node:vm';
+import { crc32 } from 'node:zlib';
+
+/** After it a start is over, and V8 has not yet let go of the code of functions that only a start calls. */
+const startMs = 10_000;
+/** As many as V8 wants what follows to be aligned by. */
+const checksumBytes = 8;
+
+interface Loaded {
+  readonly script: Script;
+  /** Of its source. */
+  readonly sum: number;
+}
+
+/**
+ * The scripts of a build, with what earlier starts compiled of them. Node's own cache holds a file as it was before it ran, so
+ * that functions, which are compiled when they are first called, are compiled at each start: a fifth of its work. Here they
+ * are kept with the rest, in a directory of that cache, by whoever loads a script that is not in it yet.
+ */
+export class CompiledScripts {
+  readonly #root: string;
+  readonly #directory: string | undefined;
+  readonly #loaded = new Map<string, Loaded>();
+  #isComplete = true;
+
+  /**
+   * @param root absolute path of the build
+   * @param cache absolute path of the directory of Node's cache where NODE_COMPILE_CACHE names none
+   */
+  constructor(root: string, cache: string) {
+    // One for each version of Node, processor and user; none with NODE_DISABLE_COMPILE_CACHE.
+    const { directory } = enableCompileCache(cache);
+    this.#root = root;
+    this.#directory = directory && join(directory, `build-${crc32(root).toString(16)}`);
+    setTimeout(() => this.#keep(), startMs).unref();
+    process.once('exit', () => this.#keep());
+  }
+
+  /**
+   * Compiles a file of the build, or takes what was compiled of it.
+   *
+   * @param filename absolute path
+   * @param head what stands before its text, in the first line
+   * @param tail what stands behind it
+   */
+  script(filename: string, head: string, tail: string): Script {
+    const source = readFileSync(filename);
+    const sum = crc32(source);
+    const name = relative(this.#root, filename).replaceAll(sep, '+');
+    const cachedData = this.#directory === undefined ? undefined : keptIn(join(this.#directory, name), sum);
+    const script = new Script(`${head}${source}${tail}`, { filename, columnOffset: -head.length, cachedData });
+    this.#loaded.set(name, { script, sum });
+    // Refused where it was kept by a Node with other flags.
+    if (!cachedData || script.cachedDataRejected) this.#isComplete = false;
+    return script;
+  }
+
+  /** Once more with all of them where one is missing: by now they hold more, as that of a start after that of a migration. */
+  #keep(): void {
+    const directory = this.#directory;
+    if (this.#isComplete || directory === undefined) return;
+    this.#isComplete = true;
+    if (!isWritable(join(directory, '..'))) return;
+    mkdirSync(directory, { recursive: true });
+    for (const [name, { script, sum }] of this.#loaded) {
+      // Whole or not at all: others start beside this one.
+      const unfinished = join(directory, `${name}.${process.pid}`);
+      const compiled = script.createCachedData();
+      writeFileSync(unfinished, Buffer.concat([checksum(compiled, sum), compiled]));
+      renameSync(unfinished, join(directory, name));
+    }
+  }
+}
+
+/** V8 runs what it is given, also of a source that has changed, as long as before, or where a disk lost a part of it. */
+function keptIn(file: string, sumOfSource: number): Buffer | undefined {
+  if (!existsSync(file)) return undefined;
+  const kept = readFileSync(file);
+  const compiled = kept.subarray(checksumBytes);
+  return kept.subarray(0, checksumBytes).equals(checksum(compiled, sumOfSource)) ? compiled : undefined;
+}
+
+/** Of the source and of what was compiled of it. */
+function checksum(compiled: Buffer, sumOfSource: number): Buffer {
+  const sum = Buffer.alloc(checksumBytes);
+  sum.writeUInt32LE(crc32(compiled, sumOfSource));
+  return sum;
+}
+
+/** An image has its cache for reading. */
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
