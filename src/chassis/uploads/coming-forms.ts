@@ -1,4 +1,6 @@
 import { WindowCounts } from '../admission/rate-limit.ts';
+import type { AskedRoom } from './lent-room.ts';
+import type { Reservation } from './upload-usage.ts';
 
 /** For how long a form that gave way counts for its client, in seconds. */
 const recently = 60;
@@ -14,8 +16,19 @@ export interface ComingForm {
   readonly client: string;
   /** How much of it has come, in bytes. */
   readonly received: () => number;
+  /** The room that is kept for its file. Default: none is. */
+  readonly room?: Reservation | undefined;
   /** Is called when the form has to make room for another. */
   readonly giveWay: () => void;
+}
+
+/** How a form comes in. */
+interface Coming {
+  readonly form: ComingForm;
+  /** How many its client has under way or had give way lately. */
+  readonly forms: number;
+  /** Its bytes per millisecond divided by these. */
+  readonly share: number;
 }
 
 /**
@@ -46,12 +59,16 @@ export class ComingForms {
     if (this.#taken >= this.#places) return undefined;
     const isFull = this.#read.size >= this.#places * readShare;
     this.#read.set(form, performance.now());
-    const slowest = isFull ? this.#slowest(form) : undefined;
-    if (slowest?.form === form) {
-      this.#read.delete(form);
-      return undefined;
+    if (isFull) {
+      // Else fast forms that take all places would keep out who comes for the first time.
+      const mayGiveWay = this.#coming().filter((one) => one.form !== form || one.forms > 1);
+      const first = slowest(mayGiveWay)?.form;
+      if (first === form) {
+        this.#read.delete(form);
+        return undefined;
+      }
+      if (first) this.#end(first);
     }
-    if (slowest) this.#end(slowest.form);
     this.#taken += 1;
     let isOver = false;
     return () => {
@@ -62,32 +79,53 @@ export class ComingForms {
     };
   }
 
-  /** Has the slowest give way, for what all files on their way take together, if it is slower than one that has just come. */
-  makeRoom(): void {
-    const slowest = this.#slowest();
-    if (slowest && slowest.share < headStartBytes / firstSecondMs) this.#end(slowest.form);
+  /**
+   * Has one give way for room that a file waits for. At any pace it is one of the address that has the most room, the slowest,
+   * if it sends several and has more than the other would have then; else the slowest of all, if it is slower than one that has
+   * just come. None gives way to another address that has as much.
+   */
+  makeRoom({ client, wouldHave, lent, held }: AskedRoom): void {
+    const heldBy = (of: string) => held.get(of) ?? 0;
+    const coming = this.#coming().filter(({ form }) => form.room && lent.has(form.room));
+    const sent = Map.groupBy(coming, ({ form }) => form.client);
+    const several = coming.filter(({ form }) => (sent.get(form.client)?.length ?? 0) > 1);
+    const [most] = several.toSorted(
+      (one, other) => heldBy(other.form.client) - heldBy(one.form.client) || one.share - other.share,
+    );
+    if (most && heldBy(most.form.client) > wouldHave) {
+      this.#stop(most.form);
+      return;
+    }
+    const trickling = coming.filter(({ share }) => share < headStartBytes / firstSecondMs);
+    const mayGiveWay = ({ form }: Coming) => form.client === client || heldBy(form.client) > heldBy(client);
+    const first = slowest(trickling.filter(mayGiveWay));
+    if (first) this.#end(first.form);
   }
 
   #end(form: ComingForm): void {
-    this.#read.delete(form);
     this.#gaveWay.consume(form.client, 1);
+    this.#stop(form);
+  }
+
+  #stop(form: ComingForm): void {
+    this.#read.delete(form);
     form.giveWay();
   }
 
-  /** @param newest has not sent anything yet */
-  #slowest(newest?: ComingForm): { form: ComingForm; share: number } | undefined {
+  #coming(): Coming[] {
     const now = performance.now();
     const ofClient = new Map<string, number>();
     for (const { client } of this.#read.keys()) ofClient.set(client, (ofClient.get(client) ?? 0) + 1);
-    let slowest: { form: ComingForm; share: number } | undefined;
-    for (const [form, since] of this.#read) {
+    return Array.from(this.#read, ([form, since]) => {
       const pace = (form.received() + headStartBytes) / (now - since + firstSecondMs);
       const forms = (ofClient.get(form.client) ?? 1) + this.#gaveWay.known(form.client).used;
-      // Else fast forms that take all places would keep out who comes for the first time.
-      if (form === newest && forms === 1) continue;
-      const share = pace / forms;
-      if (slowest === undefined || share < slowest.share) slowest = { form, share };
-    }
-    return slowest;
+      return { form, forms, share: pace / forms };
+    });
   }
+}
+
+function slowest(coming: readonly Coming[]): Coming | undefined {
+  let first: Coming | undefined;
+  for (const one of coming) if (first === undefined || one.share < first.share) first = one;
+  return first;
 }

@@ -2,6 +2,7 @@ import type { Environment } from '../config/environment.ts';
 import type { ComingForms } from './coming-forms.ts';
 import type { FileStore } from './files/file-store.ts';
 import { localFiles } from './files/local-files.ts';
+import type { AskedRoom } from './lent-room.ts';
 import type { BucketWatch } from './s3/bucket.ts';
 
 /** The files of a service. */
@@ -16,7 +17,7 @@ interface OpenedFiles {
  * The store of files that the settings name: the bucket of UPLOAD_S3_BUCKET, else LOCAL_UPLOAD_DIR. Nothing is opened
  * before the first file; what speaks to S3 is loaded only where a bucket is set.
  *
- * @param forms those by which files come in, of which slow ones give way where there is no room for others. Default: none
+ * @param forms those by which files come in, of which some give way where there is no room for others. Default: none
  * @throws Error where a bucket is set and its package is not installed
  */
 export async function openFiles(
@@ -30,7 +31,7 @@ export async function openFiles(
     total: settings.UPLOAD_TOTAL_BYTES,
     minimumFree: settings.UPLOAD_MIN_FREE_BYTES,
   };
-  const makeRoom = () => forms?.makeRoom();
+  const makeRoom = (asked: AskedRoom) => forms?.makeRoom(asked);
   if (name === undefined) return { store: localFiles(directory, quota, makeRoom), close: async () => undefined };
   const [sdk, { Bucket }, { s3Files }] = await Promise.all([
     importSdk(),

@@ -6,6 +6,7 @@ import { currentClientKey, getRequestContext } from '../context/request-context.
 import { BadRequestException, type ServiceUnavailableException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
 import { pieceCounter } from '../http/bodies/body-pieces.ts';
+import type { Reservation } from './upload-usage.ts';
 
 /**
  * Beside its one file a form may have 20 texts of 8 KB each, which are held in memory. A name such as `tags[3]` makes a list,
@@ -97,10 +98,11 @@ export function refuseLongForm({ headers }: Request, maxBytes: number): void {
 /**
  * Reads a form with a parser of `formParser`.
  *
+ * @param room that is kept for its file
  * @throws BadRequestException for a boundary that is too long; ServiceUnavailableException when it has to give way to others,
  * and what the parser raises; for a form that is longer than its file and texts may be what it raises for the file
  */
-export function readForm(receive: RequestHandler, req: Request, res: Response): Promise<void> {
+export function readForm(receive: RequestHandler, req: Request, res: Response, room: Reservation): Promise<void> {
   return new Promise((done, fail) => {
     const type = req.headers['content-type'] ?? '';
     if (type.length > longestType)
@@ -119,7 +121,7 @@ export function readForm(receive: RequestHandler, req: Request, res: Response): 
     const giveWay = () => end(tooManyForms());
     const forms = findService()?.forms;
     const leave = forms
-      ? forms.enter({ client: currentClientKey(), received: () => form.received, giveWay })
+      ? forms.enter({ client: currentClientKey(), received: () => form.received, giveWay, room })
       : () => undefined;
     if (!leave) return fail(tooManyForms());
     read.set(req, form);

@@ -80,7 +80,7 @@ export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
       // A client that went away meanwhile: nothing more would come of its form, not even its end.
       if (req.destroyed && !req.readableEnded && hasBody(req))
         throw new Error('The client went away before its file was read');
-      await readForm(receive, req, res);
+      await readForm(receive, req, res, reservation);
       if (req.file === undefined) throw missingFile(field);
       const hidden = req.file as unknown as HiddenFile;
       const { name, size } = await publishUpload(hidden, reservation.ownerKey, storage);

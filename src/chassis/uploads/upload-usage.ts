@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { currentClientKey } from '../context/request-context.ts';
 import { InsufficientStorageException, PayloadTooLargeException } from '../errors/exceptions.ts';
+import { type AskedRoom, LentRoom, type Room } from './lent-room.ts';
 
 /** How much uploads may take, in bytes. */
 export interface UploadQuota {
@@ -24,26 +26,20 @@ export interface Ledger {
   free(): Promise<number>;
 }
 
-/** What a file on its way may take, in bytes, and of whose quota. */
-interface Room {
-  readonly key: string;
-  readonly bytes: number;
-}
-
 /** Why there is no room. */
 interface Refusal {
   readonly error: Error;
   /** Whether the end of other uploads changes nothing. */
   readonly isFinal: boolean;
-  /** Whether it is the room of all that is taken, and not the owner's. */
-  readonly isOfAll: boolean;
+  /** Whose end would change it, and what waits for that; undefined where it is the owner's room that is taken. */
+  readonly of?: LentRoom;
 }
 
 interface UploadUsageOptions {
   /** How long a file waits for the end of others, in milliseconds. Default 5,000. */
   readonly waitMs?: number;
-  /** Has a file on its way give way that comes slowly, while another waits for the room of all. Default: none does. */
-  readonly makeRoom?: (() => void) | undefined;
+  /** Has a file on its way give way, while another waits for the room of all. Default: none does. */
+  readonly makeRoom?: ((asked: AskedRoom) => void) | undefined;
 }
 
 /** Room that is kept for a file on its way. */
@@ -61,7 +57,7 @@ const keyLength = 16;
 const staleMs = 5_000;
 /** and nobody is refused because of an older state than this. */
 const staleForRefusalMs = 500;
-/** After this time a file that waits has one that trickles in give way, and after as long again the next. */
+/** After this time a file that waits has another give way, and after as long again the next. */
 const makeRoomEveryMs = 500;
 
 /** What an owner's files begin with; nobody can tell the owner from it who does not know it. */
@@ -72,17 +68,20 @@ function ownerKey(owner: string): string {
 /**
  * Counts what uploads take. The place is the truth: it is asked again every five seconds while uploads come, and before
  * anybody is refused, so that files which were replaced, or removed by anyone, count no more. Files on their way count
- * with all that they may become; one that would fit without them waits for their end, and those that trickle in give way.
- * Within one process no quota is ever passed; replicas that share a place see each other's files after five seconds at
- * most, and the free space of the disk at once.
+ * with all that they may become; one that would fit without them waits for their end, and has some give way: see
+ * `ComingForms.makeRoom`. What becomes free is for the addresses that have the least of it. Within one process no quota is
+ * ever passed; replicas that share a place see each other's files after five seconds at most, and the free space of the
+ * disk at once.
  */
 export class UploadUsage {
   readonly #ledger: Ledger;
   readonly #quota: UploadQuota;
   readonly #waitMs: number;
   readonly #makeRoom: UploadUsageOptions['makeRoom'];
-  readonly #reserved = new Set<Room>();
-  #freed = Promise.withResolvers<void>();
+  /** What is lent to files that will be in this place, */
+  readonly #own = new LentRoom();
+  /** and to all that come in by its disk. */
+  readonly #disk = new LentRoom();
 
   constructor(ledger: Ledger, quota: UploadQuota, { waitMs = 5_000, makeRoom }: UploadUsageOptions = {}) {
     this.#ledger = ledger;
@@ -97,66 +96,75 @@ export class UploadUsage {
    * @throws PayloadTooLargeException when the owner has no more room; InsufficientStorageException when nobody has
    */
   async reserve(owner: string, bytes: number): Promise<Reservation> {
-    const room = { key: ownerKey(owner), bytes };
+    const room = this.#roomFor(ownerKey(owner), bytes);
+    try {
+      await this.#wait(room);
+      return room;
+    } finally {
+      for (const shared of [this.#own, this.#disk]) shared.wait(room, false);
+    }
+  }
+
+  #roomFor(key: string, bytes: number): Room {
+    const room = {
+      ownerKey: key,
+      bytes,
+      client: currentClientKey(),
+      store: (name: string, size: number) => {
+        if (!this.#own.lent.has(room)) return;
+        this.#ledger.add(name, size);
+        room.release();
+      },
+      release: () => {
+        for (const shared of [this.#own, this.#disk]) shared.giveBack(room);
+      },
+    };
+    return room;
+  }
+
+  async #wait(room: Room): Promise<void> {
     const deadline = performance.now() + this.#waitMs;
     let nextAt = performance.now() + makeRoomEveryMs;
     for (;;) {
-      const freed = this.#freed.promise;
+      const freed = this.#disk.freed;
       const refusal = await this.#take(room);
-      if (!refusal) return this.#reservationOf(room);
+      if (!refusal) return;
       const left = deadline - performance.now();
       if (refusal.isFinal || left <= 0) throw refusal.error;
-      if (refusal.isOfAll && performance.now() >= nextAt) {
+      for (const shared of [this.#own, this.#disk]) shared.wait(room, shared === refusal.of);
+      if (performance.now() >= nextAt) {
         nextAt += makeRoomEveryMs;
-        this.#makeRoom?.();
+        if (refusal.of) this.#makeRoom?.(refusal.of.asked(room));
       }
       const untilNext = Math.max(1, nextAt - performance.now());
       await Promise.race([freed, wait(Math.min(left, untilNext), undefined, { ref: false })]);
     }
   }
 
-  #reservationOf(room: Room): Reservation {
-    return {
-      ownerKey: room.key,
-      store: (name, size) => {
-        if (!this.#reserved.has(room)) return;
-        this.#ledger.add(name, size);
-        this.#giveBack(room);
-      },
-      release: () => this.#giveBack(room),
-    };
-  }
-
-  #giveBack(room: Room): void {
-    if (!this.#reserved.delete(room)) return;
-    this.#freed.resolve();
-    this.#freed = Promise.withResolvers();
-  }
-
   /** Nothing else runs between the last look and the taking, so that two who ask at once never see each other's attempt. */
   async #take(room: Room): Promise<Refusal | undefined> {
-    await this.#ledger.refresh(room.key, staleMs);
-    if (this.#refusal(room)) await this.#ledger.refresh(room.key, staleForRefusalMs);
-    const before = [...this.#reserved];
+    await this.#ledger.refresh(room.ownerKey, staleMs);
+    if (this.#refusal(room)) await this.#ledger.refresh(room.ownerKey, staleForRefusalMs);
+    const before = [...this.#disk.lent];
     const free = await this.#ledger.free();
     // What was stored since then may be on the disk already or not.
-    const coming = new Set([...before, ...this.#reserved]);
-    const refusal = this.#refusal(room) ?? this.#refusalOfDisk(room, free, coming);
-    if (!refusal) this.#reserved.add(room);
+    const coming = new Set([...before, ...this.#disk.lent]);
+    const refusal = this.#refusal(room) ?? this.#refusalOfDisk(room, free, coming) ?? this.#refusalByTurn(room);
+    if (!refusal) for (const { lent } of [this.#own, this.#disk]) lent.add(room);
     return refusal;
   }
 
-  #refusal({ key, bytes }: Room): Refusal | undefined {
+  #refusal({ ownerKey, bytes }: Room): Refusal | undefined {
     const { perOwner, total } = this.#quota;
-    const ofOwner = this.#ledger.stored(key) + bytes;
-    if (ofOwner + this.#coming(key) > perOwner) {
+    const ofOwner = this.#ledger.stored(ownerKey) + bytes;
+    if (ofOwner + this.#coming(ownerKey) > perOwner) {
       const error = new PayloadTooLargeException(`Your uploads may take ${perOwner} bytes together; remove one first`);
-      return { error, isFinal: ofOwner > perOwner, isOfAll: false };
+      return { error, isFinal: ofOwner > perOwner };
     }
     const ofAll = this.#ledger.stored('') + bytes;
     if (ofAll + this.#coming('') <= total) return undefined;
     const message = `Uploads take ${total} bytes together at most (UPLOAD_TOTAL_BYTES)`;
-    return { error: new InsufficientStorageException(message), isFinal: ofAll > total, isOfAll: true };
+    return { error: new InsufficientStorageException(message), isFinal: ofAll > total, of: this.#own };
   }
 
   #refusalOfDisk({ bytes }: Room, free: number, coming: Iterable<Room>): Refusal | undefined {
@@ -164,11 +172,18 @@ export class UploadUsage {
     if (left - bytesOf(coming) >= this.#quota.minimumFree) return undefined;
     const message = 'The disk of uploads has no room left (UPLOAD_MIN_FREE_BYTES)';
     const isFinal = left < this.#quota.minimumFree;
-    return { error: new InsufficientStorageException(message), isFinal, isOfAll: true };
+    return { error: new InsufficientStorageException(message), isFinal, of: this.#disk };
+  }
+
+  /** There is room, and others are to have it. */
+  #refusalByTurn(room: Room): Refusal | undefined {
+    const of = [this.#own, this.#disk].find((shared) => shared.isBehind(room));
+    const error = new InsufficientStorageException('Other uploads wait for the room that is left');
+    return of && { error, isFinal: false, of };
   }
 
   #coming(key: string): number {
-    return bytesOf([...this.#reserved].filter((room) => room.key.startsWith(key)));
+    return bytesOf([...this.#own.lent].filter((room) => room.ownerKey.startsWith(key)));
   }
 }
 

@@ -1,15 +1,28 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ComingForms } from '../../../src/chassis/uploads/coming-forms.ts';
+import { LentRoom, type Room } from '../../../src/chassis/uploads/lent-room.ts';
 
 let gaveWay: string[];
 beforeEach(() => {
   gaveWay = [];
 });
 
-/** A form of a client of which this many bytes have come. */
-function form(name: string, client: string, bytes: number) {
-  return { client, received: () => bytes, giveWay: () => void gaveWay.push(name) };
+/** A form of a client of which this many bytes have come, and for whose file this room is kept. */
+function form(name: string, client: string, bytes: number, room?: Room) {
+  return { client, received: () => bytes, room, giveWay: () => void gaveWay.push(name) };
+}
+
+/** Room of so many bytes for a file of a client. */
+function roomOf(client: string, bytes: number): Room {
+  return { client, bytes, ownerKey: '', store: () => undefined, release: () => undefined };
+}
+
+/** Lends the room of a form to its client. */
+function lend(shared: LentRoom, client: string, bytes = 100): Room {
+  const room = roomOf(client, bytes);
+  shared.lent.add(room);
+  return room;
 }
 
 describe('ComingForms', () => {
@@ -49,12 +62,70 @@ describe('ComingForms', () => {
     vi.useFakeTimers({ toFake: ['performance', 'Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const forms = new ComingForms(40);
-    forms.enter(form('fast', '192.0.2.1', 400_000));
-    forms.enter(form('trickling', '192.0.2.2', 400));
+    const shared = new LentRoom();
+    const enter = (name: string, client: string, bytes: number) =>
+      forms.enter(form(name, client, bytes, lend(shared, client)));
+    enter('fast', '192.0.2.1', 400_000);
+    enter('trickling', '192.0.2.2', 400);
     vi.advanceTimersByTime(3000);
-    forms.enter(form('new', '192.0.2.3', 0));
-    for (let second = 0; second < 3; second += 1) forms.makeRoom();
+    enter('new', '192.0.2.3', 0);
+    for (let second = 0; second < 3; second += 1) forms.makeRoom(shared.asked(roomOf('192.0.2.4', 100)));
     expect(gaveWay).toEqual(['trickling']);
+  });
+
+  describe('for room that an address has and another waits for', () => {
+    const shared = () => ({ forms: new ComingForms(40), shared: new LentRoom() });
+
+    it('has the slowest of the address with the most give way, at any pace, until it has no more than the other would', () => {
+      const { forms, shared: room } = shared();
+      for (const [name, client, bytes] of [
+        ['first of three', 'three', 900_000],
+        ['slowest of three', 'three', 500_000],
+        ['second of three', 'three', 800_000],
+        ['of two', 'two', 400_000],
+        ['other of two', 'two', 400_000],
+        ['only one', 'one', 300_000],
+      ] as const) {
+        const lent = lend(room, client);
+        const giveWay = () => {
+          gaveWay.push(name);
+          room.giveBack(lent);
+        };
+        forms.enter({ ...form(name, client, bytes, lent), giveWay });
+      }
+      for (const client of ['new', 'one']) forms.makeRoom(room.asked(roomOf(client, 100)));
+      expect(gaveWay).toEqual(['slowest of three']);
+      for (let time = 0; time < 4; time += 1) forms.makeRoom(room.asked(roomOf('new', 100)));
+      expect(gaveWay).toEqual(['slowest of three', 'of two', 'second of three']);
+    });
+
+    it('has no slow one give way to an address that has as much, and at one address the slowest, however much that has', () => {
+      vi.useFakeTimers({ toFake: ['performance', 'Date'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const { forms, shared: room } = shared();
+      forms.enter(form('slow', 'one', 10_000, lend(room, 'one')));
+      for (const bytes of [900_000, 20_000]) forms.enter(form(`${bytes}`, 'two', bytes, lend(room, 'two')));
+      vi.advanceTimersByTime(3000);
+      for (const client of ['two', 'two', 'two']) forms.makeRoom(room.asked(roomOf(client, 100)));
+      expect(gaveWay).toEqual(['20000']);
+    });
+
+    it('has none give way whose end gives no room, and not the only one of its address for being long', () => {
+      const { forms, shared: room } = shared();
+      for (let index = 0; index < 3; index += 1) forms.enter(form('elsewhere', 'other', 0, roomOf('other', 100)));
+      forms.enter(form('long', 'one', 400_000, lend(room, 'one', 1000)));
+      forms.makeRoom(room.asked(roomOf('new', 100)));
+      expect(gaveWay).toEqual([]);
+    });
+
+    it('asks no more of others for all that wait at one address than it would have then', () => {
+      const { forms, shared: room } = shared();
+      for (let index = 0; index < 5; index += 1) forms.enter(form('of five', 'five', 400_000, lend(room, 'five')));
+      const waiting = Array.from({ length: 20 }, () => roomOf('new', 100));
+      for (const one of waiting) room.wait(one, true);
+      for (const one of waiting) forms.makeRoom(room.asked(one));
+      expect(gaveWay).toHaveLength(4);
+    });
   });
 
   it('refuses a new one that would give way itself, unless it is the only one of its client', () => {

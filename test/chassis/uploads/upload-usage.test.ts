@@ -1,11 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Express, Request, RequestHandler } from 'express';
 import request from 'supertest';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
+import { ComingForms } from '../../../src/chassis/uploads/coming-forms.ts';
 import { DirectoryLedger } from '../../../src/chassis/uploads/files/directory-ledger.ts';
+import type { AskedRoom } from '../../../src/chassis/uploads/lent-room.ts';
 import { receiveUpload, removeUpload, uploadedFile } from '../../../src/chassis/uploads/receive-upload.ts';
 import { type Reservation, type UploadQuota, UploadUsage } from '../../../src/chassis/uploads/upload-usage.ts';
 import { images } from '../../support/images.ts';
@@ -20,6 +25,12 @@ beforeEach(async () => {
   directory = made;
 });
 afterEach(() => rm(made, { recursive: true }));
+
+/** Keeps room for a file of this address, whose accounts are all others. */
+function reserveAt(ipAddress: string, usage: UploadUsage, bytes: number): Promise<Reservation> {
+  const context = { requestId: 'r', method: 'POST', url: '/', startTime: new Date(), ipAddress };
+  return runWithRequestContext(context, () => usage.reserve(randomUUID(), bytes));
+}
 
 /** An app that stores pictures with this quota. */
 function full(
@@ -136,6 +147,43 @@ describe('the quota of uploads', () => {
     const own = usage.reserve('ada', 60).catch((error: Error) => error.message);
     (await usage.reserve('joan', 100)).release();
     expect([times, await own]).toEqual([[1, 2], expect.stringContaining('100 bytes together')]);
+  });
+
+  it('gives what becomes free to the addresses that have the least of it', async () => {
+    const usage = new UploadUsage(new DirectoryLedger(directory), { ...roomy, total: 100 });
+    const lent = [await reserveAt('192.0.2.1', usage, 40), await reserveAt('192.0.2.1', usage, 60)];
+    const order: string[] = [];
+    const waiting = ['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3'].map(async (address) => {
+      const reservation = await reserveAt(address, usage, 30);
+      order.push(address);
+      reservation.release();
+    });
+    await wait(50);
+    lent[0]?.release();
+    await Promise.all(waiting);
+    expect(order.slice(0, 2)).toEqual(['192.0.2.2', '192.0.2.3']);
+  });
+
+  it('has those of an address with more give way to the first of another, whatever its account and its pace', async () => {
+    const forms = new ComingForms(40);
+    const makeRoom = (asked: AskedRoom) => forms.makeRoom(asked);
+    const usage = new UploadUsage(new DirectoryLedger(directory), { ...roomy, total: 240 }, { waitMs: 1250, makeRoom });
+    const gaveWay: string[] = [];
+    /** Sends a form as fast as nobody does. */
+    const begin = async (client: string) => {
+      const room = await reserveAt(client, usage, 10);
+      const giveWay = () => {
+        gaveWay.push(client);
+        room.release();
+      };
+      forms.enter({ client, room, received: () => 100_000_000, giveWay });
+    };
+    const addresses = Array.from({ length: 8 }, (_, index) => `198.51.100.${index}`);
+    for (const address of addresses) for (let index = 0; index < 3; index += 1) await begin(address);
+    const more = addresses.map((address) => begin(address).catch(({ message }: Error) => message));
+    await Promise.all(Array.from({ length: 4 }, (_, index) => begin(`192.0.2.${index}`)));
+    expect(await Promise.all(more)).toEqual(Array(8).fill(expect.stringContaining('UPLOAD_TOTAL_BYTES')));
+    expect([gaveWay.length, new Set(gaveWay).size]).toEqual([4, 4]);
   });
 
   it('counts what another replica has stored on the same volume', async () => {

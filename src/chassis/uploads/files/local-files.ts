@@ -2,6 +2,7 @@ import { createReadStream, fstat, open } from 'node:fs';
 import { mkdir, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import type { AskedRoom } from '../lent-room.ts';
 import { removeFile } from '../upload-storage.ts';
 import { type UploadQuota, UploadUsage } from '../upload-usage.ts';
 import { DirectoryLedger } from './directory-ledger.ts';
@@ -19,7 +20,11 @@ const privateFolder = '.private';
  *
  * @param makeRoom see `UploadUsage`
  */
-export function localFiles(uploadDirectory: string, quota: UploadQuota, makeRoom?: () => void): FileStore {
+export function localFiles(
+  uploadDirectory: string,
+  quota: UploadQuota,
+  makeRoom?: (asked: AskedRoom) => void,
+): FileStore {
   const directories = { public: resolve(uploadDirectory), private: join(resolve(uploadDirectory), privateFolder) };
   const usage = {
     public: new UploadUsage(new DirectoryLedger(directories.public), quota, { makeRoom }),

@@ -65,7 +65,7 @@ export function receiveFile({
       refuseLongForm(req, maxBytes);
       receive ??= await open();
       reservation = await orStorageFailure(field, files.reserve(visibility, ownerOf(req), maxBytes));
-      await readForm(receive, req, res);
+      await readForm(receive, req, res, reservation);
       if (req.file === undefined) throw new BadRequestException(`Expected a file in field "${field}", found none`);
       const { path, size, mimetype: type, originalname } = req.file;
       const name = `${reservation.ownerKey}-${randomUUID()}.${extensions[type] ?? 'bin'}`;

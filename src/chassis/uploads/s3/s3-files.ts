@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { checkedName, type FileStore, type Visibility } from '../files/file-store.ts';
+import type { AskedRoom } from '../lent-room.ts';
 import { type UploadQuota, UploadUsage } from '../upload-usage.ts';
 import type { Bucket } from './bucket.ts';
 import { BucketLedger } from './bucket-ledger.ts';
@@ -16,7 +17,7 @@ export function s3Files(
   bucket: Bucket,
   incomingDirectory: string,
   quota: UploadQuota,
-  makeRoom?: () => void,
+  makeRoom?: (asked: AskedRoom) => void,
 ): FileStore {
   const directory = resolve(incomingDirectory);
   const usageOf = (visibility: Visibility) =>
