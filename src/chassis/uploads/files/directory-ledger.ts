@@ -9,6 +9,8 @@ const statsAtOnce = 32;
 export class DirectoryLedger implements Ledger {
   readonly #directory: string;
   #sizes = new Map<string, number>();
+  /** Those that were stored since the reading that is under way began. */
+  #added = new Map<string, number>();
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
@@ -24,6 +26,7 @@ export class DirectoryLedger implements Ledger {
 
   add(name: string, size: number): void {
     this.#sizes.set(name, size);
+    this.#added.set(name, size);
   }
 
   free(): Promise<number> {
@@ -42,6 +45,7 @@ export class DirectoryLedger implements Ledger {
   async #read(): Promise<void> {
     const startedAt = performance.now();
     const known = this.#sizes;
+    this.#added = new Map();
     const names = await readdir(this.#directory).catch(emptyWhenMissing);
     const sizes = new Map<string, number>();
     for (const name of names) if (known.has(name)) sizes.set(name, known.get(name) ?? 0);
@@ -50,7 +54,7 @@ export class DirectoryLedger implements Ledger {
       await Promise.all(fresh.slice(at, at + statsAtOnce).map((name) => this.#measure(name, sizes)));
     }
     // What was stored meanwhile may be missing in what was read.
-    for (const [name, size] of this.#sizes) if (!known.has(name)) sizes.set(name, size);
+    for (const [name, size] of this.#added) sizes.set(name, size);
     this.#sizes = sizes;
     this.#readAt = startedAt;
   }
