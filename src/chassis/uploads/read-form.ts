@@ -6,6 +6,7 @@ import { currentClientKey, getRequestContext } from '../context/request-context.
 import { BadRequestException, type ServiceUnavailableException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
 import { pieceCounter } from '../http/bodies/body-pieces.ts';
+import { hasBody } from '../http/bodies/request-body.ts';
 import type { Reservation } from './upload-usage.ts';
 
 /**
@@ -99,11 +100,15 @@ export function refuseLongForm({ headers }: Request, maxBytes: number): void {
  * Reads a form with a parser of `formParser`.
  *
  * @param room that is kept for its file
- * @throws BadRequestException for a boundary that is too long; ServiceUnavailableException when it has to give way to others,
- * and what the parser raises; for a form that is longer than its file and texts may be what it raises for the file
+ * @throws BadRequestException for a boundary that is too long; Error where its client has gone; ServiceUnavailableException
+ * when it has to give way to others, and what the parser raises; for a form that is longer than its file and texts may be
+ * what it raises for the file
  */
 export function readForm(receive: RequestHandler, req: Request, res: Response, room: Reservation): Promise<void> {
   return new Promise((done, fail) => {
+    // Nothing more would come of its form, not even its end.
+    if (req.destroyed && !req.readableEnded && hasBody(req))
+      return fail(new Error('The client went away before its file was read'));
     const type = req.headers['content-type'] ?? '';
     if (type.length > longestType)
       return fail(

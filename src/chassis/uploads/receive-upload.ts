@@ -9,7 +9,6 @@ import {
   PayloadTooLargeException,
 } from '../errors/exceptions.ts';
 import { onRequestFailure } from '../http/answers/request-failure.ts';
-import { hasBody } from '../http/bodies/request-body.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import type { FileStore } from './files/file-store.ts';
 import { localFiles } from './files/local-files.ts';
@@ -77,9 +76,6 @@ export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
       refuseLongForm(req, maxBytes);
       receive ??= await open();
       reservation = await orStorageFailure(field, files.reserve('public', ownerOf(req), largestFile(req, maxBytes)));
-      // A client that went away meanwhile: nothing more would come of its form, not even its end.
-      if (req.destroyed && !req.readableEnded && hasBody(req))
-        throw new Error('The client went away before its file was read');
       await readForm(receive, req, res, reservation);
       if (req.file === undefined) throw missingFile(field);
       const hidden = req.file as unknown as HiddenFile;

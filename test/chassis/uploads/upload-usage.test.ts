@@ -8,8 +8,11 @@ import type { Express, Request, RequestHandler } from 'express';
 import request from 'supertest';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
+import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { ComingForms } from '../../../src/chassis/uploads/coming-forms.ts';
 import { DirectoryLedger } from '../../../src/chassis/uploads/files/directory-ledger.ts';
+import { localFiles } from '../../../src/chassis/uploads/files/local-files.ts';
+import { receiveFile } from '../../../src/chassis/uploads/files/receive-file.ts';
 import type { AskedRoom } from '../../../src/chassis/uploads/lent-room.ts';
 import { receiveUpload, removeUpload, uploadedFile } from '../../../src/chassis/uploads/receive-upload.ts';
 import { type Reservation, type UploadQuota, UploadUsage } from '../../../src/chassis/uploads/upload-usage.ts';
@@ -33,11 +36,7 @@ function reserveAt(ipAddress: string, usage: UploadUsage, bytes: number): Promis
 }
 
 /** An app that stores pictures with this quota. */
-function full(
-  quota: Partial<UploadQuota>,
-  owner: (req: Request) => string = () => 'ada',
-  seen: (req: Request) => void = () => undefined,
-): Express {
+function full(quota: Partial<UploadQuota>, owner: (req: Request) => string = () => 'ada'): Express {
   const upload = receiveUpload({
     field: 'avatar',
     maxBytes: 100_000,
@@ -45,11 +44,7 @@ function full(
     quota: { ...roomy, ...quota },
     owner,
   });
-  const watch: RequestHandler = (req, _res, next) => {
-    seen(req);
-    next();
-  };
-  return bareApp([watch, upload, (req, res) => void res.json(uploadedFile(req))]);
+  return bareApp([upload, (req, res) => void res.json(uploadedFile(req))]);
 }
 
 describe('the quota of uploads', () => {
@@ -93,33 +88,41 @@ describe('the quota of uploads', () => {
     await expect(usage.reserve('ada', 101)).rejects.toThrow('100 bytes together');
   });
 
-  it('keeps no room for a client that went away while it waited for room', async () => {
-    const came: Request[] = [];
-    const server = full(
-      { perOwner: 4_000 },
-      ({ headers }) => headers.from ?? '',
-      (req) => came.push(req),
-    ).listen(0);
-    const { port } = server.address() as AddressInfo;
-    const open = async () => {
-      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-      const head = 'POST / HTTP/1.1\r\nHost: a\r\nFrom: ada\r\nContent-Length: 3000\r\n';
-      socket.write(`${head}Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n`);
-      const count = came.length + 1;
-      await expect.poll(() => came.length).toBe(count);
-      return { socket, req: came.at(-1) as Request };
-    };
-    const first = await open();
-    const second = await open();
-    for (const { socket, req } of [second, first]) {
-      const gone = new Promise((resolve) => req.once('close', resolve));
-      socket.destroy();
-      await gone;
-    }
-    const { status } = await request(server).post('/').set('From', 'ada').attach('avatar', content, 'a.png');
-    server.close();
-    expect(status).toBe(200);
-  });
+  it.each(['receiveUpload', 'receiveFile'])(
+    'keeps no room of %s for a client that went away while it waited for room',
+    async (name) => {
+      const came: Request[] = [];
+      const quota = { ...roomy, perOwner: 4_000 };
+      const receive =
+        name === 'receiveUpload'
+          ? receiveUpload({ field: 'avatar', maxBytes: 100_000, directory, quota, owner: () => 'ada' })
+          : receiveFile({ field: 'avatar', maxBytes: 4_000, files: localFiles(directory, quota) });
+      const watch: RequestHandler = (req, _res, next) => {
+        came.push(req);
+        next();
+      };
+      const server = bareApp([requestPipeline(), watch, receive, (_req, res) => void res.end()]).listen(0);
+      const { port } = server.address() as AddressInfo;
+      const open = async () => {
+        const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+        const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000\r\n';
+        socket.write(`${head}Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n`);
+        const count = came.length + 1;
+        await expect.poll(() => came.length).toBe(count);
+        return { socket, req: came.at(-1) as Request };
+      };
+      const first = await open();
+      const second = await open();
+      for (const { socket, req } of [second, first]) {
+        const gone = new Promise((resolve) => req.once('close', resolve));
+        socket.destroy();
+        await gone;
+      }
+      const { status } = await request(server).post('/').attach('avatar', content, 'a.png');
+      server.close();
+      expect(status).toBe(200);
+    },
+  );
 
   it('refuses what would fit without files on their way only once they took too long', async () => {
     const usage = new UploadUsage(
