@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { currentClientKey } from '../context/request-context.ts';
+import { currentClientKey, stopAbandoned } from '../context/request-context.ts';
 import { InsufficientStorageException, PayloadTooLargeException } from '../errors/exceptions.ts';
 import { type AskedRoom, LentRoom, type Room } from './lent-room.ts';
 
@@ -93,7 +93,8 @@ export class UploadUsage {
   /**
    * Keeps room for a file of at most `bytes`.
    *
-   * @throws PayloadTooLargeException when the owner has no more room; InsufficientStorageException when nobody has
+   * @throws PayloadTooLargeException when the owner has no more room; InsufficientStorageException when nobody has; what
+   * `stopAbandoned` raises where its client has gone
    */
   async reserve(owner: string, bytes: number): Promise<Reservation> {
     const room = this.#roomFor(ownerKey(owner), bytes);
@@ -126,6 +127,8 @@ export class UploadUsage {
     const deadline = performance.now() + this.#waitMs;
     let nextAt = performance.now() + makeRoomEveryMs;
     for (;;) {
+      // Whose client has gone would have others give way for nothing.
+      stopAbandoned();
       const freed = this.#disk.freed;
       const refusal = await this.#take(room);
       if (!refusal) return;

@@ -8,6 +8,7 @@ import type { Express, Request, RequestHandler } from 'express';
 import request from 'supertest';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
+import { RequestAbandonedException } from '../../../src/chassis/errors/exceptions.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { ComingForms } from '../../../src/chassis/uploads/coming-forms.ts';
 import { DirectoryLedger } from '../../../src/chassis/uploads/files/directory-ledger.ts';
@@ -187,6 +188,18 @@ describe('the quota of uploads', () => {
     await Promise.all(Array.from({ length: 4 }, (_, index) => begin(`192.0.2.${index}`)));
     expect(await Promise.all(more)).toEqual(Array(8).fill(expect.stringContaining('UPLOAD_TOTAL_BYTES')));
     expect([gaveWay.length, new Set(gaveWay).size]).toEqual([4, 4]);
+  });
+
+  it('has nobody give way to a client that has gone', async () => {
+    let asked = 0;
+    const makeRoom = () => {
+      asked += 1;
+    };
+    const usage = new UploadUsage(new DirectoryLedger(directory), { ...roomy, total: 100 }, { waitMs: 1250, makeRoom });
+    await usage.reserve('ada', 100);
+    const context = { requestId: 'r', method: 'POST', url: '/', startTime: new Date(), abortReason: 'gone' };
+    const refused = await runWithRequestContext(context, () => usage.reserve('grace', 10)).catch((error) => error);
+    expect([asked, refused]).toEqual([0, expect.any(RequestAbandonedException)]);
   });
 
   it('counts what another replica has stored on the same volume', async () => {
