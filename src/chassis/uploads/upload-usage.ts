@@ -40,6 +40,8 @@ interface UploadUsageOptions {
   readonly waitMs?: number;
   /** Has a file on its way give way, while another waits for the room of all. Default: none does. */
   readonly makeRoom?: ((asked: AskedRoom) => void) | undefined;
+  /** What is lent of the disk that files come in by, where those of other places do too. Default: they do not. */
+  readonly disk?: LentRoom;
 }
 
 /** Room that is kept for a file on its way. */
@@ -81,9 +83,14 @@ export class UploadUsage {
   /** What is lent to files that will be in this place, */
   readonly #own = new LentRoom();
   /** and to all that come in by its disk. */
-  readonly #disk = new LentRoom();
+  readonly #disk: LentRoom;
 
-  constructor(ledger: Ledger, quota: UploadQuota, { waitMs = 5_000, makeRoom }: UploadUsageOptions = {}) {
+  constructor(
+    ledger: Ledger,
+    quota: UploadQuota,
+    { waitMs = 5_000, makeRoom, disk = new LentRoom() }: UploadUsageOptions = {},
+  ) {
+    this.#disk = disk;
     this.#ledger = ledger;
     this.#quota = quota;
     this.#waitMs = waitMs;

@@ -11,7 +11,7 @@ import { runWithRequestContext } from '../../../src/chassis/context/request-cont
 import { RequestAbandonedException } from '../../../src/chassis/errors/exceptions.ts';
 import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipeline.ts';
 import { ComingForms } from '../../../src/chassis/uploads/coming-forms.ts';
-import { DirectoryLedger } from '../../../src/chassis/uploads/files/directory-ledger.ts';
+import { DirectoryLedger, freeBytes } from '../../../src/chassis/uploads/files/directory-ledger.ts';
 import { localFiles } from '../../../src/chassis/uploads/files/local-files.ts';
 import { receiveFile } from '../../../src/chassis/uploads/files/receive-file.ts';
 import type { AskedRoom } from '../../../src/chassis/uploads/lent-room.ts';
@@ -219,6 +219,22 @@ describe('the quota of uploads', () => {
     owner = 'edsger';
     const { status, body } = await post(app);
     expect([status, body.message]).toEqual([507, expect.stringContaining('UPLOAD_TOTAL_BYTES')]);
+  });
+
+  it('counts what public and private files on their way may take of the disk together', async () => {
+    const files = localFiles(directory, { perOwner: Infinity, total: Infinity, minimumFree: 0 });
+    const most = 0.6 * (await freeBytes(directory));
+    const order: string[] = [];
+    const first = await files.reserve('public', 'ada', most);
+    const second = files.reserve('private', 'grace', most).then(({ release }) => {
+      order.push('lent');
+      release();
+    });
+    await wait(50);
+    order.push('given back');
+    first.release();
+    await second;
+    expect(order).toEqual(['given back', 'lent']);
   });
 
   it('answers 507 while the disk has less left than it must', async () => {

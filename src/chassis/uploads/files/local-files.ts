@@ -2,7 +2,7 @@ import { createReadStream, fstat, open } from 'node:fs';
 import { mkdir, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { AskedRoom } from '../lent-room.ts';
+import { type AskedRoom, LentRoom } from '../lent-room.ts';
 import { removeFile } from '../upload-storage.ts';
 import { type UploadQuota, UploadUsage } from '../upload-usage.ts';
 import { DirectoryLedger } from './directory-ledger.ts';
@@ -26,9 +26,10 @@ export function localFiles(
   makeRoom?: (asked: AskedRoom) => void,
 ): FileStore {
   const directories = { public: resolve(uploadDirectory), private: join(resolve(uploadDirectory), privateFolder) };
+  const disk = new LentRoom();
   const usage = {
-    public: new UploadUsage(new DirectoryLedger(directories.public), quota, { makeRoom }),
-    private: new UploadUsage(new DirectoryLedger(directories.private), quota, { makeRoom }),
+    public: new UploadUsage(new DirectoryLedger(directories.public), quota, { makeRoom, disk }),
+    private: new UploadUsage(new DirectoryLedger(directories.private), quota, { makeRoom, disk }),
   };
   const pathOf = (name: string, visibility: Visibility) => join(directories[visibility], checkedName(name));
   return {

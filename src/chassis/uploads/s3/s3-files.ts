@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { checkedName, type FileStore, type Visibility } from '../files/file-store.ts';
-import type { AskedRoom } from '../lent-room.ts';
+import { type AskedRoom, LentRoom } from '../lent-room.ts';
 import { type UploadQuota, UploadUsage } from '../upload-usage.ts';
 import type { Bucket } from './bucket.ts';
 import { BucketLedger } from './bucket-ledger.ts';
@@ -20,8 +20,9 @@ export function s3Files(
   makeRoom?: (asked: AskedRoom) => void,
 ): FileStore {
   const directory = resolve(incomingDirectory);
+  const disk = new LentRoom();
   const usageOf = (visibility: Visibility) =>
-    new UploadUsage(new BucketLedger(bucket, `${visibility}/`, directory), quota, { makeRoom });
+    new UploadUsage(new BucketLedger(bucket, `${visibility}/`, directory), quota, { makeRoom, disk });
   const usage = { public: usageOf('public'), private: usageOf('private') };
   const keyOf = (name: string, visibility: Visibility) => `${visibility}/${checkedName(name)}`;
   return {
