@@ -179,9 +179,11 @@ export class UploadUsage {
 
   #refusalOfDisk({ bytes }: Room, free: number, coming: Iterable<Room>): Refusal | undefined {
     const left = free - bytes;
-    if (left - bytesOf(coming) >= this.#quota.minimumFree) return undefined;
+    const most = bytesOf(coming);
+    if (left - most >= this.#quota.minimumFree) return undefined;
     const message = 'The disk of uploads has no room left (UPLOAD_MIN_FREE_BYTES)';
-    const isFinal = left < this.#quota.minimumFree;
+    // They may have written all of it, which their end gives back.
+    const isFinal = left + most < this.#quota.minimumFree;
     return { error: new InsufficientStorageException(message), isFinal, of: this.#disk };
   }
 

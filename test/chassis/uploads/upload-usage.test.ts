@@ -237,6 +237,20 @@ describe('the quota of uploads', () => {
     expect(order).toEqual(['given back', 'lent']);
   });
 
+  it('waits for what files on their way have written to the disk already, and not for more', async () => {
+    let free = 100;
+    const place = { refresh: async () => undefined, stored: () => 0, add: () => undefined, free: async () => free };
+    const usage = new UploadUsage(place, roomy, { waitMs: 500 });
+    const first = await usage.reserve('ada', 80);
+    free = 20;
+    await expect(usage.reserve('grace', 101)).rejects.toThrow('UPLOAD_MIN_FREE_BYTES');
+    const second = usage.reserve('grace', 60);
+    await wait(50);
+    free = 100;
+    first.release();
+    (await second).release();
+  });
+
   it('answers 507 while the disk has less left than it must', async () => {
     await post(full({ minimumFree: Number.MAX_SAFE_INTEGER })).expect(507);
     expect(await readdir(directory)).toEqual([]);
