@@ -96,6 +96,12 @@ export function refuseLongForm({ headers }: Request, maxBytes: number): void {
   if (Number(headers['content-length']) > maxBytes + mostBeside) throw tooLong();
 }
 
+/** What the file of a form may take, in bytes: it is smaller than the form. */
+export function largestFile(req: Request, maxBytes: number): number {
+  const length = Number(req.headers['content-length'] ?? maxBytes);
+  return length >= 0 && length < maxBytes ? length : maxBytes;
+}
+
 /**
  * Reads a form with a parser of `formParser`.
  *

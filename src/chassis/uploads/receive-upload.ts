@@ -13,7 +13,7 @@ import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import type { FileStore } from './files/file-store.ts';
 import { localFiles } from './files/local-files.ts';
 import { type ImageType, imageExtensions } from './image-type.ts';
-import { formParser, readForm, refuseLongForm } from './read-form.ts';
+import { formParser, largestFile, readForm, refuseLongForm } from './read-form.ts';
 import { type HiddenFile, orStorageFailure, publishUpload, removeFile, uploadStorage } from './upload-storage.ts';
 import type { Reservation, UploadQuota } from './upload-usage.ts';
 
@@ -103,12 +103,6 @@ function storeOf({ files, directory, quota = defaultQuota }: ReceiveUploadOption
 function uploaderOf(req: Request): string {
   const { userId, ipAddress } = requestContextOf(req);
   return userId === undefined ? `address ${ipAddress}` : `user ${userId}`;
-}
-
-/** A file is smaller than the form that it comes in. */
-function largestFile(req: Request, maxBytes: number): number {
-  const length = Number(req.headers['content-length'] ?? maxBytes);
-  return length >= 0 && length < maxBytes ? length : maxBytes;
 }
 
 /** The image that `receiveUpload` stored for this request. */

@@ -16,7 +16,7 @@ import { withoutBidi } from '../../http/answers/content-disposition.ts';
 import { onRequestFailure } from '../../http/answers/request-failure.ts';
 import { requestContextOf } from '../../http/pipeline/request-context-of.ts';
 import { imageExtensions, imageHeadLength, imageType } from '../image-type.ts';
-import { formParser, readForm, refuseLongForm } from '../read-form.ts';
+import { formParser, largestFile, readForm, refuseLongForm } from '../read-form.ts';
 import { orStorageFailure, removeFile } from '../upload-storage.ts';
 import type { Reservation } from '../upload-usage.ts';
 import { extensions, type FileStore, type StoredFile, type Visibility } from './file-store.ts';
@@ -64,7 +64,7 @@ export function receiveFile({
     try {
       refuseLongForm(req, maxBytes);
       receive ??= await open();
-      reservation = await orStorageFailure(field, files.reserve(visibility, ownerOf(req), maxBytes));
+      reservation = await orStorageFailure(field, files.reserve(visibility, ownerOf(req), largestFile(req, maxBytes)));
       await readForm(receive, req, res, reservation);
       if (req.file === undefined) throw new BadRequestException(`Expected a file in field "${field}", found none`);
       const { path, size, mimetype: type, originalname } = req.file;
