@@ -1,6 +1,5 @@
 import { WindowCounts } from '../admission/rate-limit.ts';
-import type { AskedRoom } from './lent-room.ts';
-import type { Reservation } from './upload-usage.ts';
+import type { AskedRoom, Reservation } from './lent-room.ts';
 
 /** For how long a form that gave way counts for its client, in seconds. */
 const recently = 60;

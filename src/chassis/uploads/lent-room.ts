@@ -1,4 +1,12 @@
-import type { Reservation } from './upload-usage.ts';
+/** Room that is kept for a file on its way. */
+export interface Reservation {
+  /** The key of its owner, with which the name of the file has to begin. */
+  readonly ownerKey: string;
+  /** Counts the file, which is stored now, in the place of the room. */
+  store(name: string, size: number): void;
+  /** Gives the room back; does nothing once the file is stored. */
+  release(): void;
+}
 
 /** Room for a file on its way, which a client has or waits for. */
 export interface Room extends Reservation {

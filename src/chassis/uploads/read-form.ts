@@ -7,7 +7,7 @@ import { BadRequestException, type ServiceUnavailableException } from '../errors
 import { tryAgain } from '../errors/try-again.ts';
 import { pieceCounter } from '../http/bodies/body-pieces.ts';
 import { hasBody } from '../http/bodies/request-body.ts';
-import type { Reservation } from './upload-usage.ts';
+import type { Reservation } from './lent-room.ts';
 
 /**
  * Beside its one file a form may have 20 texts of 8 KB each, which are held in memory. A name such as `tags[3]` makes a list,

@@ -13,9 +13,10 @@ import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import type { FileStore } from './files/file-store.ts';
 import { localFiles } from './files/local-files.ts';
 import { type ImageType, imageExtensions } from './image-type.ts';
+import type { Reservation } from './lent-room.ts';
 import { formParser, largestFile, readForm, refuseLongForm } from './read-form.ts';
 import { type HiddenFile, orStorageFailure, publishUpload, removeFile, uploadStorage } from './upload-storage.ts';
-import type { Reservation, UploadQuota } from './upload-usage.ts';
+import type { UploadQuota } from './upload-usage.ts';
 
 /** What a route takes. */
 interface ReceiveUploadOptions {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { currentClientKey, stopAbandoned } from '../context/request-context.ts';
 import { InsufficientStorageException, PayloadTooLargeException } from '../errors/exceptions.ts';
-import { type AskedRoom, LentRoom, type Room } from './lent-room.ts';
+import { type AskedRoom, LentRoom, type Reservation, type Room } from './lent-room.ts';
 
 /** How much uploads may take, in bytes. */
 export interface UploadQuota {
@@ -42,16 +42,6 @@ interface UploadUsageOptions {
   readonly makeRoom?: ((asked: AskedRoom) => void) | undefined;
   /** What is lent of the disk that files come in by, where those of other places do too. Default: they do not. */
   readonly disk?: LentRoom;
-}
-
-/** Room that is kept for a file on its way. */
-export interface Reservation {
-  /** The key of its owner, with which the name of the file has to begin. */
-  readonly ownerKey: string;
-  /** Counts the file, which is stored now, in the place of the room. */
-  store(name: string, size: number): void;
-  /** Gives the room back; does nothing once the file is stored. */
-  release(): void;
 }
 
 const keyLength = 16;

@@ -9,8 +9,8 @@ import { RequestAbandonedException } from '../../../src/chassis/errors/exception
 import { ComingForms } from '../../../src/chassis/uploads/coming-forms.ts';
 import { DirectoryLedger, freeBytes } from '../../../src/chassis/uploads/files/directory-ledger.ts';
 import { localFiles } from '../../../src/chassis/uploads/files/local-files.ts';
-import type { AskedRoom } from '../../../src/chassis/uploads/lent-room.ts';
-import { type Reservation, UploadUsage } from '../../../src/chassis/uploads/upload-usage.ts';
+import type { AskedRoom, Reservation } from '../../../src/chassis/uploads/lent-room.ts';
+import { UploadUsage } from '../../../src/chassis/uploads/upload-usage.ts';
 
 const roomy = { perOwner: 1_000_000, total: 10_000_000, minimumFree: 0 };
 const directory = await mkdtemp(join(tmpdir(), 'room-'));

@@ -9,8 +9,9 @@ import { requestPipeline } from '../../../src/chassis/http/pipeline/request-pipe
 import { DirectoryLedger } from '../../../src/chassis/uploads/files/directory-ledger.ts';
 import { localFiles } from '../../../src/chassis/uploads/files/local-files.ts';
 import { receiveFile } from '../../../src/chassis/uploads/files/receive-file.ts';
+import type { Reservation } from '../../../src/chassis/uploads/lent-room.ts';
 import { receiveUpload, removeUpload, uploadedFile } from '../../../src/chassis/uploads/receive-upload.ts';
-import { type Reservation, type UploadQuota, UploadUsage } from '../../../src/chassis/uploads/upload-usage.ts';
+import { type UploadQuota, UploadUsage } from '../../../src/chassis/uploads/upload-usage.ts';
 import { images } from '../../support/images.ts';
 import { bareApp } from '../http/bare-app.ts';
 

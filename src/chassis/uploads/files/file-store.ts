@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { NotFoundException } from '../../errors/exceptions.ts';
-import type { Reservation } from '../upload-usage.ts';
+import type { Reservation } from '../lent-room.ts';
 import type { ByteRange } from './byte-range.ts';
 
 /** Who may read a file: everybody who knows its URL, or only the callers that a route of the service admits. */

@@ -16,9 +16,9 @@ import { withoutBidi } from '../../http/answers/content-disposition.ts';
 import { onRequestFailure } from '../../http/answers/request-failure.ts';
 import { requestContextOf } from '../../http/pipeline/request-context-of.ts';
 import { imageExtensions, imageHeadLength, imageType } from '../image-type.ts';
+import type { Reservation } from '../lent-room.ts';
 import { formParser, largestFile, readForm, refuseLongForm } from '../read-form.ts';
 import { orStorageFailure, removeFile } from '../upload-storage.ts';
-import type { Reservation } from '../upload-usage.ts';
 import { extensions, type FileStore, type StoredFile, type Visibility } from './file-store.ts';
 
 /** What a route takes. */
