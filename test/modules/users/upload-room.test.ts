@@ -52,5 +52,5 @@ it('several forms of each of two addresses, as fast as they may be, give way to 
   const sending = setInterval(() => send('x'.repeat(40_000)), 250);
   onTestFinished(() => clearInterval(sending));
   await wait(300);
-  expect(await timeOfPicture(roomy)).toBeLessThan(2500);
+  expect(await timeOfPicture(roomy)).toBeLessThan(4000);
 });
