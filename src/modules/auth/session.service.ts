@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { NotFoundException, UnauthorizedException, uninterrupted } from 'slipway';
+import { afterCommit, NotFoundException, UnauthorizedException, uninterrupted } from 'slipway';
 import type { Credentials } from './account.repository.ts';
 import type { Session } from './auth.schema.ts';
 import type { Caller, Device } from './auth.types.ts';
@@ -18,6 +18,8 @@ export type OpenSession = Caller & { refreshToken: string };
 const day = 24 * 60 * 60 * 1000;
 /** How long the address of a session counts as one that its user logs in from. */
 const knownFor = 90 * day;
+/** A stronger isolation would refuse to end what is exchanged at the same moment. */
+const ending = { isolation: 'read-committed' } as const;
 
 /**
  * The sessions of accounts: one for each login, which lives while its refresh token is exchanged in time, and at most
@@ -82,7 +84,7 @@ export class SessionService {
       const tenantId = tenantOf({ ...user, id: userId });
       return { userId, role: user.role, tenantId, sessionId: id, authenticatedAt, refreshToken };
     }
-    await uninterrupted(() => this.#revokeReused(id));
+    await uninterrupted(() => this.#sessions.unitOfWork(() => this.#revokeReused(id), ending));
     throw invalid();
   }
 
@@ -90,8 +92,12 @@ export class SessionService {
   async logout(token: string): Promise<void> {
     await uninterrupted(async () => {
       const found = await this.#find(token);
-      if (!found || !(await this.#sessions.end(found.id))) return;
-      await this.#audit.record({ action: 'session.ended', actorId: found.userId, subjectId: found.userId });
+      if (!found) return;
+      const { id, userId } = found;
+      await this.#sessions.unitOfWork(async () => {
+        if (!(await this.#sessions.end(id))) return;
+        await this.#audit.record({ action: 'session.ended', actorId: userId, subjectId: userId });
+      }, ending);
     });
   }
 
@@ -107,8 +113,7 @@ export class SessionService {
       if (!(await this.#sessions.remove(id, userId))) throw new NotFoundException('Session not found');
       await this.#audit.record({ action: 'session.ended', subjectId: userId });
     };
-    // A stronger isolation would refuse to remove what is exchanged at the same moment.
-    return uninterrupted(() => this.#sessions.unitOfWork(end, { isolation: 'read-committed' }));
+    return uninterrupted(() => this.#sessions.unitOfWork(end, ending));
   }
 
   /** Ends all sessions of a user. Belongs into a unit of work that locks the account. */
@@ -162,8 +167,9 @@ export class SessionService {
   async #revokeReused(id: string): Promise<void> {
     const found = await this.#sessions.findWithRole(id);
     if (!found || !isAlive(found) || !(await this.#sessions.remove(id, found.userId))) return;
-    this.#logger.warn({ userId: found.userId, sessionId: id }, 'refresh token used twice: session revoked');
-    await this.#audit.record({ action: 'session.reused', subjectId: found.userId });
+    const { userId } = found;
+    await this.#audit.record({ action: 'session.reused', subjectId: userId });
+    afterCommit(() => this.#logger.warn({ userId, sessionId: id }, 'refresh token used twice: session revoked'));
   }
 
   #expiry(endsAt: Date): Date {
