@@ -7,10 +7,10 @@ import {
   type IdentityDemand,
   type IdentityProvider,
   type Principal,
-  UnauthorizedException,
 } from 'slipway';
 import type { Caller } from './auth.types.ts';
 import { tenantOf } from './caller.context.ts';
+import { sessionEnded } from './session.service.ts';
 
 type Dependencies = Pick<Slipway.Cradle, 'accessTokenService' | 'sessionService'>;
 
@@ -47,10 +47,7 @@ export class AccountProvider implements IdentityProvider {
   async #current(claimed: Caller): Promise<Caller> {
     claimCaller(claimed.userId);
     const session = await this.#sessions.findAlive(claimed);
-    if (!session) {
-      const headers = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
-      throw new UnauthorizedException('The session has ended; log in again', undefined, { headers });
-    }
+    if (!session) throw sessionEnded();
     const { user, authenticatedAt } = session;
     return { ...claimed, authenticatedAt, role: user.role, tenantId: tenantOf({ ...user, id: claimed.userId }) };
   }

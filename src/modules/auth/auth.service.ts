@@ -95,7 +95,11 @@ export class AuthService {
     return this.#tokens(await uninterrupted(() => this.#accounts.unitOfWork(change, locking)));
   }
 
-  /** Confirms the password of the session's user, which sensitive changes ask for. ValidationException when it is wrong. */
+  /**
+   * Confirms the password of the session's user, which sensitive changes ask for.
+   *
+   * @throws ValidationException when it is wrong, UnauthorizedException when the session has ended meanwhile
+   */
   async reauthenticate(userId: string, sessionId: string, password: string): Promise<void> {
     await this.#verified(userId, password, 'password');
     const confirm = async () => {

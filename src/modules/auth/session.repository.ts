@@ -59,9 +59,11 @@ export class SessionRepository extends Repository<'session'> {
     return count === 1;
   }
 
-  /** Notes that the password was given now. */
-  async confirm(id: string): Promise<void> {
-    await this.orm.session.updateMany({ where: { id }, data: { authenticatedAt: new Date() } });
+  /** Notes that the password was given now. True when the session was alive. */
+  async confirm(id: string): Promise<boolean> {
+    const now = new Date();
+    const where = { id, endedAt: null, expiresAt: { gt: now } };
+    return (await this.orm.session.updateMany({ where, data: { authenticatedAt: now } })).count === 1;
   }
 
   /** Ends a session and keeps it, because its address is known as the user's. True when it was alive. */

@@ -127,9 +127,9 @@ export class SessionService {
     return found && found.userId === userId && isAlive(found) ? found : undefined;
   }
 
-  /** Notes that the user of a session has given the password. */
-  confirm(id: string): Promise<void> {
-    return this.#sessions.confirm(id);
+  /** Notes that the user of a session has given the password. @throws UnauthorizedException when the session has ended */
+  async confirm(id: string): Promise<void> {
+    if (!(await this.#sessions.confirm(id))) throw sessionEnded();
   }
 
   /**
@@ -175,6 +175,12 @@ export class SessionService {
   #expiry(endsAt: Date): Date {
     return new Date(Math.min(Date.now() + this.#idleMs, endsAt.getTime()));
   }
+}
+
+/** What an access token is refused with whose session has ended. */
+export function sessionEnded(): UnauthorizedException {
+  const headers = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
+  return new UnauthorizedException('The session has ended; log in again', undefined, { headers });
 }
 
 function isAlive({ endedAt, expiresAt }: StoredSession): boolean {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { newAccount, password, sendAs } from '../support/accounts.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
 
@@ -65,6 +65,25 @@ describe('POST /auth/reauthenticate', () => {
 
   it('answers 401 to nobody', async () => {
     expect((await app.post('/auth/reauthenticate', { password })).status).toBe(401);
+  });
+
+  it.each([
+    ['was ended by a logout', { endedAt: new Date() }],
+    ['expired', { expiresAt: new Date(0) }],
+  ])('answers 401 where the session %s while the password was checked, and confirms nothing', async (_how, end) => {
+    const { id, tokens } = await newAccount(app);
+    const { passwordService } = app.service.container.cradle;
+    const verify = passwordService.verify.bind(passwordService);
+    onTestFinished(() => void Reflect.deleteProperty(passwordService, 'verify'));
+    passwordService.verify = async (...args: Parameters<typeof verify>) => {
+      await app.orm.session.updateMany({ where: { userId: id }, data: end });
+      return verify(...args);
+    };
+    const before = await app.orm.session.findFirstOrThrow({ where: { userId: id } });
+    const { headers } = await reauthenticate(tokens.accessToken, { password }).expectError(401, /session has ended/);
+    expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+    expect(await app.orm.session.findFirstOrThrow({ where: { userId: id } })).toEqual({ ...before, ...end });
+    expect(await app.count('auditEvent', { action: 'password.confirmed', subjectId: id })).toBe(0);
   });
 });
 
