@@ -21,7 +21,10 @@ export interface StoredApiKey {
 export interface ApiKeyStore {
   /** The key with this id, a UUID; null or undefined where there is none or it was revoked. */
   find(id: string): Promise<StoredApiKey | null | undefined>;
-  /** Notes when keys were last used, by id; called once a minute at most, outside of requests. */
+  /**
+   * Notes when keys were last used, by id; called once a minute at most, outside of requests. Another replica may have noted
+   * a later use, which is to stay.
+   */
   noteUses(uses: ReadonlyMap<string, Date>): Promise<void>;
 }
 

@@ -26,9 +26,12 @@ export class ApiKeyRepository extends Repository<'apiKey'> implements ApiKeyStor
     };
   }
 
-  /** Stores when keys were last used. */
+  /** Stores when keys were last used, where another replica has not noted a later use. */
   async noteUses(uses: ReadonlyMap<string, Date>): Promise<void> {
-    for (const [id, lastUsedAt] of uses) await this.orm.apiKey.updateMany({ where: { id }, data: { lastUsedAt } });
+    for (const [id, lastUsedAt] of uses) {
+      const where = { id, OR: [{ lastUsedAt: null }, { lastUsedAt: { lt: lastUsedAt } }] };
+      await this.orm.apiKey.updateMany({ where, data: { lastUsedAt } });
+    }
   }
 
   /** The keys of a user, the newest first. */
