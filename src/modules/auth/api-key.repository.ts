@@ -47,12 +47,11 @@ export class ApiKeyRepository extends Repository<'apiKey'> implements ApiKeyStor
     return this.orm.apiKey.count({ where: { userId } });
   }
 
-  /** Removes all keys of a user, and gives their ids. */
+  /** Removes all keys of a user, and gives the ids of those that nobody else has removed meanwhile. */
   async removeAll(userId: string): Promise<string[]> {
-    const found = await this.orm.apiKey.findMany({ where: { userId }, select: { id: true } });
-    const ids = found.map(({ id }) => id);
-    await this.orm.apiKey.deleteMany({ where: { id: { in: ids } } });
-    return ids;
+    const removed: { id: string }[] = await this.orm
+      .$queryRaw`DELETE FROM "api_keys" WHERE "userId" = ${userId} RETURNING "id"`;
+    return removed.map(({ id }) => id);
   }
 
   /** Removes a key of a user. True when there was one. */

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import process from 'node:process';
+import { Client } from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { newAccount, password } from '../support/accounts.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
 
@@ -16,6 +18,16 @@ async function newKey(account: Account): Promise<string> {
 }
 
 const readWith = (key: string) => app.send((server) => server.get(users).set('X-API-Key', key));
+
+/** Until a statement waits for what another one has locked; on SQLite all units of work wait for the one under way. */
+async function someoneWaits(): Promise<void> {
+  if (process.env.TEST_PROVIDER !== 'postgresql') return;
+  const client = new Client({ connectionString: app.service.settings.DATABASE_URL });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await client.query(waiting)).rowCount).toBe(1);
+}
 
 describe('all API keys of an account', () => {
   const next = 'lantern harbour, nine quiet';
@@ -56,6 +68,27 @@ describe('all API keys of an account', () => {
     await readWith(spared).expectData();
     expect(await app.count('apiKey', { userId: account.id })).toBe(0);
     expect(await app.count('auditEvent', { action: 'apiKey.revoked', subjectId: account.id })).toBe(2);
+  });
+
+  it('are told of once, where one of them is revoked as all are', async () => {
+    const account = await newAccount(app);
+    const keys = [await newKey(account), await newKey(account)];
+    const [first] = await account.as('get', '/auth/api-keys').expectData();
+    const { apiKeyRepository, apiKeyService } = app.service.container.cradle;
+    const revoke = async () => {
+      await apiKeyService.revoke(first.id, account.id);
+      const ending = everywhere(account, { revokeApiKeys: true });
+      await someoneWaits();
+      return { ending };
+    };
+    const { ending } = await app.service.run(() =>
+      apiKeyRepository.unitOfWork(revoke, { isolation: 'read-committed' }),
+    );
+    await ending;
+    for (const key of keys) await readWith(key).expectError(401, /invalid, has expired or was revoked/);
+    const told = await app.orm.auditEvent.findMany({ where: { action: 'apiKey.revoked', subjectId: account.id } });
+    expect(new Set(told.map(({ details }) => details)).size).toBe(2);
+    expect(told).toHaveLength(2);
   });
 
   it('are ended by no user by the way of administrators, and by no other text than true', async () => {
