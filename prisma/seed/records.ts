@@ -41,9 +41,11 @@ export function stockRecords() {
   return organizationIds.flatMap((tenantId, organization) =>
     Array.from({ length: 100 }, (_, number) => {
       const random = randomNumbers(4_000_000 + 100 * organization + number);
+      const available = Math.floor(random() * 1000);
+      const moments = times(random());
       return {
         ...{ id: stableId('stock', 100 * organization + number), tenantId, productId: stableId('product', number) },
-        ...{ available: Math.floor(random() * 1000), reorderBelow: 50, ...times(random()) },
+        ...{ available, reorderBelow: 50, lowSince: available < 50 ? moments.updatedAt : null, ...moments },
       };
     }),
   );

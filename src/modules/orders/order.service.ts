@@ -111,8 +111,7 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
     return this.unitOfWork(async () => {
       const { placedAt, tenantId } = await this.repository.move(id, to, {}, { placedAt: true, tenantId: true });
       if (placedAt === null) return;
-      for (const { productId, quantity } of await this.#lines.of(id))
-        await this.#stock.giveBack(tenantId, productId, quantity);
+      for (const line of await this.#lines.of(id)) await this.#stock.giveBack(tenantId, line);
     }, locking);
   }
 

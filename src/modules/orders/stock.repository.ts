@@ -12,17 +12,21 @@ export class StockRepository extends Repository<'stock'> {
     return (await this.orm.stock.updateMany({ where, data: { available: { decrement: quantity } } })).count === 1;
   }
 
-  /** Gives back what was taken for an order of this tenant. */
-  async giveBack(tenantId: string, productId: string, quantity: number): Promise<void> {
+  /** Gives back what was taken for an order of this tenant, which may end a shortage. */
+  async giveBack(tenantId: string, { productId, quantity }: { productId: string; quantity: number }): Promise<void> {
     await this.orm.stock.updateMany({ where: { tenantId, productId }, data: { available: { increment: quantity } } });
+    await this.noteShortage(tenantId, [productId]);
   }
 
-  /** Notes which of these products a tenant is short of, and which not any more. */
+  /**
+   * Notes which of these products a tenant is short of, and which not any more. The statements decide, because others change
+   * the stock meanwhile, and a shortage that was noted begins no second time.
+   */
   async noteShortage(tenantId: string, productIds: string[]): Promise<void> {
     const of = { tenantId, productId: { in: productIds } };
-    for (const { id, available, reorderBelow, lowSince } of await this.orm.stock.findMany({ where: of })) {
-      if (available < reorderBelow === (lowSince !== null)) continue;
-      await this.orm.stock.updateMany({ where: { id }, data: { lowSince: lowSince ? null : new Date() } });
+    for (const { id, lowSince } of await this.orm.stock.findMany({ where: of })) {
+      const where = { id, lowSince, available: { [lowSince ? 'gte' : 'lt']: this.orm.stock.fields.reorderBelow } };
+      await this.orm.stock.updateMany({ where, data: { lowSince: lowSince ? null : new Date() } });
     }
   }
 }

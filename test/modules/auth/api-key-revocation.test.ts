@@ -1,8 +1,7 @@
-import process from 'node:process';
-import { Client } from 'pg';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newAccount, password } from '../support/accounts.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
+import { untilLockWait } from '../support/lock-wait.ts';
 
 const app = await bootTestApp();
 const users = '/api/v1/users';
@@ -18,16 +17,6 @@ async function newKey(account: Account): Promise<string> {
 }
 
 const readWith = (key: string) => app.send((server) => server.get(users).set('X-API-Key', key));
-
-/** Until a statement waits for what another one has locked; on SQLite all units of work wait for the one under way. */
-async function someoneWaits(): Promise<void> {
-  if (process.env.TEST_PROVIDER !== 'postgresql') return;
-  const client = new Client({ connectionString: app.service.settings.DATABASE_URL });
-  await client.connect();
-  onTestFinished(() => client.end());
-  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await client.query(waiting)).rowCount).toBe(1);
-}
 
 describe('all API keys of an account', () => {
   const next = 'lantern harbour, nine quiet';
@@ -78,7 +67,7 @@ describe('all API keys of an account', () => {
     const revoke = async () => {
       await apiKeyService.revoke(first.id, account.id);
       const ending = everywhere(account, { revokeApiKeys: true });
-      await someoneWaits();
+      await untilLockWait(app);
       return { ending };
     };
     const { ending } = await app.service.run(() =>
