@@ -43,6 +43,38 @@ describe('an unavailable PostgreSQL', () => {
     expect(again).toBe(0);
   });
 
+  it('is a DatabaseUnavailableException when it accepts no connections', async () => {
+    const open = await openEmptyDatabase('postgresql');
+    const database = new URL(open.settings.DATABASE_URL).pathname.slice(1);
+    await onServer(`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
+    await onServer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`);
+    await expect.poll(() => open.pool?.totalCount).toBe(0);
+    const errors = [
+      await raised(() => open.client.product.count()),
+      await raised(() => open.client.$queryRawUnsafe('SELECT 1')),
+      await raised(() => open.client.$transaction(async () => 1)),
+    ];
+    const start = await raised(() => openDatabase(open.settings));
+    await onServer(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
+    const again = await open.client.product.count();
+    await open.close();
+    for (const error of errors) expect(error).toMatchObject(unavailable);
+    expect(errors[0]?.message).toBe('Database Unavailable: it accepts no connections');
+    expect(start).toMatchObject({ ...unavailable, message: expect.stringContaining('it accepts no connections') });
+    expect(again).toBe(0);
+  });
+
+  it('is not meant by the same code of a statement, such as that of a sequence which gave no value yet', async () => {
+    const open = await openEmptyDatabase('postgresql');
+    await open.client.$executeRawUnsafe('CREATE SEQUENCE numbers');
+    const error = await raised(() => open.client.$queryRawUnsafe("SELECT currval('numbers')::text"));
+    await open.close();
+    expect(error).toMatchObject({
+      statusCode: 500,
+      cause: { meta: { driverAdapterError: { cause: { code: '55000' } } } },
+    });
+  });
+
   it('is a DatabaseUnavailableException when two transactions wait for each other', async () => {
     const open = await openEmptyDatabase('postgresql');
     const [a, b] = await Promise.all(['a', 'b'].map((name) => open.client.category.create({ data: { name } })));

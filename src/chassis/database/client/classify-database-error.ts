@@ -36,6 +36,7 @@ export interface Fault {
 export interface DriverCause {
   kind?: string;
   code?: string;
+  severity?: string;
   originalCode?: string;
   originalMessage?: string;
   constraint?: { index?: string; fields?: string[] };
@@ -109,6 +110,12 @@ const bySqlState: Record<string, Meaning> = {
   '23514': ['check'],
 };
 
+/** The same of errors that refuse or end a session: in one that goes on these codes say something else. */
+const byFatalState: Record<string, Meaning> = {
+  // A database with ALLOW_CONNECTIONS false; in a session such as currval of a sequence that was not asked for a value.
+  '55000': ['unavailable', 'it accepts no connections'],
+};
+
 /** SQLite's result codes, whole or by their last byte, which names the kind. */
 const bySqliteCode: Record<number, Meaning> = {
   275: ['check'],
@@ -170,7 +177,7 @@ function knownFault(error: PrismaError): Fault {
 
 function driverFault(error: Error, cause: DriverCause | undefined): Fault {
   const state = cause?.originalCode ?? cause?.code;
-  const [kind, reason] = byAdapterKind[cause?.kind ?? ''] ?? codeMeaning(cause?.kind, state) ?? ['failed'];
+  const [kind, reason] = byAdapterKind[cause?.kind ?? ''] ?? codeMeaning(state, cause) ?? ['failed'];
   return describe({ kind, error }, { reason, index: cause?.constraint?.index, fields: guessedFields(cause) });
 }
 
@@ -178,15 +185,17 @@ function driverFault(error: Error, cause: DriverCause | undefined): Fault {
 function driverMeaning(error: Error & { code?: unknown; severity?: unknown }): Meaning | undefined {
   if (typeof error.code !== 'string') return undefined;
   if (error.name === 'LibsqlError') return error.code === 'SQLITE_BUSY' ? byPrismaCode.P1008 : ['failed'];
-  return typeof error.severity === 'string' ? (sqlStateMeaning(error.code) ?? ['failed']) : undefined;
+  return typeof error.severity === 'string' ? (sqlStateMeaning(error.code, error.severity) ?? ['failed']) : undefined;
 }
 
-function codeMeaning(kind: string | undefined, code: string | undefined): Meaning | undefined {
-  return kind === 'sqlite' ? (bySqliteCode[Number(code)] ?? bySqliteCode[Number(code) & 255]) : sqlStateMeaning(code);
+function codeMeaning(code: string | undefined, { kind, severity }: DriverCause = {}): Meaning | undefined {
+  if (kind === 'sqlite') return bySqliteCode[Number(code)] ?? bySqliteCode[Number(code) & 255];
+  return sqlStateMeaning(code, severity);
 }
 
-function sqlStateMeaning(state: string | undefined): Meaning | undefined {
+function sqlStateMeaning(state: string | undefined, severity: string | undefined): Meaning | undefined {
   if (state === undefined) return undefined;
+  if (severity === 'FATAL' && byFatalState[state]) return byFatalState[state];
   return socketMeaning(state) ?? bySqlState[state] ?? bySqlState[state.slice(0, 3)] ?? bySqlState[state.slice(0, 2)];
 }
 
