@@ -43,7 +43,7 @@ export interface KeyedRequest {
 }
 
 /** A key of a request, as it is stored. */
-interface OwnedKey {
+export interface OwnedKey {
   id: string;
   owner: string;
 }
@@ -131,19 +131,16 @@ export class IdempotencyKeys {
     await uninterrupted(async () => await this.#keys.deleteMany({ where: { id, owner, answer: null } }));
   }
 
-  /** Takes a key for this many milliseconds, without a way to release it; false where it is taken. */
-  async reserve(id: string, ms: number): Promise<boolean> {
+  /** Takes a key for this many milliseconds, without an answer; undefined where it is taken. `release` gives it up. */
+  async reserve(id: string, ms: number): Promise<OwnedKey | undefined> {
     const now = new Date();
     const expiresAt = new Date(now.getTime() + ms);
-    if (await this.#create({ id, owner: '', fingerprint: '', lockedUntil: expiresAt, expiresAt })) return true;
+    const key = { id, owner: randomUUID() };
+    if (await this.#create({ ...key, fingerprint: '', lockedUntil: expiresAt, expiresAt })) return key;
     // One that has expired may not be removed yet.
-    const { count } = await this.#keys.updateMany({ where: { id, expiresAt: { lte: now } }, data: { expiresAt } });
-    return count === 1;
-  }
-
-  /** Gives up a key of `reserve`. */
-  async forget(id: string): Promise<void> {
-    await uninterrupted(async () => await this.#keys.deleteMany({ where: { id } }));
+    const expired = { id, expiresAt: { lte: now } };
+    const { count } = await this.#keys.updateMany({ where: expired, data: { owner: key.owner, expiresAt } });
+    return count === 1 ? key : undefined;
   }
 
   /** Removes some of those that have expired, at times. */

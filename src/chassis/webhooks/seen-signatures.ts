@@ -1,14 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../database/client/database.ts';
 import type { OrmClient } from '../database/client/orm-types.ts';
-import { IdempotencyKeys } from '../idempotency/idempotency-keys.ts';
+import { IdempotencyKeys, type OwnedKey } from '../idempotency/idempotency-keys.ts';
 
 /** Signatures that were accepted, for as long as they could be accepted again. */
 export interface SeenSignatures {
-  /** Whether it is there for the first time. @param ms how long it is remembered, in milliseconds */
-  add(id: string, ms: number): Promise<boolean>;
-  /** Lets it be accepted again. */
-  forget(id: string): Promise<void>;
+  /** Notes one that is there for the first time; undefined for another. @param ms how long it is remembered, in milliseconds */
+  add(id: string, ms: number): Promise<OwnedKey | undefined>;
+  /** Lets it be accepted again, unless that has happened since then. @param receipt what `add` gave */
+  forget(receipt: OwnedKey): Promise<void>;
 }
 
 const firstPauseMs = 250;
@@ -24,14 +25,14 @@ interface ErrorLog {
  * Lets a request that failed come again with its signature, also where it failed because the database is away: the signature is
  * forgotten once the database is back within two minutes. Does not wait for that.
  */
-export async function forgetInTime(seen: Forgetful, id: string, logger: ErrorLog): Promise<void> {
-  await seen.forget(id).catch(() => void forgetLater(seen, id, logger));
+export async function forgetInTime(seen: Forgetful, receipt: OwnedKey, logger: ErrorLog): Promise<void> {
+  await seen.forget(receipt).catch(() => void forgetLater(seen, receipt, logger));
 }
 
-async function forgetLater(seen: Forgetful, id: string, logger: ErrorLog): Promise<void> {
+async function forgetLater(seen: Forgetful, receipt: OwnedKey, logger: ErrorLog): Promise<void> {
   for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
     await wait(pauseMs, undefined, { ref: false });
-    const [forgotten] = await Promise.allSettled([seen.forget(id)]);
+    const [forgotten] = await Promise.allSettled([seen.forget(receipt)]);
     if (forgotten.status === 'fulfilled') return;
     if (pauseMs >= longestPauseMs)
       return logger.error({ err: forgotten.reason }, 'webhook failed, and is refused when it comes again');
@@ -56,30 +57,31 @@ function inDatabase(client: OrmClient): SeenSignatures {
   const keys = new IdempotencyKeys(() => client, { keepMs: 0, lockMs: 0, waitMs: 0 });
   return {
     async add(id, ms) {
-      const isFirst = await keys.reserve(id, ms);
-      if (isFirst) await keys.removeExpired();
-      return isFirst;
+      const receipt = await keys.reserve(id, ms);
+      if (receipt) await keys.removeExpired();
+      return receipt;
     },
-    forget: (id) => keys.forget(id),
+    forget: (receipt) => keys.release(receipt),
   };
 }
 
 /** In the order in which they came, so the first are those that expire first, or nearly so. */
 function inMemory(): SeenSignatures {
-  const until = new Map<string, number>();
+  const seen = new Map<string, { owner: string; until: number }>();
   return {
     async add(id, ms) {
       const now = Date.now();
-      for (const [old, end] of until) {
-        if (end > now) break;
-        until.delete(old);
+      for (const [old, { until }] of seen) {
+        if (until > now) break;
+        seen.delete(old);
       }
-      if ((until.get(id) ?? 0) > now) return false;
-      until.set(id, now + ms);
-      return true;
+      if ((seen.get(id)?.until ?? 0) > now) return undefined;
+      const owner = randomUUID();
+      seen.set(id, { owner, until: now + ms });
+      return { id, owner };
     },
-    async forget(id) {
-      until.delete(id);
+    async forget({ id, owner }) {
+      if (seen.get(id)?.owner === owner) seen.delete(id);
     },
   };
 }

@@ -53,8 +53,9 @@ export function signedBy(options: SignedByOptions): RequestHandler {
     const id = createHash('sha256').update(`${header}\n${secret}\n${claimed.prefix}`).update(body).digest('base64url');
     // From the past by the tolerance to the future by it.
     const seconds = claimed.timestamp === undefined ? rememberedSeconds : 2 * toleranceSeconds + 1;
-    if (!(await seen.add(id, seconds * 1000))) throw new ConflictException('This request was received before');
-    onRequestFailure(req, () => forgetInTime(seen, id, logger));
+    const receipt = await seen.add(id, seconds * 1000);
+    if (!receipt) throw new ConflictException('This request was received before');
+    onRequestFailure(req, () => forgetInTime(seen, receipt, logger));
     next();
   }
 
