@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { Script } from 'node:vm';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -82,6 +82,16 @@ describe('what a start compiled of a build', () => {
     expect([run(), run()]).toEqual(['one\n', 'one\n']);
     write('two');
     expect(run()).toBe('two\n');
+  });
+
+  it('is not kept where there is no place for it, and the service goes on', async () => {
+    const cache = cacheDirectory();
+    await started({ NODE_COMPILE_CACHE: cache });
+    const directory = dirname(keptIn(cache).get(start.replaceAll('/', '+'))?.place ?? '');
+    rmSync(directory, { recursive: true });
+    writeFileSync(directory, 'in the way');
+    await started({ NODE_COMPILE_CACHE: cache });
+    expect(readFileSync(directory, 'utf8')).toBe('in the way');
   });
 
   it('is not kept where NODE_DISABLE_COMPILE_CACHE says so', async () => {

@@ -149,6 +149,15 @@ describe('a request with an Idempotency-Key', () => {
     expect(await send('/entries', key, { name: key }, one).expectData(201)).toMatchObject({ by: 'one' });
   });
 
+  it('gives its answer to nobody whose rights have changed since, and does not run again', async () => {
+    const [user, key] = [newKey(), newKey()];
+    const as = (role: string) => send('/entries', key, { name: key }, { 'x-user': user, 'x-role': role });
+    expect((await as('admin,clerk')).status).toBe(201);
+    await as('clerk').expectError(403, /Your rights have changed/);
+    expect((await as('clerk,admin')).headers['idempotent-replayed']).toBe('true');
+    expect(await app.count('category', { name: { startsWith: key } })).toBe(1);
+  });
+
   it('stores nothing where it fails, and runs again', async () => {
     const key = newKey();
     await send('/entries', key, { name: key, refused: true }).expectError(400, 'Refused after it was stored');

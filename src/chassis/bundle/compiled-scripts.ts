@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { join, relative, sep } from 'node:path';
 import process from 'node:process';
@@ -37,8 +38,8 @@ export class CompiledScripts {
     const { directory } = enableCompileCache(cache);
     this.#root = root;
     this.#directory = directory && join(directory, `build-${crc32(root).toString(16)}`);
-    setTimeout(() => this.#keep(), startMs).unref();
-    process.once('exit', () => this.#keep());
+    setTimeout(() => keepOneATurn(this.#keep()), startMs).unref();
+    process.once('exit', () => Array.from(this.#keep()));
   }
 
   /**
@@ -60,21 +61,34 @@ export class CompiledScripts {
     return script;
   }
 
-  /** Once more with all of them where one is missing: by now they hold more, as that of a start after that of a migration. */
-  #keep(): void {
+  /**
+   * Once more with all of them where one is missing: by now they hold more, as that of a start after that of a migration. Gives
+   * the name of each that is kept. Where there is no place for them the next start takes as long as this one.
+   */
+  *#keep(): Generator<string> {
     const directory = this.#directory;
-    if (this.#isComplete || directory === undefined) return;
+    if (this.#isComplete || directory === undefined || !isWritable(join(directory, '..'))) return;
     this.#isComplete = true;
-    if (!isWritable(join(directory, '..'))) return;
-    mkdirSync(directory, { recursive: true });
-    for (const [name, { script, sum }] of this.#loaded) {
-      // Whole or not at all: others start beside this one.
-      const unfinished = join(directory, `${name}.${process.pid}`);
-      const compiled = script.createCachedData();
-      writeFileSync(unfinished, Buffer.concat([checksum(compiled, sum), compiled]));
-      renameSync(unfinished, join(directory, name));
+    // Others start beside this one, and in containers they have the same number.
+    const unfinished = join(directory, randomUUID());
+    try {
+      mkdirSync(directory, { recursive: true });
+      for (const [name, { script, sum }] of this.#loaded) {
+        const compiled = script.createCachedData();
+        writeFileSync(unfinished, Buffer.concat([checksum(compiled, sum), compiled]));
+        renameSync(unfinished, join(directory, name));
+        yield name;
+      }
+    } catch (error) {
+      if (existsSync(unfinished)) rmSync(unfinished);
+      process.emitWarning(`What was compiled of the build is not kept: ${String(error)}`);
     }
   }
+}
+
+/** All at once would take a tenth of a second, in which nobody is answered. */
+function keepOneATurn(keeping: Generator<string>): void {
+  if (!keeping.next().done) setImmediate(() => keepOneATurn(keeping));
 }
 
 /** V8 runs what it is given, also of a source that has changed, as long as before, or where a disk lost a part of it. */

@@ -27,6 +27,12 @@ declare global {
 /** Who acts: the caller that a guard has authenticated, or the principal that `runAs` names. */
 export type Principal = Slipway.Principal;
 
+/** What an answer to a caller depends on, as a text. */
+export function rightsOf(principal: Principal | undefined): string {
+  const { userId, tenantId, roles = [], scopes = [] } = principal ?? {};
+  return JSON.stringify([userId, tenantId, [...roles].sort(), [...scopes].sort()]);
+}
+
 /** What work does beside its request: it acts as somebody else, or beyond the scope of rows. */
 export interface Acting {
   readonly principal: Principal | undefined;

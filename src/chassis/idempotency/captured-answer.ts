@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { RequestContext } from '../context/request-context.ts';
-import { InternalServerErrorException, RequestAbandonedException } from '../errors/exceptions.ts';
+import { ForbiddenException, InternalServerErrorException, RequestAbandonedException } from '../errors/exceptions.ts';
 
 /** What is stored of an answer. */
 interface StoredAnswer {
@@ -86,10 +86,29 @@ function restore(res: Response, before: object, statusCode: number): void {
   res.statusCode = statusCode;
 }
 
-/** An answer as it is stored: without cookies, which are secrets of one client and moment. */
-export function storedForm(answer: StoredAnswer): string {
+/**
+ * An answer as it is stored: without cookies, which are secrets of one client and moment.
+ *
+ * @param rights a hash of those of the caller that it was made for
+ */
+export function storedForm(answer: StoredAnswer, rights: string): string {
   const { 'set-cookie': _cookies, ...headers } = answer.headers;
-  return JSON.stringify({ ...answer, headers });
+  return JSON.stringify({ ...answer, headers, rights });
+}
+
+/**
+ * Sends an answer that was stored.
+ *
+ * @param rights a hash of those that its caller has now
+ * @throws ForbiddenException where they are others than those that it was made for
+ */
+export function replayStored(res: Response, stored: string, rights: string): void {
+  const answer = JSON.parse(stored) as StoredAnswer & { rights?: string };
+  // Those of before this was looked at have none.
+  if (answer.rights !== undefined && answer.rights !== rights)
+    throw new ForbiddenException('Your rights have changed since the first request with this Idempotency-Key');
+  res.setHeader('Idempotent-Replayed', 'true');
+  sendCaptured(res, answer);
 }
 
 /** Sends an answer that was captured. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { currentService } from '../context/current-service.ts';
+import { rightsOf } from '../context/principal.ts';
 import { callerKey, chargeRequest, currentPrincipal } from '../context/request-context.ts';
 import { currentUnit } from '../database/client/current-work.ts';
 import { type UnitOfWorkOptions, unitOfWork } from '../database/work/unit-of-work.ts';
@@ -11,7 +12,7 @@ import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import { routeTemplate } from '../http/pipeline/request-pipeline.ts';
 import { handlersBehind } from '../http/pipeline/routes-of.ts';
 import { documented } from '../openapi/documented.ts';
-import { captureAnswer, sendCaptured, storedForm } from './captured-answer.ts';
+import { captureAnswer, replayStored, sendCaptured, storedForm } from './captured-answer.ts';
 import { IdempotencyKeys, type KeyedRequest, type TakenKey } from './idempotency-keys.ts';
 import { StorageQuota } from './storage-quota.ts';
 
@@ -37,6 +38,11 @@ export interface IdempotencyOptions {
   hourlyKilobytes?: number;
 }
 
+interface CallersRequest extends KeyedRequest {
+  /** A hash of what an answer to the caller depends on. */
+  readonly rights: string;
+}
+
 const header = 'Idempotency-Key';
 const validKey = /^[\x21-\x7e]{1,255}$/;
 /** Callers of one address share their keys where nobody says who they are: theirs must not be guessed by each other. */
@@ -49,8 +55,9 @@ const mark = Symbol('idempotent step');
 /**
  * A step, behind the guards of a route, for requests that must have their effect once however often they come
  * (draft-ietf-httpapi-idempotency-key-header). With an `Idempotency-Key` the first request runs, and its answer is stored
- * when it succeeds; the same request of the same caller gets that answer again, with `Idempotent-Replayed: true`. One that
- * failed has stored nothing and may be sent again. To be called where routes are defined, not at import.
+ * when it succeeds; the same request of the same caller gets that answer again, with `Idempotent-Replayed: true`, or 403
+ * where the caller has other rights by now. One that failed has stored nothing and may be sent again. To be called where
+ * routes are defined, not at import.
  *
  * Requests with the key answer 422 where path or body are others, 409 while the first one is still in progress, and 429
  * beyond the caller's quota. A key is charged with 30 units.
@@ -70,15 +77,12 @@ export function idempotent(options: IdempotencyOptions = {}): RequestHandler {
     chargeRequest(costOfKey);
     payForRecords(req.body);
     const taken = await keys.take(request);
-    if (typeof taken === 'string') {
-      res.setHeader('Idempotent-Replayed', 'true');
-      return sendCaptured(res, JSON.parse(taken));
-    }
+    if (typeof taken === 'string') return replayStored(res, taken, request.rights);
     const releaseFailed = async (error: unknown): Promise<never> => {
       await keys.release(taken).catch((failure: unknown) => warn('releasing an idempotency key failed', failure));
       throw error;
     };
-    const answering = answerOnce(taken, request.caller, req, res).catch(releaseFailed);
+    const answering = answerOnce(taken, request, req, res).catch(releaseFailed);
     const answer = await answering.finally(() => taken.leave());
     if (answer) sendCaptured(res, answer);
     // Behind this step there is nothing left but what has run.
@@ -86,7 +90,7 @@ export function idempotent(options: IdempotencyOptions = {}): RequestHandler {
     await keys.removeExpired().catch((failure: unknown) => warn('removing expired idempotency keys failed', failure));
   }
 
-  async function answerOnce(taken: TakenKey, caller: string, req: Request, res: Response) {
+  async function answerOnce(taken: TakenKey, { caller, rights }: CallersRequest, req: Request, res: Response) {
     await quota.begin(caller);
     const handlers = handlersBehind(req, (handler) => (handler as { [mark]?: unknown })[mark] === step);
     const work = async () => {
@@ -97,7 +101,7 @@ export function idempotent(options: IdempotencyOptions = {}): RequestHandler {
         await keys.release(taken);
         return answer;
       }
-      const stored = storedForm(answer);
+      const stored = storedForm(answer, rights);
       await keys.complete(taken, stored);
       await quota.stored(caller, stored.length);
       return answer;
@@ -142,7 +146,7 @@ function openKeys({ keepHours = 24, waitMs = 5_000, lockSeconds }: IdempotencyOp
 }
 
 /** Which request this is; undefined without a key. */
-function keyedRequest(req: Request, required: boolean): KeyedRequest | undefined {
+function keyedRequest(req: Request, required: boolean): CallersRequest | undefined {
   const key = req.get(header);
   if (key === undefined) {
     if (required) throw new BadRequestException(`Expected the header ${header}, found none`);
@@ -158,6 +162,7 @@ function keyedRequest(req: Request, required: boolean): KeyedRequest | undefined
     id: hash(caller, `${req.method} ${routeTemplate(req)}`, key),
     fingerprint: hash(req.originalUrl, JSON.stringify(req.body ?? null)),
     caller,
+    rights: hash(rightsOf(currentPrincipal())),
   };
 }
 

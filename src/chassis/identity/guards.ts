@@ -1,7 +1,7 @@
 import { asFunction, type BuildResolver } from 'awilix/browser';
 import type { Request, RequestHandler } from 'express';
 import type { Environment } from '../config/environment.ts';
-import type { Principal } from '../context/principal.ts';
+import { type Principal, rightsOf } from '../context/principal.ts';
 import { getRequestContext, setPrincipal } from '../context/request-context.ts';
 import { ForbiddenException, UnauthorizedException } from '../errors/exceptions.ts';
 import { nearMisses } from '../errors/near-misses.ts';
@@ -221,12 +221,6 @@ function addRecheck(admit: () => Promise<void>): void {
     await admit();
     if (rightsOf(context.principal) !== rightsOf(principal)) throw new ForbiddenException('Your rights have changed');
   };
-}
-
-/** What an answer to a caller depends on, as a text. */
-function rightsOf(principal: Principal | undefined): string {
-  const { userId, tenantId, roles = [], scopes = [] } = principal ?? {};
-  return JSON.stringify([userId, tenantId, [...roles].sort(), [...scopes].sort()]);
 }
 
 function hasOne({ roles }: Principal, wanted: readonly string[]): boolean {

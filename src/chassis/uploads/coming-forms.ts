@@ -21,6 +21,9 @@ export interface ComingForm {
   readonly giveWay: () => void;
 }
 
+/** By then an image has come by most lines, of 400 KB a second. */
+const longMs = 5_000;
+
 /** How a form comes in. */
 interface Coming {
   readonly form: ComingForm;
@@ -28,6 +31,8 @@ interface Coming {
   readonly forms: number;
   /** Its bytes per millisecond divided by these. */
   readonly share: number;
+  /** For how long it has been coming, in milliseconds. */
+  readonly ms: number;
 }
 
 /**
@@ -81,7 +86,7 @@ export class ComingForms {
   /**
    * Has one give way for room that a file waits for. At any pace it is one of the address that has the most room, the slowest,
    * if it sends several and has more than the other would have then; else the slowest of all, if it is slower than one that has
-   * just come. None gives way to another address that has as much.
+   * just come, or has been coming for long. None gives way to another address that has as much.
    */
   makeRoom({ client, wouldHave, lent, held }: AskedRoom): void {
     const heldBy = (of: string) => held.get(of) ?? 0;
@@ -95,7 +100,7 @@ export class ComingForms {
       this.#stop(most.form);
       return;
     }
-    const trickling = coming.filter(({ share }) => share < headStartBytes / firstSecondMs);
+    const trickling = coming.filter(({ share, ms }) => share < headStartBytes / firstSecondMs || ms > longMs);
     const mayGiveWay = ({ form }: Coming) => form.client === client || heldBy(form.client) > heldBy(client);
     const first = slowest(trickling.filter(mayGiveWay));
     if (first) this.#end(first.form);
@@ -118,7 +123,7 @@ export class ComingForms {
     return Array.from(this.#read, ([form, since]) => {
       const pace = (form.received() + headStartBytes) / (now - since + firstSecondMs);
       const forms = (ofClient.get(form.client) ?? 1) + this.#gaveWay.known(form.client).used;
-      return { form, forms, share: pace / forms };
+      return { form, forms, share: pace / forms, ms: now - since };
     });
   }
 }

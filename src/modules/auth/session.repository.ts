@@ -75,6 +75,12 @@ export class SessionRepository extends Repository<'session'> {
     return count === 1;
   }
 
+  /** Removes a session that is alive, and with it the trust in its address. True when it was. */
+  async removeAlive(id: string): Promise<boolean> {
+    const where = { id, endedAt: null, expiresAt: { gt: new Date() } };
+    return (await this.orm.session.deleteMany({ where })).count === 1;
+  }
+
   /** Removes a session of a user, and with it the trust in its address. True when there was one. */
   async remove(id: string, userId: string): Promise<boolean> {
     const { count } = await this.orm.session.deleteMany({ where: { id, userId } });

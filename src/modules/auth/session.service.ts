@@ -163,10 +163,10 @@ export class SessionService {
     return found?.tokenHash === hashRefreshToken(token) || this.#tokens.isOwn(token) ? found : null;
   }
 
-  /** A session that ended between two statements was not misused. */
+  /** A session that has ended meanwhile was not misused. */
   async #revokeReused(id: string): Promise<void> {
     const found = await this.#sessions.findWithRole(id);
-    if (!found || !isAlive(found) || !(await this.#sessions.remove(id, found.userId))) return;
+    if (!found || !(await this.#sessions.removeAlive(id))) return;
     const { userId } = found;
     await this.#audit.record({ action: 'session.reused', subjectId: userId });
     afterCommit(() => this.#logger.warn({ userId, sessionId: id }, 'refresh token used twice: session revoked'));

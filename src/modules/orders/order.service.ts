@@ -92,8 +92,8 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
   }
 
   /** Notes what the tenant of a placed order is short of now. */
-  noteShortage({ tenantId, productIds }: Slipway.Events['order.placed']): Promise<void> {
-    return unscoped('stock of a placed order', () => this.#stock.noteShortage(tenantId, productIds));
+  noteShortage(order: Slipway.Events['order.placed']): Promise<void> {
+    return unscoped('stock of a placed order', () => this.#stock.noteShortage(order));
   }
 
   /** The states of an order as it gets into them, to the last one. @param since the version that is known already */
@@ -110,8 +110,7 @@ export class OrderService extends ResourceService<OrderRepository, CreateOrder, 
   #giveUp(id: string, to: 'cancelled' | 'expired'): Promise<void> {
     return this.unitOfWork(async () => {
       const { placedAt, tenantId } = await this.repository.move(id, to, {}, { placedAt: true, tenantId: true });
-      if (placedAt === null) return;
-      for (const line of await this.#lines.of(id)) await this.#stock.giveBack(tenantId, line);
+      if (placedAt !== null) await this.#stock.giveBack(tenantId, await this.#lines.of(id));
     }, locking);
   }
 

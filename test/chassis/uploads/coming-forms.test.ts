@@ -110,6 +110,19 @@ describe('ComingForms', () => {
       expect(gaveWay).toEqual(['20000']);
     });
 
+    it('has the slowest of those give way that have been coming for long, to an address that has less', () => {
+      vi.useFakeTimers({ toFake: ['performance', 'Date'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const { forms, shared: room } = shared();
+      for (const name of ['one', 'two'])
+        forms.enter(form(name, name, name === 'one' ? 600_000 : 500_000, lend(room, name)));
+      for (const client of ['two', 'new']) {
+        vi.advanceTimersByTime(3000);
+        forms.makeRoom(room.asked(roomOf(client, 100)));
+      }
+      expect(gaveWay).toEqual(['two']);
+    });
+
     it('has none give way whose end gives no room, and not the only one of its address for being long', () => {
       const { forms, shared: room } = shared();
       for (let index = 0; index < 3; index += 1) forms.enter(form('elsewhere', 'other', 0, roomOf('other', 100)));

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deploymentFiles } from '../service/deployment-files.ts';
 import type { ServicePlan } from '../service/package-file.ts';
@@ -27,6 +27,16 @@ export const codemods: readonly Codemod[] = [
       const all = deploymentFiles({ name, slipway, auth: 'none', database: 'both' });
       const files = ['Dockerfile', '.dockerignore'].filter((file) => !existsSync(join(root, file)));
       return Object.fromEntries(files.map((file) => [file, all[file] ?? '']));
+    },
+  },
+  {
+    since: '1.0.0',
+    what: 'the program waits for nothing at its top, because the build makes a script of it',
+    files: ({ root }) => {
+      const file = 'src/main.ts';
+      const text = existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : '';
+      const changed = text.replace(/^await (?=runService\()/m, 'void ');
+      return changed === text ? {} : { [file]: changed };
     },
   },
 ];

@@ -69,6 +69,19 @@ describe('codemods', () => {
     }
     expect(Object.assign({}, ...codemods.map(({ files }) => files(service)))).toEqual({});
   });
+
+  it('have the program of a service wait for nothing at its top, as that of this version', () => {
+    const root = mkdtempSync(join(tmpdir(), 'slipway-upgrade-'));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    const service = { root, name: 'shop', slipway: 'file:vendor/slipway-1.0.0.tgz' };
+    const fresh = baseFiles({ ...service, auth: 'token', database: 'both' })['src/main.ts'] ?? '';
+    mkdirSync(join(root, 'src'));
+    const changed = () => Object.assign({}, ...codemods.map(({ files }) => files(service)))['src/main.ts'];
+    writeFileSync(join(root, 'src/main.ts'), fresh.replace('void runService', 'await runService'));
+    expect(changed()).toBe(fresh);
+    writeFileSync(join(root, 'src/main.ts'), fresh);
+    expect(changed()).toBe(undefined);
+  });
 });
 
 /** Upgrades a service of these files by a tarball, with this as npm, and gives what came of it. */
