@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { newAccount } from '../support/accounts.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
+import { untilLockWait } from '../support/lock-wait.ts';
+import { beyondScopes } from '../support/order-shop.ts';
 
 const app = await bootTestApp();
 
@@ -35,4 +37,27 @@ it('a second use of a refresh token revokes its session together with its trace 
   expect((await refresh(tokens.refreshToken)).status).toBe(401);
   expect(await app.count('session', { userId: id })).toBe(0);
   expect(await traces('session.reused', id)).toBe(1);
+});
+
+it('a logout that is stored while a second use of a token waits is told alone, and its address stays known', async () => {
+  const { id, tokens } = await newAccount(app);
+  await refresh(tokens.refreshToken).expectData();
+  const [ended, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { id: session } = await app.orm.session.findFirstOrThrow({ where: { userId: id } });
+  const sessions = app.service.container.cradle.sessionRepository;
+  const ending = beyondScopes(app, () =>
+    sessions.unitOfWork(async () => {
+      await sessions.end(session);
+      ended.resolve();
+      await seen.promise;
+    }),
+  );
+  await ended.promise;
+  const reusing = refresh(tokens.refreshToken).then((answer) => answer);
+  await untilLockWait(app);
+  seen.resolve();
+  await ending;
+  expect((await reusing).status).toBe(401);
+  expect(await app.count('session', { userId: id })).toBe(1);
+  expect(await traces('session.reused', id)).toBe(0);
 });

@@ -37,7 +37,9 @@ describe('a shortage', () => {
     };
     const changing = beyondScopes(app, () => stockRepository.unitOfWork(change));
     await changed.promise;
-    const noting = beyondScopes(app, () => stockRepository.noteShortage({ tenantId: tenant.id, productIds: [productId] }));
+    const noting = beyondScopes(app, () =>
+      stockRepository.noteShortage({ tenantId: tenant.id, productIds: [productId] }),
+    );
     await untilLockWait(app);
     seen.resolve();
     await Promise.all([changing, noting]);
