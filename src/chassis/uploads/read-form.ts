@@ -22,8 +22,11 @@ const limits = {
   fieldArrayIndexLimit: 999,
   fieldNestingDepth: 50,
 };
-/** What the parser keeps of a form until it is taken, and the same of its file, in bytes. */
-const buffers = { highWaterMark: 16_384, fileHwm: 16_384 };
+/**
+ * What the parser keeps of a form until it is taken, and the same of its file, in bytes: more than the 65,536 that come of a
+ * connection at once, so that the next come in while these are written. A form waits for half as many turns of the event loop.
+ */
+const buffers = { highWaterMark: 16_384, fileHwm: 65_537 };
 /** What a form may have beside its file: its texts, and what stands before each of its parts. In bytes. */
 const mostBeside = 524_288;
 
