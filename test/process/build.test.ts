@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -50,6 +50,20 @@ describe('the build', () => {
     expect(service.stdout).toMatch(/at async connectOrm \(\S+\/src\/chassis\/loaders\/connect-orm\.ts:\d+/);
     expect(service.stdout).not.toMatch(/dist-test\/(?!node_modules|main\.js)/);
     expect(service.stdout).toMatch(/PrismaPgAdapter\.onError \(\S+\/dist-test\/node_modules\/\S+\.cjs:\d+/);
+  });
+
+  it('says which package it lacks where settings ask for one that is not installed', async () => {
+    const alone = mkdtempSync(join(tmpdir(), 'slipway-alone-'));
+    onTestFinished(() => rmSync(alone, { recursive: true }));
+    cpSync('dist-test', join(alone, 'dist'), { recursive: true });
+    cpSync('package.json', join(alone, 'package.json'));
+    const fixture = [join(alone, 'dist/test/fixtures/trouble/main.js'), 'trouble'];
+    const service = new SpawnedService({
+      program: fixture,
+      env: { ...production, DATABASE_URL: 'none', UPLOAD_S3_BUCKET: 'files' },
+    });
+    expect((await service.closed).code).toBe(1);
+    expect(service.stdout + service.stderr).toContain('run npm install @aws-sdk/client-s3');
   });
 
   it('keeps the comments of a route file wherever they stand', async () => {

@@ -14,6 +14,8 @@ const checksumBytes = 8;
 
 interface Loaded {
   readonly script: Script;
+  /** Whether what was compiled of it is in the cache. */
+  isKept: boolean;
   /** Of its source. */
   readonly sum: number;
 }
@@ -28,6 +30,7 @@ export class CompiledScripts {
   readonly #directory: string | undefined;
   readonly #loaded = new Map<string, Loaded>();
   #isComplete = true;
+  #isStarting = true;
 
   /**
    * @param root absolute path of the build
@@ -38,7 +41,7 @@ export class CompiledScripts {
     const { directory } = enableCompileCache(cache);
     this.#root = root;
     this.#directory = directory && join(directory, `build-${crc32(root).toString(16)}`);
-    setTimeout(() => keepOneATurn(this.#keep()), startMs).unref();
+    setTimeout(() => this.#keepOneATurn(this.#keep()), startMs).unref();
     process.once('exit', () => Array.from(this.#keep()));
   }
 
@@ -55,15 +58,17 @@ export class CompiledScripts {
     const name = relative(this.#root, filename).replaceAll(sep, '+');
     const cachedData = this.#directory === undefined ? undefined : keptIn(join(this.#directory, name), sum);
     const script = new Script(`${head}${source}${tail}`, { filename, columnOffset: -head.length, cachedData });
-    this.#loaded.set(name, { script, sum });
     // Refused where it was kept by a Node with other flags.
-    if (!cachedData || script.cachedDataRejected) this.#isComplete = false;
+    const isKept = cachedData !== undefined && script.cachedDataRejected !== true;
+    this.#loaded.set(name, { script, isKept, sum });
+    this.#isComplete &&= isKept;
     return script;
   }
 
   /**
-   * Once more with all of them where one is missing: by now they hold more, as that of a start after that of a migration. Gives
-   * the name of each that is kept. Where there is no place for them the next start takes as long as this one.
+   * Once more with all of them where one is missing: by now they hold more, as that of a start after that of a migration; what
+   * is loaded later is kept by itself. Gives the name of each that is kept. Where there is no place for them the next start
+   * takes as long as this one.
    */
   *#keep(): Generator<string> {
     const directory = this.#directory;
@@ -73,30 +78,51 @@ export class CompiledScripts {
     const unfinished = join(directory, randomUUID());
     try {
       mkdirSync(directory, { recursive: true });
-      for (const [name, { script, sum }] of this.#loaded) {
-        const compiled = script.createCachedData();
-        writeFileSync(unfinished, Buffer.concat([checksum(compiled, sum), compiled]));
+      for (const [name, loaded] of this.#loaded) {
+        if (loaded.isKept && !this.#isStarting) continue;
+        const compiled = loaded.script.createCachedData();
+        writeFileSync(unfinished, Buffer.concat([checksum(compiled, loaded.sum), compiled]));
         renameSync(unfinished, join(directory, name));
+        loaded.isKept = true;
         yield name;
       }
     } catch (error) {
-      if (existsSync(unfinished)) rmSync(unfinished);
       process.emitWarning(`What was compiled of the build is not kept: ${String(error)}`);
+      remove(unfinished);
     }
   }
-}
 
-/** All at once would take a tenth of a second, in which nobody is answered. */
-function keepOneATurn(keeping: Generator<string>): void {
-  if (!keeping.next().done) setImmediate(() => keepOneATurn(keeping));
+  /** All at once would take a tenth of a second, in which nobody is answered. */
+  #keepOneATurn(keeping: Generator<string>): void {
+    if (keeping.next().done) this.#isStarting = false;
+    else setImmediate(() => this.#keepOneATurn(keeping));
+  }
 }
 
 /** V8 runs what it is given, also of a source that has changed, as long as before, or where a disk lost a part of it. */
 function keptIn(file: string, sumOfSource: number): Buffer | undefined {
-  if (!existsSync(file)) return undefined;
-  const kept = readFileSync(file);
+  const kept = readable(file);
+  if (!kept) return undefined;
   const compiled = kept.subarray(checksumBytes);
   return kept.subarray(0, checksumBytes).equals(checksum(compiled, sumOfSource)) ? compiled : undefined;
+}
+
+/** What cannot be read is compiled anew. */
+function readable(file: string): Buffer | undefined {
+  try {
+    return existsSync(file) ? readFileSync(file) : undefined;
+  } catch (error) {
+    process.emitWarning(`What was compiled of the build cannot be read: ${String(error)}`);
+    return undefined;
+  }
+}
+
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch (error) {
+    process.emitWarning(`${file} cannot be removed: ${String(error)}`);
+  }
 }
 
 /** Of the source and of what was compiled of it. */

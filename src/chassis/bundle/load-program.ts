@@ -18,7 +18,6 @@ const head = '(function (exports, require, module, __filename, __dirname) { ';
 export function loadProgram(root: string, program: string): void {
   mapStacks(root);
   const scripts = new CompiledScripts(root, join(root, '../.cache/compiled'));
-  const byNode = createRequire(join(root, program));
   const loaded = new Map<string, Loaded>();
 
   function load(filename: string): unknown {
@@ -29,9 +28,9 @@ export function loadProgram(root: string, program: string): void {
     const directory = dirname(filename);
     const body: Body = scripts.script(filename, head, '\n})').runInThisContext();
     try {
-      body.call(module.exports, module.exports, requireFrom(directory), module, filename, directory);
+      body.call(module.exports, module.exports, requireFrom(filename), module, filename, directory);
     } catch (error) {
-      // Whoever asks again is told the same.
+      // Whoever asks again has it run again, as by Node.
       loaded.delete(filename);
       throw error;
     }
@@ -39,9 +38,10 @@ export function loadProgram(root: string, program: string): void {
   }
 
   const isScript = (path: string) => /\.c?js$/.test(path) && path.startsWith(root + sep);
-  function requireFrom(directory: string): NodeJS.Require {
+  function requireFrom(filename: string): NodeJS.Require {
+    const byNode = createRequire(filename);
     const require = (id: string) => {
-      const path = id.startsWith('.') ? join(directory, id) : id;
+      const path = id.startsWith('.') ? join(filename, '..', id) : id;
       return isAbsolute(path) && isScript(path) ? load(path) : byNode(path);
     };
     return Object.assign(require, byNode);

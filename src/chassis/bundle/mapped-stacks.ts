@@ -12,10 +12,7 @@ export function mapStacks(root: string): void {
   const maps = new Map<string, SourceMap | undefined>();
 
   function mapOf(script: string): SourceMap | undefined {
-    if (!maps.has(script)) {
-      const file = `${script}.map`;
-      maps.set(script, existsSync(file) ? new SourceMap(JSON.parse(readFileSync(file, 'utf8'))) : undefined);
-    }
+    if (!maps.has(script)) maps.set(script, readMap(`${script}.map`));
     return maps.get(script);
   }
 
@@ -30,6 +27,15 @@ export function mapStacks(root: string): void {
 
   Error.prepareStackTrace = (error, sites) =>
     [heading(error), ...sites.map((site) => `    at ${frame(site)}`)].join('\n');
+}
+
+/** A stack is told as it is where its map is missing or damaged. */
+function readMap(file: string): SourceMap | undefined {
+  try {
+    return existsSync(file) ? new SourceMap(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** As V8 writes it, also where the error cannot be written. */

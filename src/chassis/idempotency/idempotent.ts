@@ -114,7 +114,7 @@ export function idempotent(options: IdempotencyOptions = {}): RequestHandler {
   }
 
   const step = documented(runOnce as RequestHandler, {
-    statuses: [409, 422, 429],
+    statuses: [403, 409, 422, 429],
     parameters: [keyParameter(required)],
   });
   return Object.assign(step, { [mark]: step });

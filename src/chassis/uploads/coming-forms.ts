@@ -21,8 +21,9 @@ export interface ComingForm {
   readonly giveWay: () => void;
 }
 
-/** By then an image has come by most lines, of 400 KB a second. */
+/** A form has been coming for long after this time, and after what its file takes by most lines, of 400 KB a second. */
 const longMs = 5_000;
+const usualPace = 400;
 
 /** How a form comes in. */
 interface Coming {
@@ -100,7 +101,9 @@ export class ComingForms {
       this.#stop(most.form);
       return;
     }
-    const trickling = coming.filter(({ share, ms }) => share < headStartBytes / firstSecondMs || ms > longMs);
+    const isLong = ({ form, ms }: Coming) =>
+      form.client !== client && ms > Math.max(longMs, (form.room?.bytes ?? 0) / usualPace);
+    const trickling = coming.filter((one) => one.share < headStartBytes / firstSecondMs || isLong(one));
     const mayGiveWay = ({ form }: Coming) => form.client === client || heldBy(form.client) > heldBy(client);
     const first = slowest(trickling.filter(mayGiveWay));
     if (first) this.#end(first.form);

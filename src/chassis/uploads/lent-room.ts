@@ -2,6 +2,8 @@
 export interface Reservation {
   /** The key of its owner, with which the name of the file has to begin. */
   readonly ownerKey: string;
+  /** What the file may take at most. */
+  readonly bytes: number;
   /** Counts the file, which is stored now, in the place of the room. */
   store(name: string, size: number): void;
   /** Gives the room back; does nothing once the file is stored. */
@@ -12,8 +14,6 @@ export interface Reservation {
 export interface Room extends Reservation {
   /** The address of its client, as `clientKey` gives it: many accounts of one address have no more than one. */
   readonly client: string;
-  /** What the file may take at most. */
-  readonly bytes: number;
 }
 
 /** Room that a client waits for, and others have. */
@@ -27,9 +27,14 @@ export interface AskedRoom {
   readonly held: ReadonlyMap<string, number>;
 }
 
+/** By then a file that came to nothing is closed and removed. */
+const endingMs = 1_000;
+
 /** Room that is lent to files on their way until they are stored. */
 export class LentRoom {
   readonly lent = new Set<Room>();
+  /** What was given back a moment ago, and may still be on the disk. */
+  readonly ending = new Set<Room>();
   /** What waits for room that is lent, in the order in which it came. */
   readonly #waiting = new Set<Room>();
   #freed = Promise.withResolvers<void>();
@@ -41,6 +46,8 @@ export class LentRoom {
 
   giveBack(room: Room): void {
     if (!this.lent.delete(room)) return;
+    this.ending.add(room);
+    setTimeout(() => this.ending.delete(room), endingMs).unref();
     this.#freed.resolve();
     this.#freed = Promise.withResolvers();
   }

@@ -58,6 +58,7 @@ async function importSdk(): Promise<typeof import('@aws-sdk/client-s3')> {
   }
 }
 
+/** An import fails with the one, and in the build, where it is required, with the other. */
 function isMissingModule(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
+  return ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(String((error as NodeJS.ErrnoException).code));
 }

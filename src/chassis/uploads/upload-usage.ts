@@ -172,8 +172,8 @@ export class UploadUsage {
     const most = bytesOf(coming);
     if (left - most >= this.#quota.minimumFree) return undefined;
     const message = 'The disk of uploads has no room left (UPLOAD_MIN_FREE_BYTES)';
-    // They may have written all of it, which their end gives back.
-    const isFinal = left + most < this.#quota.minimumFree;
+    // They may have written all of it, which their end gives back, that of the latest a moment later.
+    const isFinal = left + most + bytesOf(this.#disk.ending) < this.#quota.minimumFree;
     return { error: new InsufficientStorageException(message), isFinal, of: this.#disk };
   }
 

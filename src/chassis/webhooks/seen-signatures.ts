@@ -58,7 +58,8 @@ function inDatabase(client: OrmClient): SeenSignatures {
   return {
     async add(id, ms) {
       const receipt = await keys.reserve(id, ms);
-      if (receipt) await keys.removeExpired();
+      // The request goes on whether or not these can be removed; the next one tries again.
+      if (receipt) await Promise.allSettled([keys.removeExpired()]);
       return receipt;
     },
     forget: (receipt) => keys.release(receipt),

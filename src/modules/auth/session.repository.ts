@@ -69,7 +69,7 @@ export class SessionRepository extends Repository<'session'> {
   /** Ends a session and keeps it, because its address is known as the user's. True when it was alive. */
   async end(id: string): Promise<boolean> {
     const { count } = await this.orm.session.updateMany({
-      where: { id, endedAt: null },
+      where: { id, endedAt: null, expiresAt: { gt: new Date() } },
       data: { endedAt: new Date() },
     });
     return count === 1;

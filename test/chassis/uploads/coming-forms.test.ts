@@ -123,6 +123,20 @@ describe('ComingForms', () => {
       expect(gaveWay).toEqual(['two']);
     });
 
+    it('gives a large file the time that it takes, and has nobody give way to another file of its own address', () => {
+      vi.useFakeTimers({ toFake: ['performance', 'Date'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const { forms, shared: room } = shared();
+      forms.enter(form('large', 'one', 4_000_000, lend(room, 'one', 10_000_000)));
+      vi.advanceTimersByTime(20_000);
+      forms.makeRoom(room.asked(roomOf('new', 100)));
+      vi.advanceTimersByTime(6000);
+      forms.makeRoom(room.asked(roomOf('one', 100)));
+      expect(gaveWay).toEqual([]);
+      forms.makeRoom(room.asked(roomOf('new', 100)));
+      expect(gaveWay).toEqual(['large']);
+    });
+
     it('has none give way whose end gives no room, and not the only one of its address for being long', () => {
       const { forms, shared: room } = shared();
       for (let index = 0; index < 3; index += 1) forms.enter(form('elsewhere', 'other', 0, roomOf('other', 100)));

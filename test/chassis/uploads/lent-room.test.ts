@@ -101,4 +101,18 @@ describe('room that is lent to files on their way', () => {
     first.release();
     (await second).release();
   });
+
+  it('waits for the removal of what a file that gave way has written', async () => {
+    let free = 100;
+    const place = { refresh: async () => undefined, stored: () => 0, add: () => undefined, free: async () => free };
+    const usage = new UploadUsage(place, roomy, { waitMs: 2000 });
+    const first = await usage.reserve('ada', 80);
+    free = 20;
+    const second = usage.reserve('grace', 60);
+    await wait(50);
+    first.release();
+    await wait(50);
+    free = 100;
+    (await second).release();
+  });
 });
