@@ -8,9 +8,10 @@ import {
   type Waiter,
 } from '../context/request-context.ts';
 import { tryAgain } from '../errors/try-again.ts';
+import { FairOrder } from './fair-order.ts';
 import { WindowCounts } from './rate-limit.ts';
 
-/** For how long a turn that a client had counts, in seconds. */
+/** For how long a turn that a client had counts between those who would come at the same time, in seconds. */
 const recently = 60;
 
 /** Whose turn it is, see `run`. */
@@ -20,7 +21,7 @@ interface TurnOptions {
 }
 
 /** A turn that is asked for. */
-type AskedTurn = Pick<Waiting, 'client' | 'isKnown' | 'turns'>;
+type AskedTurn = Pick<Waiting, 'client' | 'isKnown' | 'turns' | 'earliest'>;
 
 /** Work that waits for its turn. */
 interface Waiting {
@@ -28,6 +29,8 @@ interface Waiting {
   readonly isKnown: boolean;
   /** How many turns it counts for. */
   readonly turns: number;
+  /** Where it begins at the earliest, in turns. */
+  readonly earliest: number;
   readonly waiters: readonly Waiter[];
   readonly begin: () => void;
   /** Has it look again whether it is worth waiting. */
@@ -37,16 +40,19 @@ interface Waiting {
 
 /**
  * Runs heavy work a few at a time: what holds much memory, or keeps a thread beside the event loop busy. The next turn goes
- * to the client address that had the fewest within a minute, and among equals to who came first, so that those who ask
- * once go before those who ask again and again, from however many addresses. Clients that the service knows and those that
- * it does not know take every second turn while both wait, so that neither group keeps out the other: nobody becomes known
- * by trying, but anybody is known to accounts of their own.
+ * to the client address whose part of them is used least, see `FairOrder`, so that those who ask for less than their part
+ * hardly wait for those who ask for more. Clients that the service knows and those that it does not know take every second turn
+ * while both wait, so that neither group keeps out the other: nobody becomes known by trying, but anybody is known to accounts
+ * of their own.
  */
 export class FewAtOnce {
   /** In the order in which they came. */
   readonly #waiting = new Set<Waiting>();
+  readonly #atOnce: number;
   readonly #mayWait: number;
   readonly #had = new WindowCounts(recently);
+  readonly #known = new FairOrder((client) => this.#had.known(client).used);
+  readonly #unknown = new FairOrder((client) => this.#had.known(client).used);
   #free: number;
   /** Whether the last turn went to a known client, so that the next one is for the others. */
   #wasKnown = false;
@@ -56,6 +62,7 @@ export class FewAtOnce {
    * @param mayWait how many more wait for their turn; by default there is no limit
    */
   constructor(atOnce: number, mayWait = Number.POSITIVE_INFINITY) {
+    this.#atOnce = atOnce;
     this.#free = atOnce;
     this.#mayWait = mayWait;
   }
@@ -71,18 +78,32 @@ export class FewAtOnce {
   async run<T>(work: () => Promise<T>, { isKnown = false, turns = 1 }: TurnOptions = {}): Promise<T> {
     const context = getRequestContext();
     const client = context ? clientKey(context.ipAddress) : serviceKey;
+    const order = this.#orderOf(isKnown);
+    const asked = { client, isKnown, turns, earliest: order.earliest };
     if (this.#free > 0) this.#free -= 1;
-    else await this.#turn({ client, isKnown, turns });
+    else await this.#turn(asked);
     try {
       stopAbandoned();
       this.#had.consume(client, turns);
+      order.begin(asked);
       return await work();
     } finally {
       // The place goes to the next in line, or becomes free.
       const next = this.#next();
       if (next) next.begin();
-      else this.#free += 1;
+      else this.#leaveFree();
     }
+  }
+
+  #leaveFree(): void {
+    this.#free += 1;
+    if (this.#free < this.#atOnce) return;
+    this.#known.rest();
+    this.#unknown.rest();
+  }
+
+  #orderOf(isKnown: boolean): FairOrder {
+    return isKnown ? this.#known : this.#unknown;
   }
 
   /** Waits until it has a place. */
@@ -125,16 +146,12 @@ export class FewAtOnce {
     return next;
   }
 
-  /** What waits, the next one of each group first, by how many turns its client had lately or waits for already. */
+  /** What waits, the next one of each group first. */
   #inOrder(): { known: Waiting[]; unknown: Waiting[] } {
-    const ofClient = new Map<string, number>();
-    const turnsBefore = Array.from(this.#waiting, (waiting): [Waiting, number] => {
-      const turns = ofClient.get(waiting.client) ?? this.#had.known(waiting.client).used;
-      ofClient.set(waiting.client, turns + waiting.turns);
-      return [waiting, turns];
-    });
-    const inOrder = turnsBefore.sort(([, one], [, other]) => one - other).map(([waiting]) => waiting);
-    const { known = [], unknown = [] } = Object.groupBy(inOrder, ({ isKnown }) => (isKnown ? 'known' : 'unknown'));
-    return { known, unknown };
+    const groups = Object.groupBy(this.#waiting, ({ isKnown }) => (isKnown ? 'known' : 'unknown'));
+    return {
+      known: this.#known.inOrder(groups.known ?? []).map(({ work }) => work),
+      unknown: this.#unknown.inOrder(groups.unknown ?? []).map(({ work }) => work),
+    };
   }
 }

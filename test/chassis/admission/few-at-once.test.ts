@@ -38,7 +38,7 @@ describe('FewAtOnce', () => {
     await expect(Promise.all(admitted)).resolves.toEqual([undefined, 'waited']);
   });
 
-  it('gives the next turn to the client that had the fewest lately', async () => {
+  it('gives the next turn to the client that had the fewest lately, and then one to each', async () => {
     const { had, ask, finish } = lineOf(10);
     await had('192.0.2.1', 2);
     void ask('third of one', { ipAddress: '192.0.2.1' });
@@ -49,9 +49,9 @@ describe('FewAtOnce', () => {
     expect(await finish()).toEqual([
       'first of two',
       'first of a network',
+      'third of one',
       'second of two',
       'second of a network',
-      'third of one',
     ]);
   });
 
