@@ -21,6 +21,10 @@ interface ErrorLog {
   error(fields: object, message: string): void;
 }
 
+interface WarningLog {
+  warn(fields: object, message: string): void;
+}
+
 /**
  * Lets a request that failed come again with its signature, also where it failed because the database is away: the signature is
  * forgotten once the database is back within two minutes. Does not wait for that.
@@ -46,20 +50,21 @@ const inMemoryOf = new WeakMap<Database, SeenSignatures>();
  * Those of a service: in its database where that has the table of idempotency keys, which all replicas share; else in
  * the memory of this one.
  */
-export function openSeenSignatures(database: Database): SeenSignatures {
-  if (database.isOpen && 'idempotencyKey' in database.client) return inDatabase(database.client);
+export function openSeenSignatures(database: Database, log: WarningLog): SeenSignatures {
+  if (database.isOpen && 'idempotencyKey' in database.client) return inDatabase(database.client, log);
   const seen = inMemoryOf.get(database) ?? inMemory();
   inMemoryOf.set(database, seen);
   return seen;
 }
 
-function inDatabase(client: OrmClient): SeenSignatures {
+function inDatabase(client: OrmClient, log: WarningLog): SeenSignatures {
   const keys = new IdempotencyKeys(() => client, { keepMs: 0, lockMs: 0, waitMs: 0 });
   return {
     async add(id, ms) {
       const receipt = await keys.reserve(id, ms);
       // The request goes on whether or not these can be removed; the next one tries again.
-      if (receipt) await Promise.allSettled([keys.removeExpired()]);
+      if (receipt)
+        await keys.removeExpired().catch((err: unknown) => log.warn({ err }, 'expired signatures not removed'));
       return receipt;
     },
     forget: (receipt) => keys.release(receipt),

@@ -41,7 +41,7 @@ export function signedBy(options: SignedByOptions): RequestHandler {
   const { header, secret, scheme = 'timestamped', toleranceSeconds = 300 } = options;
   const { database, logger, settings } = currentService();
   const keys = keysOf(secret, settings as unknown as Record<string, unknown>, scheme);
-  const seen = openSeenSignatures(database);
+  const seen = openSeenSignatures(database, logger);
 
   async function verifySignature(req: Request, _res: Response, next: NextFunction): Promise<void> {
     const claimed = readSignature[scheme](header, (name) => req.get(name));

@@ -27,12 +27,13 @@ it('the signature of a webhook that failed while the database was away is forgot
 
 describe.each([...databaseProviders, 'memory' as const])('signatures in %s', (place) => {
   const minute = 60_000;
+  const log = { warn: () => undefined };
 
   async function openSeen() {
-    if (place === 'memory') return openSeenSignatures({ isOpen: false } as Database);
+    if (place === 'memory') return openSeenSignatures({ isOpen: false } as Database, log);
     const open = await openEmptyDatabase(place);
     onTestFinished(() => open.close());
-    return openSeenSignatures({ isOpen: true, client: open.client } as Database);
+    return openSeenSignatures({ isOpen: true, client: open.client } as Database, log);
   }
 
   it('that are forgotten late stay with who was accepted with them since then', async () => {
