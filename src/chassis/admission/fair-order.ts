@@ -23,7 +23,6 @@ export class FairOrder {
   #begun = 0;
   /** Where the work of clients ends that had turns. */
   readonly #ends = new Map<string, number>();
-
   readonly #lately: (client: string) => number;
 
   /** @param lately how many turns a client had */
@@ -36,24 +35,21 @@ export class FairOrder {
     return this.#begun - credit;
   }
 
-  /** What waits, in the order in which it came, and where each begins: the next one first. */
-  inOrder<Work extends Ordered>(waiting: Iterable<Work>): { work: Work; start: number }[] {
+  /** What waits, the next one first. @param waiting in the order in which it came */
+  inOrder<Work extends Ordered>(waiting: Iterable<Work>): Work[] {
     const ends = new Map<string, number>();
-    const begins = Array.from(waiting, (work) => {
-      const start = Math.max(work.earliest, ends.get(work.client) ?? this.#endOf(work.client));
+    const starts = Array.from(waiting, (work) => {
+      const start = this.#startOf(work, ends.get(work.client));
       ends.set(work.client, start + work.turns);
       return { work, start, lately: this.#lately(work.client) };
     });
-    return begins.sort((one, other) => one.start - other.start || one.lately - other.lately);
-  }
-
-  #endOf(client: string): number {
-    return this.#ends.get(client) ?? Number.NEGATIVE_INFINITY;
+    starts.sort((one, other) => one.start - other.start || one.lately - other.lately);
+    return starts.map(({ work }) => work);
   }
 
   /** Notes that work begins. */
   begin(work: Ordered): void {
-    const start = Math.max(work.earliest, this.#endOf(work.client));
+    const start = this.#startOf(work);
     this.#begun = Math.max(this.#begun, start);
     this.#ends.set(work.client, start + work.turns);
     if (this.#ends.size <= mostClients) return;
@@ -63,5 +59,10 @@ export class FairOrder {
   /** Notes that nothing waits or runs: turns that nobody else wanted are counted for nobody. */
   rest(): void {
     this.#ends.clear();
+  }
+
+  /** Where work begins, in turns. @param end where the work of its client before it ends; default: what that had */
+  #startOf({ client, earliest }: Ordered, end = this.#ends.get(client) ?? earliest): number {
+    return Math.max(earliest, end);
   }
 }

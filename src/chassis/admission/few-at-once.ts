@@ -51,8 +51,7 @@ export class FewAtOnce {
   readonly #atOnce: number;
   readonly #mayWait: number;
   readonly #had = new WindowCounts(recently);
-  readonly #known = new FairOrder((client) => this.#had.known(client).used);
-  readonly #unknown = new FairOrder((client) => this.#had.known(client).used);
+  readonly #orders = { known: this.#newOrder(), unknown: this.#newOrder() };
   #free: number;
   /** Whether the last turn went to a known client, so that the next one is for the others. */
   #wasKnown = false;
@@ -78,7 +77,7 @@ export class FewAtOnce {
   async run<T>(work: () => Promise<T>, { isKnown = false, turns = 1 }: TurnOptions = {}): Promise<T> {
     const context = getRequestContext();
     const client = context ? clientKey(context.ipAddress) : serviceKey;
-    const order = this.#orderOf(isKnown);
+    const order = this.#orders[groupOf({ isKnown })];
     const asked = { client, isKnown, turns, earliest: order.earliest };
     if (this.#free > 0) this.#free -= 1;
     else await this.#turn(asked);
@@ -98,12 +97,11 @@ export class FewAtOnce {
   #leaveFree(): void {
     this.#free += 1;
     if (this.#free < this.#atOnce) return;
-    this.#known.rest();
-    this.#unknown.rest();
+    for (const order of Object.values(this.#orders)) order.rest();
   }
 
-  #orderOf(isKnown: boolean): FairOrder {
-    return isKnown ? this.#known : this.#unknown;
+  #newOrder(): FairOrder {
+    return new FairOrder((client) => this.#had.known(client).used);
   }
 
   /** Waits until it has a place. */
@@ -148,10 +146,12 @@ export class FewAtOnce {
 
   /** What waits, the next one of each group first. */
   #inOrder(): { known: Waiting[]; unknown: Waiting[] } {
-    const groups = Object.groupBy(this.#waiting, ({ isKnown }) => (isKnown ? 'known' : 'unknown'));
-    return {
-      known: this.#known.inOrder(groups.known ?? []).map(({ work }) => work),
-      unknown: this.#unknown.inOrder(groups.unknown ?? []).map(({ work }) => work),
-    };
+    const { known = [], unknown = [] } = Object.groupBy(this.#waiting, groupOf);
+    return { known: this.#orders.known.inOrder(known), unknown: this.#orders.unknown.inOrder(unknown) };
   }
+}
+
+/** Each group has an order of its own. */
+function groupOf({ isKnown }: Pick<Waiting, 'isKnown'>): 'known' | 'unknown' {
+  return isKnown ? 'known' : 'unknown';
 }

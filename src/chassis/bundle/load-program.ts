@@ -26,9 +26,10 @@ export function loadProgram(root: string, program: string): void {
     const module: Loaded = { exports: {} };
     loaded.set(filename, module);
     const directory = dirname(filename);
+    const require = requireFrom(directory, createRequire(filename));
     const body: Body = scripts.script(filename, head, '\n})').runInThisContext();
     try {
-      body.call(module.exports, module.exports, requireFrom(filename), module, filename, directory);
+      body.call(module.exports, module.exports, require, module, filename, directory);
     } catch (error) {
       // Whoever asks again has it run again, as by Node.
       loaded.delete(filename);
@@ -38,10 +39,9 @@ export function loadProgram(root: string, program: string): void {
   }
 
   const isScript = (path: string) => /\.c?js$/.test(path) && path.startsWith(root + sep);
-  function requireFrom(filename: string): NodeJS.Require {
-    const byNode = createRequire(filename);
+  function requireFrom(directory: string, byNode: NodeJS.Require): NodeJS.Require {
     const require = (id: string) => {
-      const path = id.startsWith('.') ? join(filename, '..', id) : id;
+      const path = id.startsWith('.') ? join(directory, id) : id;
       return isAbsolute(path) && isScript(path) ? load(path) : byNode(path);
     };
     return Object.assign(require, byNode);

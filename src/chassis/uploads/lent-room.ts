@@ -32,9 +32,8 @@ const endingMs = 1_000;
 
 /** Room that is lent to files on their way until they are stored. */
 export class LentRoom {
-  readonly lent = new Set<Room>();
-  /** What was given back a moment ago, and may still be on the disk. */
-  readonly ending = new Set<Room>();
+  readonly #lent = new Set<Room>();
+  readonly #ending = new Set<Room>();
   /** What waits for room that is lent, in the order in which it came. */
   readonly #waiting = new Set<Room>();
   #freed = Promise.withResolvers<void>();
@@ -44,10 +43,23 @@ export class LentRoom {
     return this.#freed.promise;
   }
 
+  get lent(): ReadonlySet<Room> {
+    return this.#lent;
+  }
+
+  /** What was given back a moment ago, and may still be on the disk. */
+  get ending(): ReadonlySet<Room> {
+    return this.#ending;
+  }
+
+  lend(room: Room): void {
+    this.#lent.add(room);
+  }
+
   giveBack(room: Room): void {
-    if (!this.lent.delete(room)) return;
-    this.ending.add(room);
-    setTimeout(() => this.ending.delete(room), endingMs).unref();
+    if (!this.#lent.delete(room)) return;
+    this.#ending.add(room);
+    setTimeout(() => this.#ending.delete(room), endingMs).unref();
     this.#freed.resolve();
     this.#freed = Promise.withResolvers();
   }
@@ -85,12 +97,12 @@ export class LentRoom {
       // Else each of many that wait would have another give way for itself.
       if (other.client === client) wouldHave += other.bytes;
     }
-    return { client, wouldHave, lent: this.lent, held };
+    return { client, wouldHave, lent: this.#lent, held };
   }
 
   #held(): Map<string, number> {
     const held = new Map<string, number>();
-    for (const { client, bytes } of this.lent) held.set(client, (held.get(client) ?? 0) + bytes);
+    for (const { client, bytes } of this.#lent) held.set(client, (held.get(client) ?? 0) + bytes);
     return held;
   }
 }

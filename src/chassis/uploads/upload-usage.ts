@@ -74,6 +74,8 @@ export class UploadUsage {
   readonly #own = new LentRoom();
   /** and to all that come in by its disk. */
   readonly #disk: LentRoom;
+  /** A file on its way has room of both. */
+  readonly #both: readonly LentRoom[];
 
   constructor(
     ledger: Ledger,
@@ -81,6 +83,7 @@ export class UploadUsage {
     { waitMs = 5_000, makeRoom, disk = new LentRoom() }: UploadUsageOptions = {},
   ) {
     this.#disk = disk;
+    this.#both = [this.#own, disk];
     this.#ledger = ledger;
     this.#quota = quota;
     this.#waitMs = waitMs;
@@ -99,7 +102,7 @@ export class UploadUsage {
       await this.#wait(room);
       return room;
     } finally {
-      for (const shared of [this.#own, this.#disk]) shared.wait(room, false);
+      for (const shared of this.#both) shared.wait(room, false);
     }
   }
 
@@ -114,7 +117,7 @@ export class UploadUsage {
         room.release();
       },
       release: () => {
-        for (const shared of [this.#own, this.#disk]) shared.giveBack(room);
+        for (const shared of this.#both) shared.giveBack(room);
       },
     };
     return room;
@@ -131,7 +134,7 @@ export class UploadUsage {
       if (!refusal) return;
       const left = deadline - performance.now();
       if (refusal.isFinal || left <= 0) throw refusal.error;
-      for (const shared of [this.#own, this.#disk]) shared.wait(room, shared === refusal.of);
+      for (const shared of this.#both) shared.wait(room, shared === refusal.of);
       if (performance.now() >= nextAt) {
         nextAt += makeRoomEveryMs;
         if (refusal.of) this.#makeRoom?.(refusal.of.asked(room));
@@ -150,7 +153,7 @@ export class UploadUsage {
     // What was stored since then may be on the disk already or not.
     const coming = new Set([...before, ...this.#disk.lent]);
     const refusal = this.#refusal(room) ?? this.#refusalOfDisk(room, free, coming) ?? this.#refusalByTurn(room);
-    if (!refusal) for (const { lent } of [this.#own, this.#disk]) lent.add(room);
+    if (!refusal) for (const shared of this.#both) shared.lend(room);
     return refusal;
   }
 
@@ -179,9 +182,10 @@ export class UploadUsage {
 
   /** There is room, and others are to have it. */
   #refusalByTurn(room: Room): Refusal | undefined {
-    const of = [this.#own, this.#disk].find((shared) => shared.isBehind(room));
+    const of = this.#both.find((shared) => shared.isBehind(room));
+    if (!of) return undefined;
     const error = new InsufficientStorageException('Other uploads wait for the room that is left');
-    return of && { error, isFinal: false, of };
+    return { error, isFinal: false, of };
   }
 
   #coming(key: string): number {

@@ -51,34 +51,28 @@ export class SessionRepository extends Repository<'session'> {
    * once, and only while the session lives.
    */
   async rotate(id: string, { from, to, expiresAt, address }: Rotation): Promise<boolean> {
-    const now = new Date();
     const { count } = await this.orm.session.updateMany({
-      where: { id, tokenHash: from, endedAt: null, expiresAt: { gt: now } },
-      data: { tokenHash: to, expiresAt, address, lastUsedAt: now },
+      where: { id, tokenHash: from, ...alive() },
+      data: { tokenHash: to, expiresAt, address, lastUsedAt: new Date() },
     });
     return count === 1;
   }
 
   /** Notes that the password was given now. True when the session was alive. */
   async confirm(id: string): Promise<boolean> {
-    const now = new Date();
-    const where = { id, endedAt: null, expiresAt: { gt: now } };
-    return (await this.orm.session.updateMany({ where, data: { authenticatedAt: now } })).count === 1;
+    const data = { authenticatedAt: new Date() };
+    return (await this.orm.session.updateMany({ where: { id, ...alive() }, data })).count === 1;
   }
 
   /** Ends a session and keeps it, because its address is known as the user's. True when it was alive. */
   async end(id: string): Promise<boolean> {
-    const { count } = await this.orm.session.updateMany({
-      where: { id, endedAt: null, expiresAt: { gt: new Date() } },
-      data: { endedAt: new Date() },
-    });
-    return count === 1;
+    const data = { endedAt: new Date() };
+    return (await this.orm.session.updateMany({ where: { id, ...alive() }, data })).count === 1;
   }
 
   /** Removes a session that is alive, and with it the trust in its address. True when it was. */
   async removeAlive(id: string): Promise<boolean> {
-    const where = { id, endedAt: null, expiresAt: { gt: new Date() } };
-    return (await this.orm.session.deleteMany({ where })).count === 1;
+    return (await this.orm.session.deleteMany({ where: { id, ...alive() } })).count === 1;
   }
 
   /** Removes a session of a user, and with it the trust in its address. True when there was one. */
@@ -95,7 +89,7 @@ export class SessionRepository extends Repository<'session'> {
   /** The sessions of a user that live, the last used first. */
   findLive(userId: string) {
     return this.orm.session.findMany({
-      where: { userId, endedAt: null, expiresAt: { gt: new Date() } },
+      where: { userId, ...alive() },
       orderBy: [{ lastUsedAt: 'desc' }, { id: 'desc' }],
       select: { id: true, address: true, userAgent: true, createdAt: true, lastUsedAt: true, expiresAt: true },
       take: 100,
@@ -107,4 +101,9 @@ export class SessionRepository extends Repository<'session'> {
     const where = { address, lastUsedAt: { gt: since }, user: { email } };
     return (await this.orm.session.findFirst({ where, select: { id: true } })) !== null;
   }
+}
+
+/** What sessions are now that have neither ended nor expired. */
+function alive() {
+  return { endedAt: null, expiresAt: { gt: new Date() } };
 }

@@ -22,10 +22,10 @@ function place() {
     next(): Work | undefined {
       const [first] = order.inOrder(waiting);
       if (!first) return undefined;
-      waiting.splice(waiting.indexOf(first.work), 1);
-      order.begin(first.work);
-      had.set(first.work.client, (had.get(first.work.client) ?? 0) + 1);
-      return first.work;
+      waiting.splice(waiting.indexOf(first), 1);
+      order.begin(first);
+      had.set(first.client, (had.get(first.client) ?? 0) + 1);
+      return first;
     },
   };
 }

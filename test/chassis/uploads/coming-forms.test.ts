@@ -21,7 +21,7 @@ function roomOf(client: string, bytes: number): Room {
 /** Lends the room of a form to its client. */
 function lend(shared: LentRoom, client: string, bytes = 100): Room {
   const room = roomOf(client, bytes);
-  shared.lent.add(room);
+  shared.lend(room);
   return room;
 }
 

@@ -90,8 +90,11 @@ describe('room that is lent to files on their way', () => {
 
   it('waits for what files on their way have written to the disk already, and not for more', async () => {
     let free = 100;
-    const place = { refresh: async () => undefined, stored: () => 0, add: () => undefined, free: async () => free };
-    const usage = new UploadUsage(place, roomy, { waitMs: 500 });
+    const usage = new UploadUsage(
+      onDisk(() => free),
+      roomy,
+      { waitMs: 500 },
+    );
     const first = await usage.reserve('ada', 80);
     free = 20;
     await expect(usage.reserve('grace', 101)).rejects.toThrow('UPLOAD_MIN_FREE_BYTES');
@@ -104,8 +107,11 @@ describe('room that is lent to files on their way', () => {
 
   it('waits for the removal of what a file that gave way has written', async () => {
     let free = 100;
-    const place = { refresh: async () => undefined, stored: () => 0, add: () => undefined, free: async () => free };
-    const usage = new UploadUsage(place, roomy, { waitMs: 2000 });
+    const usage = new UploadUsage(
+      onDisk(() => free),
+      roomy,
+      { waitMs: 2000 },
+    );
     const first = await usage.reserve('ada', 80);
     free = 20;
     const second = usage.reserve('grace', 60);
@@ -116,3 +122,8 @@ describe('room that is lent to files on their way', () => {
     (await second).release();
   });
 });
+
+/** A place without files, on a disk with so many bytes free. */
+function onDisk(free: () => number) {
+  return { refresh: async () => undefined, stored: () => 0, add: () => undefined, free: async () => free() };
+}

@@ -27,7 +27,7 @@ export const oneGrpcPlugin: Plugin = {
   name: 'one-grpc',
   async transform(code, id) {
     if (!id.includes('otlp-grpc-exporter-base') || !grpc.test(code)) return undefined;
-    const load = `const loadGrpc = () => ${await loadedOf(this, '@grpc/grpc-js', id, 'grpc')};`;
+    const load = `const loadGrpc = () => ${await loadLateFor(id, this, '@grpc/grpc-js', 'grpc')};`;
     const lazy = code
       .replace('import * as grpc from "@grpc/grpc-js";', '')
       .replaceAll('__require("@grpc/grpc-js")', 'loadGrpc()')
@@ -86,11 +86,11 @@ export const lazyPackagesPlugin: Plugin = {
   const { ${one}: loaded } = load();
   return new.target ? new loaded(...options) : loaded(...options);
 }`;
-    return [`const load = () => ${loaded(this, path, name)};`, ...(lazy[name]?.names ?? []).map(called)].join('\n');
+    return [`const load = () => ${loadLate(this, path, name)};`, ...(lazy[name]?.names ?? []).map(called)].join('\n');
   },
   async transform(code, id) {
     if (!/[\\/]compressible[\\/]index\.js$/.test(id) || !code.includes(tableOfTypes)) return undefined;
-    const load = `const load = () => ${await loadedOf(this, 'mime-db', id, 'mime-db')}`;
+    const load = `const load = () => ${await loadLateFor(id, this, 'mime-db', 'mime-db')}`;
     return { code: code.replace(tableOfTypes, load).replace(' db[', ' load()['), map: null };
   },
 };
@@ -113,13 +113,19 @@ export default Reflect.get(all, 'default') ?? all;`
       : undefined,
 };
 
-/** An expression that loads a module in the middle of a function that does not wait. */
-function loaded(build: PluginContext, path: string, name: string): string {
+/**
+ * An expression that loads a module in the middle of a function that does not wait.
+ *
+ * @param path absolute
+ * @param name of the file that it gets
+ */
+function loadLate(build: PluginContext, path: string, name: string): string {
   const file = build.emitFile({ type: 'chunk', id: wholePrefix + path, name });
   return `require(process.getBuiltinModule('node:url').fileURLToPath(import.meta.ROLLUP_FILE_URL_${file})).default`;
 }
 
-async function loadedOf(build: PluginContext, request: string, importer: string, name: string): Promise<string> {
+/** The same for a package as a module finds it. */
+async function loadLateFor(importer: string, build: PluginContext, request: string, name: string): Promise<string> {
   const file = await build.resolve(request, importer);
-  return loaded(build, file?.id ?? request, name);
+  return loadLate(build, file?.id ?? request, name);
 }

@@ -32,7 +32,9 @@ loadProgram(join(import.meta.dirname, ${JSON.stringify(root)}), ${JSON.stringify
 export const requiredFilesPlugin: Plugin = {
   name: 'required-files',
   transform(code, id) {
-    if (!id.startsWith(chassisFile('config/layout'))) return undefined;
+    if (id !== chassisFile('config/layout')) return undefined;
+    if (!code.includes(importOfFile))
+      throw new Error(`Expected ${importOfFile} in ${id}, where the build requires it.`);
     return { code: code.replace(importOfFile, 'Promise.resolve(path).then(require)'), map: null };
   },
 };

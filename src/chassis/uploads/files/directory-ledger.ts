@@ -9,7 +9,7 @@ const statsAtOnce = 32;
 export class DirectoryLedger implements Ledger {
   readonly #directory: string;
   #sizes = new Map<string, number>();
-  /** Those that were stored since the reading that is under way began. */
+  /** Those that were stored since the latest reading began. */
   #added = new Map<string, number>();
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
