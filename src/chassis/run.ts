@@ -36,7 +36,11 @@ export async function runService(compose: () => Promise<Composition>): Promise<v
     await runCommand(command, args, withEnvFile(process.env));
   }
   // Loaded before the rest: as the first process of a container nothing but a listener for signals would end this one.
-  const { runUntilSignal } = await import('./lifecycle/shutdown.ts');
+  const [{ runUntilSignal }, { boundYoungGeneration }] = await Promise.all([
+    import('./lifecycle/shutdown.ts'),
+    import('./lifecycle/young-generation.ts'),
+  ]);
+  boundYoungGeneration(process.env['NODE_OPTIONS']);
   await runUntilSignal(async () => {
     const { withEnvFile } = await import('./config/environment.ts');
     const { appConfig, reporters } = await compose();

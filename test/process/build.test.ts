@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -64,6 +64,13 @@ describe('the build', () => {
     });
     expect((await service.closed).code).toBe(1);
     expect(service.stdout + service.stderr).toContain('run npm install @aws-sdk/client-s3');
+  });
+
+  it('takes one byte for each letter of its scripts, also in the memory of V8', () => {
+    const scripts = globSync('dist-test/**/*.{js,cjs}');
+    expect(scripts.length).toBeGreaterThan(50);
+    const wide = scripts.filter((file) => /[^\0-\u00ff]/.test(readFileSync(file, 'utf8')));
+    expect(wide).toEqual([]);
   });
 
   it('keeps the comments of a route file wherever they stand', async () => {

@@ -45,6 +45,19 @@ function keptIn(cache: string): Map<string, { place: string; at: number; bytes: 
   );
 }
 
+/** A build of one script, which can be written anew and run. */
+function smallBuild(cache: string): { write(script: string): void; run(): string } {
+  const build = mkdtempSync(join(tmpdir(), 'slipway-build-'));
+  onTestFinished(() => rmSync(build, { recursive: true }));
+  const loader = JSON.stringify(join(import.meta.dirname, '../../src/chassis/bundle/load-program.ts'));
+  const call = `import(${loader}).then(({ loadProgram }) => loadProgram(${JSON.stringify(build)}, 'program.js'))`;
+  const settings = { env: { ...process.env, NODE_COMPILE_CACHE: cache }, encoding: 'utf8' } as const;
+  return {
+    write: (script) => writeFileSync(join(build, 'program.js'), script),
+    run: () => execFileSync(process.execPath, ['-e', call], settings),
+  };
+}
+
 describe('what a start compiled of a build', () => {
   it('is kept with the functions that it called, and taken by the next', async () => {
     const cache = cacheDirectory();
@@ -71,17 +84,22 @@ describe('what a start compiled of a build', () => {
 
   it('is compiled anew where the script has changed and is as long as before', async () => {
     const cache = cacheDirectory();
-    const build = mkdtempSync(join(tmpdir(), 'slipway-build-'));
-    onTestFinished(() => rmSync(build, { recursive: true }));
-    const write = (word: string) => writeFileSync(join(build, 'program.js'), `console.log('${word}');`);
-    const loader = JSON.stringify(join(import.meta.dirname, '../../src/chassis/bundle/load-program.ts'));
-    const call = `import(${loader}).then(({ loadProgram }) => loadProgram(${JSON.stringify(build)}, 'program.js'))`;
-    const settings = { env: { ...process.env, NODE_COMPILE_CACHE: cache }, encoding: 'utf8' } as const;
-    const run = () => execFileSync(process.execPath, ['-e', call], settings);
-    write('one');
+    const { write, run } = smallBuild(cache);
+    write("console.log('one');");
     expect([run(), run()]).toEqual(['one\n', 'one\n']);
-    write('two');
+    write("console.log('two');");
     expect(run()).toBe('two\n');
+  });
+
+  it('is kept under the options of V8 that the next start has, whatever the young generation is held at', () => {
+    const cache = cacheDirectory();
+    const { write, run } = smallBuild(cache);
+    write("require('node:v8').setFlagsFromString('--semi-space-growth-factor=1'); console.log('one');");
+    run();
+    const kept = keptIn(cache);
+    expect(run()).toBe('one\n');
+    expect(kept.size).toBe(1);
+    expect(keptIn(cache)).toEqual(kept);
   });
 
   it('is not kept where there is no place for it, and the service goes on', async () => {

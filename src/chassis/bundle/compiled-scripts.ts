@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
+import { enableCompileCache, getCompileCacheDir } from 'node:module';
 import { join, relative, sep } from 'node:path';
 import process from 'node:process';
+import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
@@ -14,8 +15,6 @@ const checksumBytes = 8;
 
 interface Loaded {
   readonly script: Script;
-  /** Whether what was compiled of it is in the cache. */
-  isKept: boolean;
   /** Of its source. */
   readonly sum: number;
 }
@@ -28,6 +27,7 @@ interface Loaded {
 export class CompiledScripts {
   readonly #root: string;
   readonly #directory: string | undefined;
+  /** What is to be kept: a start keeps all, because they hold more after it; then only what is not in the cache. */
   readonly #loaded = new Map<string, Loaded>();
   #isComplete = true;
   #isStarting = true;
@@ -37,8 +37,9 @@ export class CompiledScripts {
    * @param cache absolute path of the directory of Node's cache where NODE_COMPILE_CACHE names none
    */
   constructor(root: string, cache: string) {
+    enableCompileCache(cache);
     // One for each version of Node, processor and user; none with NODE_DISABLE_COMPILE_CACHE.
-    const { directory } = enableCompileCache(cache);
+    const directory = getCompileCacheDir();
     this.#root = root;
     this.#directory = directory && join(directory, `build-${crc32(root).toString(16)}`);
     setTimeout(() => this.#keepOneATurn(this.#keep()), startMs).unref();
@@ -60,7 +61,7 @@ export class CompiledScripts {
     const script = new Script(`${head}${source}${tail}`, { filename, columnOffset: -head.length, cachedData });
     // Refused where it was kept by a Node with other flags.
     const isKept = cachedData !== undefined && script.cachedDataRejected !== true;
-    this.#loaded.set(name, { script, isKept, sum });
+    if (this.#isStarting || !isKept) this.#loaded.set(name, { script, sum });
     this.#isComplete &&= isKept;
     return script;
   }
@@ -79,11 +80,11 @@ export class CompiledScripts {
     try {
       mkdirSync(directory, { recursive: true });
       for (const [name, loaded] of this.#loaded) {
-        if (loaded.isKept && !this.#isStarting) continue;
+        // V8 refuses what was kept under other flags than those of a start, and lifecycle/young-generation.ts changes one.
+        setFlagsFromString('--semi-space-growth-factor=2');
         const compiled = loaded.script.createCachedData();
         writeFileSync(unfinished, Buffer.concat([checksum(compiled, loaded.sum), compiled]));
         renameSync(unfinished, join(directory, name));
-        loaded.isKept = true;
         yield name;
       }
     } catch (error) {
@@ -94,8 +95,13 @@ export class CompiledScripts {
 
   /** All at once would take a tenth of a second, in which nobody is answered. */
   #keepOneATurn(keeping: Generator<string>): void {
-    if (keeping.next().done) this.#isStarting = false;
-    else setImmediate(() => this.#keepOneATurn(keeping));
+    if (!keeping.next().done) {
+      setImmediate(() => this.#keepOneATurn(keeping));
+      return;
+    }
+    this.#isStarting = false;
+    // They hold what V8 may let go of.
+    this.#loaded.clear();
   }
 }
 

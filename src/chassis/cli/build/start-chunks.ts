@@ -5,7 +5,7 @@ import { chassisFile } from '../../config/layout.ts';
 /** What runs in a thread of its own or beside the service, and what runs before the process is guarded: they load nothing else. */
 const apart = ['database/sqlite/sqlite-worker', 'image/health-check', 'config/layout'];
 /** What `src/chassis/run.ts` loads before the rest. */
-const guards = ['lifecycle/process-guards', 'lifecycle/shutdown', 'config/environment'];
+const guards = ['lifecycle/process-guards', 'lifecycle/shutdown', 'lifecycle/young-generation', 'config/environment'];
 
 /**
  * Puts what every start loads into four files: that of the chassis and its packages before the process is guarded, and that
