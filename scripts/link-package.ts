@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 const root = join(import.meta.dirname, '..');
 
 /** The entries of the package: for each export of package.json the file of types and the program. */
-function entries(): { types: string; default: string }[] {
+export function entries(): { types: string; default: string }[] {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     exports: Record<string, string | { types: string; default: string }>;
   };

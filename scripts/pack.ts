@@ -4,11 +4,11 @@
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { brotliCompressSync } from 'node:zlib';
 import typescript from 'typescript';
-import { linkPackage } from './link-package.ts';
+import { entries, linkPackage } from './link-package.ts';
 import { sampleFiles } from './sample-files.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -26,6 +26,7 @@ function buildPackage(): void {
     const text = readFileSync(join(lib, file), 'utf8');
     writeFileSync(join(lib, file), text.replace(/((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]+)\.ts(['"])/g, '$1.js$2'));
   }
+  for (const file of unreachedTypes()) rmSync(join(lib, file));
   chmodSync(join(lib, 'chassis/cli/main.js'), 0o755);
   for (const file of globSync(loadTests, { cwd: root })) writeLoadTest(file);
   // What `slipway new --sample` writes; data, so that nothing of it can be imported.
@@ -36,6 +37,21 @@ function buildPackage(): void {
 function compile(...options: string[]): void {
   const compiler = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.package.json', ...options];
   execFileSync(process.execPath, compiler, { cwd: root, stdio: 'inherit' });
+}
+
+/** Types that none of the package's entries leads to, half of them: nobody can import what they describe. */
+function unreachedTypes(): Set<string> {
+  const unreached = new Set(globSync('**/*.d.ts', { cwd: lib }));
+  const pending = entries().map(({ types }) => relative('./lib', types));
+  for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
+    // There already, or in the example of a comment.
+    if (!unreached.delete(file)) continue;
+    const text = readFileSync(join(lib, file), 'utf8');
+    for (const [, path = ''] of text.matchAll(/(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)\.js['"]/g)) {
+      pending.push(`${join(dirname(file), path)}.d.ts`);
+    }
+  }
+  return unreached;
 }
 
 /** Writes a file of the load tests, whose types nobody imports, as k6 and Node take it from a package. */
