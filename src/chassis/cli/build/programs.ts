@@ -33,10 +33,10 @@ export const requiredFilesPlugin: Plugin = {
   name: 'required-files',
   transform(code, id) {
     if (id !== chassisFile('config/layout')) return undefined;
-    if (!code.includes(importOfFile))
-      throw new Error(`Expected ${importOfFile} in ${id}, where the build requires it.`);
+    if (!importOfFile.test(code)) throw new Error(`Expected ${importOfFile} in ${id}, where the build requires it.`);
     return { code: code.replace(importOfFile, 'Promise.resolve(path).then(require)'), map: null };
   },
 };
 
-const importOfFile = 'import(pathToFileURL(path).href)';
+/** In the package, the compiler has a function of its own look at the path. */
+const importOfFile = /import\((?:__rewriteRelativeImportExtension\()?pathToFileURL\(path\)\.href\){1,2}/;
