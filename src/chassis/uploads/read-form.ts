@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Writable } from 'node:stream';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Multer, Options } from 'multer';
@@ -7,6 +8,7 @@ import { BadRequestException, type ServiceUnavailableException } from '../errors
 import { tryAgain } from '../errors/try-again.ts';
 import { pieceCounter } from '../http/bodies/body-pieces.ts';
 import { hasBody } from '../http/bodies/request-body.ts';
+import { loopShare } from '../http/streams/loop-share.ts';
 import type { Reservation } from './lent-room.ts';
 
 /**
@@ -52,6 +54,8 @@ interface Form {
   received: number;
   /** Reads no further. */
   readonly end: (refusal: Error) => void;
+  /** All of it has come, and it gives way to no other. */
+  readonly leave: () => void;
 }
 
 const read = new WeakMap<Request, Form>();
@@ -69,6 +73,8 @@ export async function formParser(options: Options, maxBytes: number): Promise<Mu
     const form = read.get(req) as Form;
     const most = maxBytes + mostBeside;
     form.parser = parser;
+    takeInTurns(parser);
+    parser.once('finish', form.leave);
     const countPiece = pieceCounter();
     // Events of the connection come outside of the request.
     const context = getRequestContext();
@@ -87,6 +93,17 @@ export async function formParser(options: Options, maxBytes: number): Promise<Mu
     req.pipe(parser);
   };
   return multer({ ...options, ...buffers, streamHandler, limits: { ...limits, fileSize: maxBytes } } as Options);
+}
+
+/**
+ * Has the pieces of a form wait for their turns among all long work. A hundred forms that are taken as fast as they come would
+ * make each turn of the event loop longer for all, and a picture of two megabytes comes in thirty of them.
+ */
+function takeInTurns(parser: Writable): void {
+  const write = parser._write.bind(parser);
+  // Events of the connection come outside of the request, whose address has the turn.
+  const turn = AsyncResource.bind(() => loopShare.turn());
+  parser._write = (chunk, encoding, done) => void turn().then(() => write(chunk, encoding, done));
 }
 
 /**
@@ -131,7 +148,7 @@ export function readForm(receive: RequestHandler, req: Request, res: Response, r
       // The parser's own end waits for the rest of the form, which its client need never send.
       if (leave) setImmediate(leave);
     };
-    const form: Form = { received: 0, end };
+    const form: Form = { received: 0, end, leave: () => leave?.() };
     const giveWay = () => end(tooManyForms());
     const forms = findService()?.forms;
     const leave = forms

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { StorageEngine } from 'multer';
@@ -31,9 +31,11 @@ interface UploadStorageOptions {
   maxPixels: number;
 }
 
-/** A file that was written in full under a hidden name. */
+/** A file that was written in full under a hidden name, and may not be on the disk yet. */
 export interface HiddenFile {
   path: string;
+  /** Open for reading and writing, so that nothing has to be opened again. */
+  handle: FileHandle;
   size: number;
   imageType: ImageType;
 }
@@ -43,15 +45,23 @@ export interface HiddenFile {
  * before the first byte is written. What fails half-way is removed.
  */
 export function uploadStorage(options: UploadStorageOptions): StorageEngine {
+  const removed = new WeakSet<Express.Multer.File>();
   return {
     _handleFile(_req, file, callback) {
       const path = join(options.files.incomingDirectory, `.${randomUUID()}.part`);
       // Known to multer from now on, so that it removes the file when the client goes away.
       file.path = path;
-      writeHidden(file.stream, path, options).then((stored) => callback(null, stored as object), callback);
+      const write = async () => {
+        const hidden = await writeHidden(file.stream, path, options);
+        // Its client went away meanwhile, and nobody will ask for it.
+        if (removed.has(file)) await discard(hidden);
+        return hidden as object;
+      };
+      write().then((stored) => callback(null, stored), callback);
     },
     _removeFile(_req, file, callback) {
-      removeFile(file.path).then(() => callback(null), callback);
+      removed.add(file);
+      discard(file as unknown as Partial<HiddenFile> & { path: string }).then(() => callback(null), callback);
     },
   };
 }
@@ -74,17 +84,22 @@ export async function publishUpload(
     const work = () => removeMetadata(file, field, maxPixels);
     const turns = Math.ceil(file.size / shortImage);
     const size = turns > 1 ? await inMemory.run(work, { turns }) : await work();
+    await orStorageFailure(field, finish(file.handle));
     const stored = { name, size, type: file.imageType, visibility: 'public' as const };
     await orStorageFailure(field, files.put(file.path, stored));
     return { name, size };
   } finally {
-    await removeFile(file.path);
+    await discard(file);
   }
 }
 
 /** Gives the size of what is left. */
-async function removeMetadata({ path, imageType }: HiddenFile, field: string, maxPixels: number): Promise<number> {
-  const image = await orStorageFailure(field, readFile(path));
+async function removeMetadata(
+  { handle, size, imageType }: HiddenFile,
+  field: string,
+  maxPixels: number,
+): Promise<number> {
+  const image = await orStorageFailure(field, contentOf(handle, size));
   await loopShare.turn();
   const stripped = stripMetadata(image, imageType);
   if (!stripped) {
@@ -96,18 +111,27 @@ async function removeMetadata({ path, imageType }: HiddenFile, field: string, ma
       `Expected at most ${maxPixels} pixels in field "${field}", found ${width} x ${height}`,
     );
   }
-  if (!stripped.equals(image)) await orStorageFailure(field, replaceContent(path, stripped));
+  if (!stripped.equals(image)) await orStorageFailure(field, replaceContent(handle, stripped));
   return stripped.length;
 }
 
-async function replaceContent(path: string, content: Buffer): Promise<void> {
-  const handle = await open(path, 'w');
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
+/** In one piece: each turn of a busy event loop may take a tenth of a second, and others wait for the memory. */
+async function contentOf(handle: FileHandle, size: number): Promise<Buffer> {
+  const content = Buffer.alloc(size);
+  for (let read = 0; read < size; ) {
+    const { bytesRead } = await handle.read(content, read, size - read, read);
+    if (bytesRead === 0) throw new Error(`Expected ${size} bytes of a file, found ${read}`);
+    read += bytesRead;
   }
+  return content;
+}
+
+async function replaceContent(handle: FileHandle, content: Buffer): Promise<void> {
+  for (let written = 0; written < content.length; ) {
+    const { bytesWritten } = await handle.write(content, written, content.length - written, written);
+    written += bytesWritten;
+  }
+  await handle.truncate(content.length);
 }
 
 /** Removes a file; one that is gone already is no error. */
@@ -143,12 +167,12 @@ async function writeHidden(stream: Readable, path: string, options: UploadStorag
       handle = await orStorageFailure(options.field, create(path, options.files.incomingDirectory));
       await orStorageFailure(options.field, handle.appendFile(head));
     }
-    const type = acceptedType(head, options);
-    await orStorageFailure(options.field, finish(handle));
-    return { path, size, imageType: type };
+    const imageType = acceptedType(head, options);
+    // It has a head, so it was created.
+    return { path, handle: handle as FileHandle, size, imageType };
   } catch (failure) {
     stream.resume();
-    if (handle) await discard(handle, path);
+    if (handle) await discard({ path, handle });
     throw failure;
   }
 }
@@ -161,20 +185,30 @@ function acceptedType(head: Buffer, { field, types }: UploadStorageOptions): Ima
   );
 }
 
-async function create(path: string, directory: string): Promise<FileHandle> {
-  await mkdir(directory, { recursive: true });
-  return open(path, 'wx', 0o644);
+function create(path: string, directory: string): Promise<FileHandle> {
+  return inDirectory(directory, () => open(path, 'wx+', 0o644));
+}
+
+/** Writes into a directory, which is made where it is missing. */
+export async function inDirectory<T>(directory: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await mkdir(directory, { recursive: true });
+    return write();
+  }
 }
 
 /** On the disk before its name is: a crash leaves a whole file or none. */
-async function finish(handle: FileHandle | undefined): Promise<void> {
-  await handle?.sync();
-  await handle?.close();
+async function finish(handle: FileHandle): Promise<void> {
+  await handle.sync();
+  await handle.close();
 }
 
 /** Closing a file that is closed already does nothing. */
-async function discard(handle: FileHandle, path: string): Promise<void> {
-  await handle.close();
+async function discard({ path, handle }: { path: string; handle?: FileHandle }): Promise<void> {
+  await handle?.close();
   await removeFile(path);
 }
 

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -8,6 +7,8 @@ import { type HiddenFile, publishUpload } from '../../../src/chassis/uploads/upl
 import { images } from '../../support/images.ts';
 
 const png = images.png();
+/** Longer than what is freed of its metadata at once. */
+const long = Buffer.concat([png, Buffer.alloc(100_000)]);
 
 it('has short images wait for none of the long ones that are freed of their metadata', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'slipway-turns-'));
@@ -19,23 +20,27 @@ it('has short images wait for none of the long ones that are freed of their meta
     types: ['image/png' as const],
     maxPixels: 10_000,
   };
-  const fileOf = (name: string, size: number): HiddenFile => ({
-    path: join(directory, name),
-    size,
-    imageType: 'image/png',
-  });
+  const { promise: mayBeRead, resolve: letThemBeRead } = Promise.withResolvers<void>();
+  const fileOf = async (name: string, content: Buffer, reading?: Promise<void>): Promise<HiddenFile> => {
+    const path = join(directory, name);
+    const handle = await open(path, 'wx+');
+    await handle.writeFile(content);
+    const read = handle.read.bind(handle) as (...place: unknown[]) => Promise<never>;
+    handle.read = async (...place: unknown[]) => reading?.then(() => read(...place)) ?? read(...place);
+    return { path, handle, size: content.length, imageType: 'image/png' };
+  };
   const published: string[] = [];
   const publish = (file: HiddenFile, name: string) =>
     publishUpload(file, 'owner', storage).then(() => void published.push(name));
-  // Nothing comes out of a pipe before something is written into it.
-  const long = ['.one', '.two', '.three'].map((name) => fileOf(name, 2_000_000));
-  for (const { path } of long.slice(0, 2)) execFileSync('mkfifo', [path]);
-  const waiting = long.map((file) => publish(file, 'long'));
-  const [short, third] = [fileOf('.short', png.length), long[2] as HiddenFile];
-  await Promise.all([short, third].map(({ path }) => writeFile(path, png)));
-  await publish(short, 'short');
+  const files = await Promise.all([
+    fileOf('.one', long, mayBeRead),
+    fileOf('.two', long, mayBeRead),
+    fileOf('.three', long),
+  ]);
+  const waiting = files.map((file) => publish(file, 'long'));
+  await publish(await fileOf('.short', png), 'short');
   expect(published).toEqual(['short']);
-  for (const { path } of long.slice(0, 2)) await writeFile(path, png);
+  letThemBeRead();
   await Promise.all(waiting);
   expect(published).toEqual(['short', 'long', 'long', 'long']);
 });

@@ -1,9 +1,9 @@
 import { createReadStream, fstat, open } from 'node:fs';
-import { mkdir, rename, stat } from 'node:fs/promises';
+import { rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { type AskedRoom, LentRoom } from '../lent-room.ts';
-import { removeFile } from '../upload-storage.ts';
+import { inDirectory, removeFile } from '../upload-storage.ts';
 import { type UploadQuota, UploadUsage } from '../upload-usage.ts';
 import { DirectoryLedger } from './directory-ledger.ts';
 import { checkedName, type FileStore, noSuchFile, type Visibility } from './file-store.ts';
@@ -35,10 +35,8 @@ export function localFiles(
   return {
     incomingDirectory: directories.public,
     reserve: (visibility, owner, bytes) => usage[visibility].reserve(owner, bytes),
-    async put(path, { name, visibility }) {
-      await mkdir(directories[visibility], { recursive: true });
-      await rename(path, pathOf(name, visibility));
-    },
+    put: (path, { name, visibility }) =>
+      inDirectory(directories[visibility], () => rename(path, pathOf(name, visibility))),
     async sizeOf(name, visibility) {
       const { size } = await stat(pathOf(name, visibility)).catch(refuseMissing);
       return size;
