@@ -70,12 +70,12 @@ export class SessionRepository extends Repository<'session'> {
     return (await this.orm.session.updateMany({ where: { id, ...alive() }, data })).count === 1;
   }
 
-  /** Removes a session that is alive, and with it the trust in its address. True when it was. */
-  async removeAlive(id: string): Promise<boolean> {
-    return (await this.orm.session.deleteMany({ where: { id, ...alive() } })).count === 1;
+  /** Removes a session of a user that is alive, and with it the trust in its address. True when it was. */
+  async removeAlive(id: string, userId: string): Promise<boolean> {
+    return (await this.orm.session.deleteMany({ where: { id, userId, ...alive() } })).count === 1;
   }
 
-  /** Removes a session of a user, and with it the trust in its address. True when there was one. */
+  /** The same of one that may have ended. True when there was one. */
   async remove(id: string, userId: string): Promise<boolean> {
     const { count } = await this.orm.session.deleteMany({ where: { id, userId } });
     return count === 1;

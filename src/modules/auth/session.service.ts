@@ -110,8 +110,10 @@ export class SessionService {
   /** Ends one session of a user. Its access tokens write no more; for reads they hold until they expire. */
   end(id: string, userId: string): Promise<void> {
     const end = async () => {
+      if (await this.#sessions.removeAlive(id, userId))
+        return this.#audit.record({ action: 'session.ended', subjectId: userId });
+      // Its end was told when it ended; its address is known until now.
       if (!(await this.#sessions.remove(id, userId))) throw new NotFoundException('Session not found');
-      await this.#audit.record({ action: 'session.ended', subjectId: userId });
     };
     return uninterrupted(() => this.#sessions.unitOfWork(end, ending));
   }
@@ -166,7 +168,7 @@ export class SessionService {
   /** A session that has ended meanwhile was not misused. */
   async #revokeReused(id: string): Promise<void> {
     const found = await this.#sessions.findWithRole(id);
-    if (!found || !(await this.#sessions.removeAlive(id))) return;
+    if (!found || !(await this.#sessions.removeAlive(id, found.userId))) return;
     const { userId } = found;
     await this.#audit.record({ action: 'session.reused', subjectId: userId });
     afterCommit(() => this.#logger.warn({ userId, sessionId: id }, 'refresh token used twice: session revoked'));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newAccount } from '../support/accounts.ts';
+import { newAccount, sendAs } from '../support/accounts.ts';
 import { bootTestApp } from '../support/boot-test-app.ts';
 import { untilLockWait } from '../support/lock-wait.ts';
 import { beyondScopes } from '../support/order-shop.ts';
@@ -26,6 +26,17 @@ it('a logout ends its session together with its trace in the trail, or not at al
   expect(await app.count('session', { userId: id, endedAt: null })).toBe(1);
   expect((await logOut()).status).toBe(204);
   expect(await app.count('session', { userId: id, endedAt: null })).toBe(0);
+  expect(await traces('session.ended', id)).toBe(1);
+});
+
+it('the end of a session is told once, also where its address is forgotten after a logout', async () => {
+  const { id, tokens, logIn } = await newAccount(app);
+  const first = await app.orm.session.findFirstOrThrow({ where: { userId: id } });
+  const later = await logIn();
+  expect((await app.post('/auth/logout', { refreshToken: tokens.refreshToken })).status).toBe(204);
+  const forget = () => sendAs(app, later, 'delete', `/auth/sessions/${first.id}`);
+  expect((await forget()).status).toBe(204);
+  expect((await forget()).status).toBe(404);
   expect(await traces('session.ended', id)).toBe(1);
 });
 
