@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { StorageEngine } from 'multer';
 import { FewAtOnce } from '../admission/few-at-once.ts';
@@ -12,6 +11,7 @@ import {
 } from '../errors/exceptions.ts';
 import { loopShare } from '../http/streams/loop-share.ts';
 import type { FileStore } from './files/file-store.ts';
+import { hiddenStorage } from './hidden-storage.ts';
 import { imageSize } from './image-size.ts';
 import { type ImageType, imageExtensions, imageHeadLength, imageType } from './image-type.ts';
 import { stripMetadata } from './strip-metadata.ts';
@@ -40,31 +40,13 @@ export interface HiddenFile {
   imageType: ImageType;
 }
 
-/**
- * A storage of multer that writes images under a hidden name, which `/uploads` does not serve, and checks their type
- * before the first byte is written. What fails half-way is removed.
- */
-export function uploadStorage(options: UploadStorageOptions): StorageEngine {
-  const removed = new WeakSet<Express.Multer.File>();
-  return {
-    _handleFile(_req, file, callback) {
-      const path = join(options.files.incomingDirectory, `.${randomUUID()}.part`);
-      // Known to multer from now on, so that it removes the file when the client goes away.
-      file.path = path;
-      const write = async () => {
-        const hidden = await writeHidden(file.stream, path, options);
-        // Its client went away meanwhile, and nobody will ask for it.
-        if (removed.has(file)) await discard(hidden);
-        return hidden as object;
-      };
-      write().then((stored) => callback(null, stored), callback);
-    },
-    _removeFile(_req, file, callback) {
-      removed.add(file);
-      discard(file as unknown as Partial<HiddenFile> & { path: string }).then(() => callback(null), callback);
-    },
-  };
-}
+/** A storage of multer for images, whose type is checked before the first byte is written. What fails half-way is removed. */
+export const uploadStorage = (options: UploadStorageOptions): StorageEngine =>
+  hiddenStorage({
+    directory: options.files.incomingDirectory,
+    write: ({ stream }, path) => writeHidden(stream, path, options),
+    discard,
+  });
 
 /**
  * Removes the metadata of a hidden file and makes it visible under a random name with the extension of its type; gives the

@@ -8,14 +8,17 @@ const statsAtOnce = 32;
 /** The files of a directory, on which several replicas may store. */
 export class DirectoryLedger implements Ledger {
   readonly #directory: string;
+  readonly #incoming: string;
   #sizes = new Map<string, number>();
   /** Those that were stored since the latest reading began. */
   #added = new Map<string, number>();
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
-  constructor(directory: string) {
+  /** @param incoming where files come in that will be in this directory. Default: there too */
+  constructor(directory: string, incoming = directory) {
     this.#directory = directory;
+    this.#incoming = incoming;
   }
 
   stored(key: string): number {
@@ -46,6 +49,7 @@ export class DirectoryLedger implements Ledger {
     const startedAt = performance.now();
     const known = this.#sizes;
     this.#added = new Map();
+    if (this.#incoming !== this.#directory) await removeLeftBehind(this.#incoming);
     const names = await readdir(this.#directory).catch(emptyWhenMissing);
     const sizes = new Map<string, number>();
     for (const name of names) if (known.has(name)) sizes.set(name, known.get(name) ?? 0);
@@ -79,6 +83,7 @@ export async function freeBytes(directory: string): Promise<number> {
 /** Removes what processes that were killed left half written. */
 export async function removeLeftBehind(directory: string): Promise<void> {
   for (const name of await readdir(directory).catch(emptyWhenMissing)) {
+    if (!name.startsWith('.')) continue;
     const path = join(directory, name);
     // Another process may be removing it.
     const file = await stat(path).catch(() => undefined);

@@ -29,7 +29,7 @@ export function localFiles(
   const disk = new LentRoom();
   const usage = {
     public: new UploadUsage(new DirectoryLedger(directories.public), quota, { makeRoom, disk }),
-    private: new UploadUsage(new DirectoryLedger(directories.private), quota, { makeRoom, disk }),
+    private: new UploadUsage(new DirectoryLedger(directories.private, directories.public), quota, { makeRoom, disk }),
   };
   const pathOf = (name: string, visibility: Visibility) => join(directories[visibility], checkedName(name));
   return {

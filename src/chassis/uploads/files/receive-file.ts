@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Request, RequestHandler } from 'express';
 import type { StorageEngine } from 'multer';
+import { recheckCaller } from '../../context/request-context.ts';
 import {
   BadRequestException,
   BaseException,
@@ -15,6 +16,7 @@ import {
 import { withoutBidi } from '../../http/answers/content-disposition.ts';
 import { onRequestFailure } from '../../http/answers/request-failure.ts';
 import { requestContextOf } from '../../http/pipeline/request-context-of.ts';
+import { hiddenStorage } from '../hidden-storage.ts';
 import { imageExtensions, imageHeadLength, imageType } from '../image-type.ts';
 import type { Reservation } from '../lent-room.ts';
 import { formParser, largestFile, readForm, refuseLongForm } from '../read-form.ts';
@@ -74,6 +76,8 @@ export function receiveFile({
       reservation.store(name, size);
       onRequestFailure(req, () => files.remove(name, visibility));
       received.set(req, { ...file, originalName: safeName(originalname) });
+      // A session or a role may have ended while the file came in.
+      await recheckCaller();
     } catch (error) {
       return next(fileException(error, field, maxBytes));
     } finally {
@@ -107,33 +111,30 @@ function ownerOf(req: Request): string {
 }
 
 /** Writes what comes in under a hidden name, which an hour later is taken for left behind. */
-function incomingStorage({
+const incomingStorage = ({
   files,
   field,
   types,
-}: Pick<ReceiveFileOptions, 'files' | 'field' | 'types'>): StorageEngine {
-  return {
-    _handleFile(_req, file, callback) {
-      const path = join(files.incomingDirectory, `.${randomUUID()}.part`);
-      file.path = path;
-      const type = file.mimetype.toLowerCase();
-      if (types && !types.includes(type)) return callback(otherType(type, types, field));
-      const write = async () => {
+}: Pick<ReceiveFileOptions, 'files' | 'field' | 'types'>): StorageEngine =>
+  hiddenStorage({
+    directory: files.incomingDirectory,
+    async write({ stream, mimetype }, path) {
+      const type = mimetype.toLowerCase();
+      if (types && !types.includes(type)) throw otherType(type, types, field);
+      try {
         await mkdir(files.incomingDirectory, { recursive: true });
         const target = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
-        await orStorageFailure(field, pipeline(file.stream, target));
+        await orStorageFailure(field, pipeline(stream, target));
         await refuseFalseImage(path, type, field);
         return { path, size: target.bytesWritten, mimetype: type };
-      };
-      // multer removes what was stored, and not what failed on the way.
-      const discard = (error: unknown) => removeFile(path).finally(() => callback(error));
-      write().then((stored) => callback(null, stored), discard);
+      } catch (failure) {
+        // multer removes what was stored, and not what failed on the way.
+        await removeFile(path);
+        throw failure;
+      }
     },
-    _removeFile(_req, file, callback) {
-      removeFile(file.path).then(() => callback(null), callback);
-    },
-  };
-}
+    discard: ({ path }) => removeFile(path),
+  });
 
 /** A type that browsers show has to be told by the content. */
 async function refuseFalseImage(path: string, type: string, field: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -26,4 +26,19 @@ it('counts a file once that is stored while the directory is read, whether the r
   await rm(join(directory, 'ada-1.png'));
   await ledger.refresh('ada', 0);
   expect(ledger.stored('')).toBe(20);
+});
+
+it('removes what was left half written where files of its directory come in, and nothing else', async () => {
+  const [directory, incoming] = await Promise.all(
+    ['ledger-', 'incoming-'].map((name) => mkdtemp(join(tmpdir(), name))),
+  );
+  onTestFinished(
+    async () => void (await Promise.all([directory, incoming].map((path) => rm(path ?? '', { recursive: true })))),
+  );
+  const [left, young] = ['.11111111-1111-4111-8111-111111111111.part', '.22222222-2222-4222-8222-222222222222.part'];
+  for (const name of [left, young, 'ada-1.png']) await writeFile(join(incoming ?? '', name), 'x');
+  const twoHoursAgo = Date.now() / 1000 - 7200;
+  for (const name of [left, 'ada-1.png']) await utimes(join(incoming ?? '', name), twoHoursAgo, twoHoursAgo);
+  await new DirectoryLedger(directory ?? '', incoming).refresh('ada', 0);
+  expect((await readdir(incoming ?? '')).toSorted()).toEqual([young, 'ada-1.png']);
 });

@@ -51,6 +51,13 @@ describe.each(stores)('a file of any type in $name', ({ env, stored: storedIn, p
 
   const stored = () => storedIn(app.uploads);
 
+  it('is refused and leaves nothing where the session of its client ended while it came in', async () => {
+    const files = () => stored().filter((name) => name.includes('-'));
+    const before = files();
+    await upload('/ending', 'late', 'a.txt', 'text/plain').expectError(401, 'The session has ended');
+    await expect.poll(files).toEqual(before);
+  });
+
   it('comes back byte for byte from the route that gives it, as something to be stored and not shown', async () => {
     const content = '<script>alert(1)</script>';
     const file = await upload('/private', content, '../../evil "name".html', 'text/html').expectData(201);
