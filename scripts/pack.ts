@@ -9,7 +9,7 @@ import process from 'node:process';
 import { brotliCompressSync } from 'node:zlib';
 import typescript from 'typescript';
 import { entries, linkPackage } from './link-package.ts';
-import { sampleFiles } from './sample-files.ts';
+import { importsOf, sampleFiles } from './sample-files.ts';
 
 const root = join(import.meta.dirname, '..');
 const lib = join(root, 'lib');
@@ -46,10 +46,8 @@ function unreachedTypes(): Set<string> {
   for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
     // There already, or in the example of a comment.
     if (!unreached.delete(file)) continue;
-    const text = readFileSync(join(lib, file), 'utf8');
-    for (const [, path = ''] of text.matchAll(/(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)\.js['"]/g)) {
-      pending.push(`${join(dirname(file), path)}.d.ts`);
-    }
+    const imported = importsOf(file, readFileSync(join(lib, file), 'utf8'));
+    pending.push(...imported.map((path) => path.replace(/\.js$/, '.d.ts')));
   }
   return unreached;
 }

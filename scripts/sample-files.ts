@@ -28,9 +28,9 @@ export function sampleFiles(): Record<string, string> {
   return Object.fromEntries([...texts].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Absolute paths of the files beside it that a file imports. */
-function importsOf(file: string, text: string): string[] {
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g)].map(([, path = '']) =>
+/** Paths of the files beside it that a file imports, absolute where its own is; those in examples of comments too. */
+export function importsOf(file: string, text: string): string[] {
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*(['"])(\.{1,2}\/[^'"]+)\1/g)].map(([, , path = '']) =>
     join(dirname(file), path),
   );
 }
