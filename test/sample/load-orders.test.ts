@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { skipped } from '../chart/chart.ts';
 import { type PlantedFault, startProxy } from '../load-tests/load-proxy.ts';
-import { admin, failedChecks, measureScenario } from '../load-tests/run-scenario.ts';
+import { admin, failedChecks, measureScenario, unlimited } from '../load-tests/run-scenario.ts';
 import { bootTestApp, type TestApp } from '../modules/support/boot-test-app.ts';
 import { openOrderShop, ordersEnv } from '../modules/support/order-shop.ts';
 
-const unlimited = { RATE_LIMIT_ENABLED: 'false' };
 /** The second is where scenarios write, so that the lists of the first stay as they are. */
 const app = (skipped('k6') ? undefined : await bootTestApp({ env: { ...unlimited, ...ordersEnv() } })) as TestApp;
 const shop = skipped('k6') ? undefined : await openOrderShop(unlimited);

@@ -4,7 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { catalogue, scenarioNames } from '../../load-tests/lib/catalogue.ts';
 import { root, skipped } from '../chart/chart.ts';
 import { type PlantedFault, startProxy } from '../load-tests/load-proxy.ts';
-import { admin, failedChecks, type Measured, measureScenario, runScenario } from '../load-tests/run-scenario.ts';
+import {
+  admin,
+  failedChecks,
+  type Measured,
+  measureScenario,
+  runScenario,
+  unlimited,
+} from '../load-tests/run-scenario.ts';
 import { bootTestApp, type TestApp } from '../modules/support/boot-test-app.ts';
 import { ordersEnv } from '../modules/support/order-shop.ts';
 
@@ -14,7 +21,6 @@ interface ListBody {
   data: { id: string; name: string }[];
 }
 
-const unlimited = { RATE_LIMIT_ENABLED: 'false' };
 /** The second is where scenarios write, so that the lists of the first stay as they are. */
 const [app, written] = (
   skipped('k6')
