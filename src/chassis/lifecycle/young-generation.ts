@@ -16,8 +16,10 @@ const usualGrowth = 2;
 export function boundYoungGeneration(nodeOptions = ''): void {
   if ([nodeOptions, ...process.execArgv].some((option) => option.includes('-semi-space-size'))) return;
   new PerformanceObserver(() => {
-    // Of an idle process V8 makes it small again, and then it has to grow once more.
-    growBy(sizeOfYoung() < mostBytes ? usualGrowth : 1);
+    const size = sizeOfYoung();
+    if (size >= mostBytes) growBy(1);
+    // Of an idle process V8 makes it small again, and then it has to grow once more; for a moment it may have given back half.
+    else if (size <= mostBytes / 4) growBy(usualGrowth);
   }).observe({ entryTypes: ['gc'] });
   // Code that Node keeps is refused by a start with other flags.
   process.on('exit', () => growBy(usualGrowth));
