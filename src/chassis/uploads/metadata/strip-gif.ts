@@ -9,6 +9,8 @@ const application = 0xff;
 /** Applications whose extension says how often an animation is repeated. */
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0'].map((name) => Buffer.from(name));
 const nameLength = 11;
+/** Of what is kept of an extension, which has one block of at most so many bytes: 4 of how a frame is shown, 3 of how often. */
+const shownLength = 4;
 
 /** A GIF without comments, texts and extensions of programs, and without what follows its end. */
 export function stripGif(image: Buffer): Buffer | undefined {
@@ -26,7 +28,8 @@ export function stripGif(image: Buffer): Buffer | undefined {
     const data = block === extension ? at + 2 : at + 11 + colourTableLength(image[at + 9]);
     const end = endOfBlocks(image, data);
     if (end === undefined) return undefined;
-    if (block === frame || isKept(image, at)) kept.keep(at, end);
+    if (block === frame) kept.keep(at, end);
+    else keepShown(kept, image, at, end);
     at = end;
   }
   return undefined;
@@ -43,9 +46,18 @@ function colourTableLength(flags = 0): number {
   return flags & 0x80 ? 3 << ((flags & 7) + 1) : 0;
 }
 
-function isKept(image: Buffer, at: number): boolean {
-  const label = image[at + 1];
-  if (label !== application || image[at + 2] !== nameLength) return label === graphicControl;
+/** Keeps the first block of an extension, where that is all that counts. */
+function keepShown(kept: KeptBytes, image: Buffer, at: number, end: number): void {
+  const from = isLoop(image, at) ? at + 3 + nameLength : at + 2;
+  const length = image[from] ?? 0;
+  if ((image[at + 1] !== graphicControl && from === at + 2) || length > shownLength) return;
+  kept.keep(at, from + length + 1);
+  // The empty block that ends it; it may have been the first.
+  if (length > 0) kept.keep(end - 1, end);
+}
+
+function isLoop(image: Buffer, at: number): boolean {
+  if (image[at + 1] !== application || image[at + 2] !== nameLength) return false;
   return loops.some((name) => standsAt(name, image, at + 3));
 }
 

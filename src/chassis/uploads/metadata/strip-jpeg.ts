@@ -1,7 +1,17 @@
 import { exifOrientation, orientationSegment } from './exif-orientation.ts';
 import { KeptBytes, standsAt } from './kept-bytes.ts';
 
-const marker = { start: 0xd8, end: 0xd9, scan: 0xda, app0: 0xe0, app1: 0xe1, app2: 0xe2, app14: 0xee };
+const marker = {
+  start: 0xd8,
+  end: 0xd9,
+  scan: 0xda,
+  lines: 0xdc,
+  restart: 0xdd,
+  app0: 0xe0,
+  app1: 0xe1,
+  app2: 0xe2,
+  app14: 0xee,
+};
 const colourProfile = Buffer.from('ICC_PROFILE\0');
 const jfif = Buffer.from('JFIF\0');
 const adobe = Buffer.from('Adobe');
@@ -9,6 +19,8 @@ const adobe = Buffer.from('Adobe');
 const lengths = { jfif: 18, adobe: 16 };
 const upright = 1;
 const headLength = 4;
+/** Of those that have one number: of the lines, and of what lies between restart markers. */
+const numberLength = 6;
 /** Of an Exif segment that says how a picture is turned. */
 const shortestExif = 32;
 
@@ -55,6 +67,7 @@ function isBare(code: number): boolean {
 function isKept(code: number, image: Buffer, at: number, end: number): boolean {
   if (code === marker.app2) return isNamed(colourProfile, image, at);
   if (code === marker.app14) return isNamed(adobe, image, at) && end - at <= lengths.adobe;
+  if (code === marker.lines || code === marker.restart) return end - at === numberLength;
   // What is left of all that are for applications and for extensions of the format, which nothing shows.
   return code < marker.app0;
 }

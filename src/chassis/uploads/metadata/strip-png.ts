@@ -5,11 +5,16 @@ import { KeptBytes, typeCode } from './kept-bytes.ts';
 const signatureLength = 8;
 /** Length and type before the data of a chunk, a checksum behind it. */
 const around = 12;
-/** What decides about pixels, colours and animation; the rest is about the picture. */
-const shown = new Set(
-  'IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP mDCV cLLI sBIT bKGD hIST pHYs sPLT acTL fcTL fdAT'
-    .split(' ')
-    .map(typeCode),
+/**
+ * What decides about pixels, colours and animation, and how many bytes of data it has at most, because more would be about
+ * something else; the rest is about the picture.
+ */
+const shown = new Map(
+  Object.entries({
+    ...{ IHDR: 13, PLTE: 768, IDAT: Number.POSITIVE_INFINITY, IEND: 0, tRNS: 256, gAMA: 4, cHRM: 32, sRGB: 1 },
+    ...{ iCCP: Number.POSITIVE_INFINITY, cICP: 4, mDCV: 24, cLLI: 8, sBIT: 4, bKGD: 6, hIST: 512, pHYs: 9 },
+    ...{ acTL: 8, fcTL: 26, fdAT: Number.POSITIVE_INFINITY },
+  }).map(([type, length]) => [typeCode(type), length]),
 );
 const [first, exif, last] = [typeCode('IHDR'), typeCode('eXIf'), typeCode('IEND')];
 
@@ -28,8 +33,8 @@ export function stripPng(image: Buffer): Buffer | undefined {
     if (type === exif && end - at - around >= shortestTiff)
       orientation = tiffOrientation(image.subarray(at + 8, end - 4)) ?? upright;
     if (type === last && orientation !== upright) kept.add(exifChunk(orientation));
-    if (shown.has(type)) kept.keep(at, end);
-    if (type === last) return kept.bytes;
+    if (end - at - around <= (shown.get(type) ?? -1)) kept.keep(at, end);
+    if (type === last) return end - at === around ? kept.bytes : undefined;
     at = end;
   }
   return undefined;

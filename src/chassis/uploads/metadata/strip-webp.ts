@@ -3,8 +3,17 @@ import { KeptBytes, typeCode } from './kept-bytes.ts';
 
 const headLength = 12;
 const chunkHead = 8;
-const shown = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP'].map(typeCode));
-const [extended, directory] = [typeCode('VP8X'), typeCode('EXIF')];
+/** Of the head of a frame of an animation, behind which its chunks come. */
+const frameHead = 16;
+/** What is shown, and how many bytes of data it has at most. */
+const shown = new Map(
+  Object.entries({
+    ...{ 'VP8 ': Number.POSITIVE_INFINITY, VP8L: Number.POSITIVE_INFINITY, ALPH: Number.POSITIVE_INFINITY },
+    ...{ ICCP: Number.POSITIVE_INFINITY, VP8X: 10, ANIM: 6 },
+  }).map(([type, length]) => [typeCode(type), length]),
+);
+const shownInFrames = new Set(['VP8 ', 'VP8L', 'ALPH'].map(typeCode));
+const [extended, directory, frame] = [typeCode('VP8X'), typeCode('EXIF'), typeCode('ANMF')];
 /** Bits of VP8X that announce Exif, and Exif and XMP. */
 const exif = 0x08;
 const announced = exif | 0x04;
@@ -23,7 +32,8 @@ export function stripWebp(image: Buffer): Buffer | undefined {
     const next = at + chunkHead + size + (size % 2);
     if (at + chunkHead + size > image.length) return undefined;
     const type = image.readUInt32BE(at);
-    if (shown.has(type)) {
+    if (type === frame) keepFrame(kept, image, at, next);
+    else if (size <= (shown.get(type) ?? -1)) {
       const from = kept.length;
       kept.keep(at, next);
       // It has to be the first.
@@ -38,6 +48,21 @@ export function stripWebp(image: Buffer): Buffer | undefined {
   const { bytes } = kept;
   bytes.writeUInt32LE(bytes.length - chunkHead, 4);
   return bytes;
+}
+
+/** Keeps a frame of an animation without what is not shown of it; one without a whole head is none. */
+function keepFrame(kept: KeptBytes, image: Buffer, from: number, end: number): void {
+  let at = from + chunkHead + frameHead;
+  if (at > end) return;
+  const start = kept.length;
+  kept.keep(from, at);
+  while (at + chunkHead <= end) {
+    const size = image.readUInt32LE(at + 4);
+    const next = Math.min(end, at + chunkHead + size + (size % 2));
+    if (shownInFrames.has(image.readUInt32BE(at))) kept.keep(at, next);
+    at = next;
+  }
+  kept.bytes.writeUInt32LE(kept.length - start - chunkHead, start + 4);
 }
 
 function clearFlags(bytes: Buffer, at: number): void {
