@@ -226,9 +226,16 @@ export class DatabaseException extends InternalServerErrorException {
 /** 503: the database cannot be reached, or has no connection or time left for this request. */
 export class DatabaseUnavailableException extends DatabaseException {
   override readonly statusCode: number = 503;
+  /** Whether what was asked of it may be stored: it was sent, and its answer was lost. */
+  readonly mayBeStored: boolean;
 
-  constructor(message = 'Database Unavailable', details?: unknown, options?: ExceptionOptions) {
+  constructor(
+    message = 'Database Unavailable',
+    details?: unknown,
+    { mayBeStored = false, ...options }: ExceptionOptions & { mayBeStored?: boolean } = {},
+  ) {
     super(message, details, { headers: { 'Retry-After': '1' }, ...options });
+    this.mayBeStored = mayBeStored;
   }
 }
 

@@ -52,6 +52,8 @@ export const noConnectionFree = 'no connection became free in time';
 
 const statementTookTooLong = 'a statement took too long';
 const diskIsFull = 'its disk is full';
+const connectionClosed = 'the connection was closed';
+const answeredTooLate = 'it answered too late';
 
 const byAdapterKind: Record<string, Meaning> = {
   UniqueConstraintViolation: ['duplicate'],
@@ -62,7 +64,7 @@ const byAdapterKind: Record<string, Meaning> = {
   ValueOutOfRange: ['invalid'],
   InvalidInputValue: ['invalid'],
   SocketTimeout: ['unavailable', 'it is busy or answered too late'],
-  ConnectionClosed: ['unavailable', 'the connection was closed'],
+  ConnectionClosed: ['unavailable', connectionClosed],
   DatabaseNotReachable: ['unavailable', cannotBeReached],
   DatabaseDoesNotExist: ['unavailable', 'it does not exist'],
   AuthenticationFailed: ['unavailable', 'it refused the user or password'],
@@ -75,12 +77,12 @@ const byAdapterKind: Record<string, Meaning> = {
 const byPrismaCode: Record<string, Meaning> = {
   P1000: ['unavailable', 'it refused the user or password'],
   P1001: ['unavailable', cannotBeReached],
-  P1002: ['unavailable', 'it answered too late'],
+  P1002: ['unavailable', answeredTooLate],
   P1003: ['unavailable', 'it does not exist'],
   P1008: ['unavailable', 'it is busy or answered too late'],
   P1010: ['unavailable', 'it refused the user'],
   P1011: ['unavailable', 'no secure connection'],
-  P1017: ['unavailable', 'the connection was closed'],
+  P1017: ['unavailable', connectionClosed],
   P2000: ['invalid'],
   P2002: ['duplicate'],
   P2003: ['reference'],
@@ -104,7 +106,7 @@ const bySqlState: Record<string, Meaning> = {
   '53100': ['unavailable', diskIsFull],
   '53200': ['unavailable', 'it is out of memory'],
   '53': ['unavailable', 'it is out of resources'],
-  '08': ['unavailable', 'the connection was closed'],
+  '08': ['unavailable', connectionClosed],
   '25P03': ['unavailable', 'a transaction took too long'],
   '22': ['invalid'],
   '23514': ['check'],
@@ -130,14 +132,16 @@ const bySqliteCode: Record<number, Meaning> = {
 const byDriverMessage: Record<string, Meaning> = {
   'timeout exceeded when trying to connect': ['unavailable', noConnectionFree],
   'Connection terminated due to connection timeout': ['unavailable', cannotBeReached],
-  'Connection terminated unexpectedly': ['unavailable', 'the connection was closed'],
-  'Connection terminated': ['unavailable', 'the connection was closed'],
-  'Client has encountered a connection error and is not queryable': ['unavailable', 'the connection was closed'],
-  'Client was closed and is not queryable': ['unavailable', 'the connection was closed'],
-  'Query read timeout': ['unavailable', 'it answered too late'],
+  'Connection terminated unexpectedly': ['unavailable', connectionClosed],
+  'Connection terminated': ['unavailable', connectionClosed],
+  'Client has encountered a connection error and is not queryable': ['unavailable', connectionClosed],
+  'Client was closed and is not queryable': ['unavailable', connectionClosed],
+  'Query read timeout': ['unavailable', answeredTooLate],
 };
 
-const socketCodes = /^(ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|EAI_AGAIN|ENOENT)$/;
+const socketCodes = /^(ECONNREFUSED|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT)$/;
+/** The same of a connection that was open. */
+const closedCodes = /^(ECONNRESET|EPIPE)$/;
 
 /** Refusals that come from no database: the client's of arguments that do not fit the models, and that of the SQLite connection. */
 const byErrorName: Record<string, FaultKind> = {
@@ -200,6 +204,7 @@ function sqlStateMeaning(state: string | undefined, severity: string | undefined
 }
 
 function socketMeaning(code: string): Meaning | undefined {
+  if (closedCodes.test(code)) return byPrismaCode.P1017;
   return socketCodes.test(code) ? byPrismaCode.P1001 : undefined;
 }
 
@@ -209,6 +214,11 @@ function describe(
 ): Fault {
   const known = Object.entries(more).filter(([, value]) => value !== undefined);
   return { ...fault, ...Object.fromEntries(known) };
+}
+
+/** Whether a statement that failed for this reason may have been carried out: it was sent, and no answer came. */
+export function isAnswerLost(reason: string | undefined): boolean {
+  return reason === connectionClosed || reason === answeredTooLate;
 }
 
 /** Whether a statement ran into its time limit, as it would elsewhere; however deep that stands among the causes. */

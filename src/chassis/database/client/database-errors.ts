@@ -9,7 +9,13 @@ import {
   NotFoundException,
 } from '../../errors/exceptions.ts';
 import type { DataModel } from '../models/data-model.ts';
-import { classifyDatabaseError, type Fault, type FaultKind, noConnectionFree } from './classify-database-error.ts';
+import {
+  classifyDatabaseError,
+  type Fault,
+  type FaultKind,
+  isAnswerLost,
+  noConnectionFree,
+} from './classify-database-error.ts';
 import { declaredFields, referringFields, relationFields } from './conflict-fields.ts';
 
 /** The operation that raised an error; it makes the message name both, and is in the context of the exception. */
@@ -48,6 +54,7 @@ const conversions: Record<FaultKind, Conversion> = {
   unavailable: ({ error, reason }) =>
     new DatabaseUnavailableException(reason && `Database Unavailable: ${reason}`, undefined, {
       cause: error,
+      mayBeStored: isAnswerLost(reason),
       // Refused thousands of times a minute under load, it would fill the log with stacks of the queue.
       stack: reason !== noConnectionFree,
     }),

@@ -54,7 +54,9 @@ export function errorHandler(options: ErrorHandlerOptions): ErrorRequestHandler 
     respond(res, exception, options);
     tellReporters(reporters, exception, context, logger);
     if (hasReachedItsAnswer(error)) return;
-    undoRequest(req).catch((failure: unknown) => logFailure(logger, failure, 'undoing a failed request failed'));
+    undoRequest(req, exception).catch((failure: unknown) =>
+      logFailure(logger, failure, 'undoing a failed request failed'),
+    );
   };
 }
 

@@ -1,6 +1,8 @@
 import type { Request } from 'express';
+import { type BaseException, DatabaseUnavailableException } from '../../errors/exceptions.ts';
 
-type Undo = () => Promise<void>;
+/** Gets what the request is answered with. */
+type Undo = (failure: BaseException) => Promise<void>;
 
 const undos = new WeakMap<Request, Undo[]>();
 
@@ -11,10 +13,17 @@ export function onRequestFailure(req: Request, undo: Undo): void {
   else undos.set(req, [undo]);
 }
 
+/** The same for a file, which stays where a row that was written may refer to it: one too many is harmless, one too few is lost. */
+export function onFileFailure(req: Request, remove: () => Promise<void>): void {
+  onRequestFailure(req, async (failure) => {
+    if (!(failure instanceof DatabaseUnavailableException && failure.mayBeStored)) await remove();
+  });
+}
+
 /** Undoes what a failed request has done, last first; called once, by the error handler. */
-export async function undoRequest(req: Request): Promise<void> {
+export async function undoRequest(req: Request, failure: BaseException): Promise<void> {
   const known = undos.get(req);
   if (known === undefined) return;
   undos.delete(req);
-  for (const undo of known.reverse()) await undo();
+  for (const undo of known.reverse()) await undo(failure);
 }

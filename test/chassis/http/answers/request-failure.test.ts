@@ -1,7 +1,10 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { InternalServerErrorException } from '../../../../src/chassis/errors/exceptions.ts';
-import { onRequestFailure } from '../../../../src/chassis/http/answers/request-failure.ts';
+import {
+  DatabaseUnavailableException,
+  InternalServerErrorException,
+} from '../../../../src/chassis/errors/exceptions.ts';
+import { onFileFailure, onRequestFailure } from '../../../../src/chassis/http/answers/request-failure.ts';
 import { bareApp } from '../bare-app.ts';
 
 describe('onRequestFailure', () => {
@@ -41,5 +44,29 @@ describe('onRequestFailure', () => {
     await request(app).get('/').expect(503);
     await failed.promise;
     expect(undone).toEqual([]);
+  });
+});
+
+describe('onFileFailure', () => {
+  it.each([
+    ['removes the file where the database took no statement', false, ['file']],
+    [
+      'leaves the file where the answer of the database was lost, because the row that was written may refer to it',
+      true,
+      [],
+    ],
+  ])('%s', async (_what, mayBeStored, removed) => {
+    const undone: string[] = [];
+    const done = Promise.withResolvers<void>();
+    const app = bareApp([
+      (req) => {
+        onRequestFailure(req, async () => done.resolve());
+        onFileFailure(req, async () => void undone.push('file'));
+        throw new DatabaseUnavailableException(undefined, undefined, { mayBeStored });
+      },
+    ]);
+    await request(app).get('/').expect(503);
+    await done.promise;
+    expect(undone).toEqual(removed);
   });
 });
