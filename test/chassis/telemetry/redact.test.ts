@@ -50,6 +50,7 @@ describe('redactUrl', () => {
     [`/v?t=${'aB3-_'.repeat(17)}x&a=1`, '/v?t=[redacted]&a=1'],
     [`/v/${'aB3-_'.repeat(15)}`, `/v/${'aB3-_'.repeat(15)}`],
     ['/x?q=Bearer%20c2VjcmV0LXRva2VuLXZhbHVl&a=1', '/x?q=[redacted]&a=1'],
+    ['/x?api+key=a&API.KEY=b&private%20key=c', '/x?api+key=[redacted]&API.KEY=[redacted]&private%20key=[redacted]'],
     ['/x?q=basic+YWRhOmNvcnJlY3QtaG9yc2U=', '/x?q=[redacted]'],
     ['/x/Bearer%20c2VjcmV0LXRva2VuLXZhbHVl/y', '/x/[redacted]/y'],
     ['/x?bearer+c2VjcmV0LXRva2VuLXZhbHVl', '/x?[redacted]'],
