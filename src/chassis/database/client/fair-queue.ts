@@ -24,12 +24,14 @@ const candidates = 256;
 const mostClients = 10_000;
 /** Places that go to requests under way in a row; the next goes to the client that used least, whatever it waits with. */
 const mostUnderWay = 3;
+/** Nor do they go to those of an address that used so much more than another, in milliseconds: some of it are always under way. */
+const mostAheadMs = 100;
 
 /**
  * Lends the places of a database, such as connections, so that no client keeps it from the others: the next place goes to
  * a request that has had one, because others that begin beside it hold more and more until the first is answered. After
- * three such places in a row, because requests of many turns would keep out all who begin, and while no such request waits,
- * it goes to the client that had places for the least time, as measured, of the address whose clients together had them for
+ * three such places in a row, because requests of many turns would keep out all who begin, where somebody waits whose address
+ * used much less, and while no such request waits, it goes to the client that had places for the least time, as measured, of the address whose clients together had them for
  * the least: somebody with many accounts has one turn for each turn of somebody else, and not one with each. A client whose
  * work is slow has only a part of all places while others are there. A client that is there alone, or whose work is quick, may
  * have all of them.
@@ -198,9 +200,10 @@ export class FairQueue {
   #next(now: number): ClientUse | undefined {
     if (this.#running >= this.#options.places) return undefined;
     const underWay = this.#leastOf(this.#underWay, now);
-    const goesFirst = underWay !== undefined && this.#lentUnderWay < mostUnderWay;
+    const least = this.#leastOf(this.#queue, now);
+    const goesFirst = underWay !== undefined && this.#lentUnderWay < mostUnderWay && !isOwed(least, underWay);
     this.#lentUnderWay = goesFirst ? this.#lentUnderWay + 1 : 0;
-    return goesFirst ? underWay : (this.#leastOf(this.#queue, now) ?? underWay);
+    return goesFirst ? underWay : (least ?? underWay);
   }
 
   /** Of those that have waited longest, the one that has used least of the address that has. */
@@ -265,6 +268,11 @@ export class FairQueue {
 function hasUsedLess(client: ClientUse, other: ClientUse): boolean {
   if (client.address === other.address) return client.used < other.used;
   return client.address.used < other.address.used;
+}
+
+/** Whether the turn is of who waits, although the other's request is under way: its address has used so much more. */
+function isOwed(least: ClientUse | undefined, underWay: ClientUse): boolean {
+  return least !== undefined && least.address.used + mostAheadMs < underWay.address.used;
 }
 
 function noConnection(): Error {

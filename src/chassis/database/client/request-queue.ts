@@ -5,10 +5,7 @@ import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 import { type Place, SlowStatements } from './measured-use.ts';
 import { addressKey, isOrdinary, streamsOf, Visitors, workKey } from './visitors.ts';
 
-/**
- * What stands for the statement where a place is for a unit of work, which has it while the process does something else: those
- * of many callers together would have all places, and who reads one record would wait for them.
- */
+/** Stands for the statement where a place is for a unit of work: those of many callers would have all, and reads would wait. */
 export const unitOfWorkPlace = 'unit of work';
 
 /** Places of costly requests with room for the records of their answers, and of streams, beside those of the others. */
@@ -29,13 +26,12 @@ interface Asking {
 
 /**
  * Lends the places of a database to requests, fairly, and counts who waits and whose turn came: requests, each once however
- * many of its queries wait, and queries. They tell how long a request waits in all: as long as it takes to serve those
- * before it.
+ * many of its queries wait, and queries. They tell how long a request waits in all: as long as it takes to serve those before it.
  *
  * Costly requests have as many places as a client with slow work, all clients together: many that ask for one costly list each are
- * none with slow work. Within that part the places are lent fairly too. A request is costly by what it was charged with, and
- * where it runs a statement that was slow lately or a unit of work. Those that have room for the records of their answers, for
- * whose end others wait, have places of their own, and so have streams, whose many short turns would wait for units of work.
+ * none with slow work. Within that part the places are lent fairly too. A request is costly by what it was charged with, and where
+ * it runs a statement that was slow lately. Places of their own have those with room for the records of their answers, for whose
+ * end others wait, streams, of which each has many short turns, and units of work, which keep a place while the process is busy.
  */
 export class RequestQueue {
   /** Queries that may run at once. */
@@ -47,6 +43,7 @@ export class RequestQueue {
   readonly #costlyPlaces: FairQueue;
   readonly #placesWithRoom: FairQueue;
   readonly #placesOfStreams: FairQueue;
+  readonly #placesOfUnits: FairQueue;
   #waitingCostly = 0;
   #ordinaryWaitingCostly = 0;
   #costlyMs = 0;
@@ -61,6 +58,7 @@ export class RequestQueue {
     this.#places = new FairQueue(options);
     const lending = { placesOfSlow: Math.ceil(places / 2), timeoutMs, ...(late && { late }) };
     this.#costlyPlaces = new FairQueue({ ...lending, places });
+    this.#placesOfUnits = new FairQueue({ ...lending, places });
     const ofKind = { ...lending, places: Math.min(mostOfKind, places) };
     this.#placesWithRoom = new FairQueue(ofKind);
     // An answer that has begun would be cut.
@@ -113,7 +111,8 @@ export class RequestQueue {
     const caller = workKey(context);
     const ownMs = this.#places.heldBackMs(caller, now);
     if (!isCostly(context)) return ownMs;
-    return Math.max(ownMs, this.#costlyPlaces.heldBackMs(caller, now), this.#costlyClientMs(context));
+    const costlyMs = Math.max(this.#costlyPlaces.heldBackMs(caller, now), this.#placesOfUnits.heldBackMs(caller, now));
+    return Math.max(ownMs, costlyMs, this.#costlyClientMs(context));
   }
 
   /** For the turns of those before it that wait with costly work, and for its own. */
@@ -172,8 +171,7 @@ export class RequestQueue {
   }
 
   #isCostly(context: RequestContext | undefined, statement?: string): boolean {
-    if (context === undefined) return false;
-    return statement === unitOfWorkPlace || isCostly(context) || this.#slow.has(statement);
+    return context !== undefined && (statement === unitOfWorkPlace || isCostly(context) || this.#slow.has(statement));
   }
 
   /** Most requests find a place free, and need no turn. */
@@ -195,20 +193,21 @@ export class RequestQueue {
 
   /** Asks for a place for a request, and among the costly first where it is. */
   #ask(context: RequestContext | undefined, taker: Taker<Leave>, statement?: string): (() => void) | undefined {
-    const key = workKey(context);
-    const address = addressKey(context);
+    const [key, address] = [workKey(context), addressKey(context)];
     const isUnderWay = this.#isUnderWay(context);
     if (this.#isCostly(context, statement)) {
-      return this.#askAsCostly({ key, address, isUnderWay, statement, places: this.#placesFor(context) }, taker);
+      const places = this.#placesFor(context, statement);
+      return this.#askAsCostly({ key, address, isUnderWay, statement, places }, taker);
     }
     this.#noteOrdinary(context);
     const lent = (place: Place) => taker.lent(() => this.#giveBack(place, statement));
     return this.#places.take(key, { ...taker, lent }, isUnderWay, address);
   }
 
-  #placesFor(context: RequestContext | undefined): FairQueue {
+  #placesFor(context: RequestContext | undefined, statement: string | undefined): FairQueue {
     if (context?.isStreaming) return this.#placesOfStreams;
-    return context?.hasRoom ? this.#placesWithRoom : this.#costlyPlaces;
+    if (context?.hasRoom) return this.#placesWithRoom;
+    return statement === unitOfWorkPlace ? this.#placesOfUnits : this.#costlyPlaces;
   }
 
   /** The same, where others are there. */

@@ -71,8 +71,8 @@ describe('FairQueue', () => {
 
   it('lends to requests under way first, of whichever client, and knows who has waited for longest all the same', async () => {
     const { queue, ask, end, work, clients } = queueOf({ places: 1, placesOfSlow: 1 });
-    await work('other', 500);
-    await work('a', 500);
+    await work('other', 80);
+    await work('a', 80);
     await ask('holder');
     await ask('new', 2);
     await ask('a');
@@ -85,9 +85,19 @@ describe('FairQueue', () => {
     expect(queue.heldBackMs('a', performance.now())).toBe(100);
   });
 
+  it('lends to who waits whose address used much less, although requests of another are under way', async () => {
+    const { queue, ask, end, work, clients } = queueOf({ places: 1, placesOfSlow: 1 });
+    await work('a', 500);
+    await ask('holder');
+    await ask('new');
+    queue.take('a', { lent: () => undefined, late: () => undefined, isJoined: false }, true);
+    await end('holder');
+    expect(clients()).toEqual(['new']);
+  });
+
   it('lends each fourth place to the client that used least, however many requests under way there are', async () => {
     const { queue, ask, end, work } = queueOf({ places: 1, placesOfSlow: 1 });
-    await work('a', 500);
+    await work('a', 80);
     await ask('holder');
     const lent: string[] = [];
     const wait = (client: string, isUnderWay: boolean) => {

@@ -188,6 +188,16 @@ describe('a statement that takes long, whatever its price', () => {
     expect(await atOnce(unitOfWorkPlace)).toBe(1);
   });
 
+  it('waits for no unit of work, because that keeps its place while the process is busy with others', async () => {
+    const { read, atOnce } = queueOf({ places: 4, placesOfSlow: 1 });
+    await read(5, 'SELECT slow', 120);
+    await atOnce('SELECT other');
+    const ended: string[] = [];
+    const units = [1, 2, 3].map((address) => read(address, unitOfWorkPlace, 40).then(() => ended.push('unit')));
+    await Promise.all([...units, read(4, 'SELECT slow', 5).then(() => ended.push('read'))]);
+    expect(ended).toEqual(['read', 'unit', 'unit', 'unit']);
+  });
+
   it('is none that takes long because many run beside it', async () => {
     const { read, atOnce } = queueOf({ places: 4, placesOfSlow: 1 });
     for (let round = 0; round < 3; round += 1)
