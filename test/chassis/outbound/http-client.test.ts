@@ -37,7 +37,8 @@ describe('a client of another service', () => {
     anything.becomes(jsonAnswer({ secret: 'of the peer' }, 418));
     log.lines.length = 0;
     const answer = await call('post', { path: '/brew' }).expectError(502, 'Bad Gateway');
-    expect(answer.text).not.toMatch(/anything|brew|418|secret/);
+    // The time of one answer in a thousand has the digits of the status.
+    expect(answer.text.replace(/"timestamp":"[^"]*"/, '')).not.toMatch(/anything|brew|418|secret/);
     const line = log.lines.find(({ msg }) => msg.includes('Bad Gateway'));
     expect(JSON.stringify(line)).toContain(
       '"peer":{"peer":"anything","method":"POST","path":"/brew","attempts":1,"reason":"status","status":418}',

