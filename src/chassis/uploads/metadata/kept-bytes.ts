@@ -9,6 +9,17 @@ export function typeCode(type: string): number {
 }
 
 /**
+ * How many bytes of data a chunk has at most that is shown, by its type as a number: more would be about something else.
+ *
+ * @param unbounded types that have any number of them
+ * @param bounded the largest number, by type
+ */
+export function shownLengths(unbounded: readonly string[], bounded: Record<string, number>): [number, number][] {
+  const lengths = [...Object.entries(bounded), ...unbounded.map((type) => [type, Number.POSITIVE_INFINITY] as const)];
+  return lengths.map(([type, length]) => [typeCode(type), length]);
+}
+
+/**
  * Whether these bytes stand at a place. An image may have half a million segments, and a view of each, to be compared by the
  * engine, takes ten times as long.
  */

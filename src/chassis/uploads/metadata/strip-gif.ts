@@ -9,8 +9,8 @@ const application = 0xff;
 /** Applications whose extension says how often an animation is repeated. */
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0'].map((name) => Buffer.from(name));
 const nameLength = 11;
-/** Of what is kept of an extension, which has one block of at most so many bytes: 4 of how a frame is shown, 3 of how often. */
-const shownLength = 4;
+/** Bytes of the one block of an extension that is shown: 4 of how a frame is, 3 of how often all are. */
+const mostShown = 4;
 
 /** A GIF without comments, texts and extensions of programs, and without what follows its end. */
 export function stripGif(image: Buffer): Buffer | undefined {
@@ -46,19 +46,23 @@ function colourTableLength(flags = 0): number {
   return flags & 0x80 ? 3 << ((flags & 7) + 1) : 0;
 }
 
-/** Keeps the first block of an extension, where that is all that counts. */
+/** Keeps an extension that is shown, with the first block of its data alone. */
 function keepShown(kept: KeptBytes, image: Buffer, at: number, end: number): void {
-  const from = isLoop(image, at) ? at + 3 + nameLength : at + 2;
-  const length = image[from] ?? 0;
-  if ((image[at + 1] !== graphicControl && from === at + 2) || length > shownLength) return;
-  kept.keep(at, from + length + 1);
+  const data = shownDataAt(image, at);
+  const length = data === undefined ? undefined : image[data];
+  if (data === undefined || length === undefined || length > mostShown) return;
+  kept.keep(at, data + 1 + length);
   // The empty block that ends it; it may have been the first.
   if (length > 0) kept.keep(end - 1, end);
 }
 
-function isLoop(image: Buffer, at: number): boolean {
-  if (image[at + 1] !== application || image[at + 2] !== nameLength) return false;
-  return loops.some((name) => standsAt(name, image, at + 3));
+/** Where the data of an extension begins that is shown; undefined for others. */
+function shownDataAt(image: Buffer, at: number): number | undefined {
+  const label = image[at + 1];
+  if (label === graphicControl) return at + 2;
+  const isLoop =
+    label === application && image[at + 2] === nameLength && loops.some((name) => standsAt(name, image, at + 3));
+  return isLoop ? at + 3 + nameLength : undefined;
 }
 
 /** Data comes in blocks that begin with their length; an empty one is the last. */

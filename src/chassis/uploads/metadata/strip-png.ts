@@ -1,20 +1,16 @@
 import { crc32 } from 'node:zlib';
 import { orientationDirectory, shortestTiff, tiffOrientation } from './exif-orientation.ts';
-import { KeptBytes, typeCode } from './kept-bytes.ts';
+import { KeptBytes, shownLengths, typeCode } from './kept-bytes.ts';
 
 const signatureLength = 8;
 /** Length and type before the data of a chunk, a checksum behind it. */
 const around = 12;
-/**
- * What decides about pixels, colours and animation, and how many bytes of data it has at most, because more would be about
- * something else; the rest is about the picture.
- */
+/** What decides about pixels, colours and animation; the rest is about the picture. */
 const shown = new Map(
-  Object.entries({
-    ...{ IHDR: 13, PLTE: 768, IDAT: Number.POSITIVE_INFINITY, IEND: 0, tRNS: 256, gAMA: 4, cHRM: 32, sRGB: 1 },
-    ...{ iCCP: Number.POSITIVE_INFINITY, cICP: 4, mDCV: 24, cLLI: 8, sBIT: 4, bKGD: 6, hIST: 512, pHYs: 9 },
-    ...{ acTL: 8, fcTL: 26, fdAT: Number.POSITIVE_INFINITY },
-  }).map(([type, length]) => [typeCode(type), length]),
+  shownLengths(['IDAT', 'fdAT', 'iCCP'], {
+    ...{ IHDR: 13, PLTE: 768, IEND: 0, tRNS: 256, gAMA: 4, cHRM: 32, sRGB: 1, cICP: 4, mDCV: 24, cLLI: 8 },
+    ...{ sBIT: 4, bKGD: 6, hIST: 512, pHYs: 9, acTL: 8, fcTL: 26 },
+  }),
 );
 const [first, exif, last] = [typeCode('IHDR'), typeCode('eXIf'), typeCode('IEND')];
 

@@ -1,18 +1,14 @@
 import { orientationDirectory, shortestTiff, tiffOrientation } from './exif-orientation.ts';
-import { KeptBytes, typeCode } from './kept-bytes.ts';
+import { KeptBytes, shownLengths, typeCode } from './kept-bytes.ts';
 
 const headLength = 12;
 const chunkHead = 8;
 /** Of the head of a frame of an animation, behind which its chunks come. */
 const frameHead = 16;
-/** What is shown, and how many bytes of data it has at most. */
-const shown = new Map(
-  Object.entries({
-    ...{ 'VP8 ': Number.POSITIVE_INFINITY, VP8L: Number.POSITIVE_INFINITY, ALPH: Number.POSITIVE_INFINITY },
-    ...{ ICCP: Number.POSITIVE_INFINITY, VP8X: 10, ANIM: 6 },
-  }).map(([type, length]) => [typeCode(type), length]),
-);
-const shownInFrames = new Set(['VP8 ', 'VP8L', 'ALPH'].map(typeCode));
+/** What pictures and the frames of an animation are made of. */
+const pixels: readonly string[] = ['VP8 ', 'VP8L', 'ALPH'];
+const shown = new Map(shownLengths([...pixels, 'ICCP'], { VP8X: 10, ANIM: 6 }));
+const shownInFrames = new Set(pixels.map(typeCode));
 const [extended, directory, frame] = [typeCode('VP8X'), typeCode('EXIF'), typeCode('ANMF')];
 /** Bits of VP8X that announce Exif, and Exif and XMP. */
 const exif = 0x08;
