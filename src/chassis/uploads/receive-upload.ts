@@ -8,7 +8,7 @@ import {
   InternalServerErrorException,
   PayloadTooLargeException,
 } from '../errors/exceptions.ts';
-import { onFileFailure } from '../http/answers/request-failure.ts';
+import { onRequestFailure, unlessStored } from '../http/answers/request-failure.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';
 import type { FileStore } from './files/file-store.ts';
 import { localFiles } from './files/local-files.ts';
@@ -82,7 +82,10 @@ export function receiveUpload(options: ReceiveUploadOptions): RequestHandler {
       const hidden = req.file as unknown as HiddenFile;
       const { name, size } = await publishUpload(hidden, reservation.ownerKey, storage);
       reservation.store(name, size);
-      onFileFailure(req, () => files.remove(name, 'public'));
+      onRequestFailure(
+        req,
+        unlessStored(() => files.remove(name, 'public')),
+      );
       uploads.set(req, { name, size, type: hidden.imageType });
       // A session or a role may have ended while the file came in.
       await recheckCaller();

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/chassis/database/client/orm.ts';
 import { databaseSettings, onServer, openEmptyDatabase } from '../../support/empty-database.ts';
 import { raised } from '../../support/raised.ts';
+import { startTcpDetour } from '../../support/tcp-detour.ts';
 
 describe('an unavailable PostgreSQL', () => {
   const unavailable = { name: 'DatabaseUnavailableException', statusCode: 503, headers: { 'Retry-After': '1' } };
@@ -27,6 +28,27 @@ describe('an unavailable PostgreSQL', () => {
     await open.close();
     for (const error of errors) expect(error).toMatchObject(unavailable);
     expect(errors[0]?.message).toBe('Database Unavailable: no connection became free in time');
+  });
+
+  it('may have stored what it was asked for where its answer was lost, and has not where no connection became free', async () => {
+    const open = await openEmptyDatabase('postgresql', { DATABASE_STATEMENT_TIMEOUT_MS: 500 });
+    const url = new URL(open.settings.DATABASE_URL);
+    const detour = await startTcpDetour(Number(url.port));
+    url.port = `${detour.port}`;
+    const limits = { DATABASE_POOL_SIZE: 1, DATABASE_ACQUIRE_TIMEOUT_MS: 50 };
+    const far = await openDatabase({ ...open.settings, ...limits, DATABASE_URL: url.href });
+    const row = `SELECT gen_random_uuid(), 'late', now() FROM pg_sleep(0.3)`;
+    const storing = raised(() => far.client.$executeRawUnsafe(`INSERT INTO categories(id, name, "updatedAt") ${row}`));
+    const refused = await raised(() => far.client.category.count());
+    detour.hold();
+    const lost = await storing;
+    const stored = await open.client.category.count();
+    detour.release();
+    await far.close();
+    await open.close();
+    expect(refused).toMatchObject({ ...unavailable, mayBeStored: false });
+    expect(lost).toMatchObject({ ...unavailable, mayBeStored: true });
+    expect(stored).toBe(1);
   });
 
   it('is a DatabaseUnavailableException when the server ends the connection', async () => {

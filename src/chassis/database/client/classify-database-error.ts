@@ -139,8 +139,9 @@ const byDriverMessage: Record<string, Meaning> = {
   'Query read timeout': ['unavailable', answeredTooLate],
 };
 
-const socketCodes = /^(ECONNREFUSED|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT)$/;
-/** The same of a connection that was open. */
+/** Of a connection that could not be opened. */
+const unreachableCodes = /^(ECONNREFUSED|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT)$/;
+/** Of one that was open. */
 const closedCodes = /^(ECONNRESET|EPIPE)$/;
 
 /** Refusals that come from no database: the client's of arguments that do not fit the models, and that of the SQLite connection. */
@@ -205,7 +206,7 @@ function sqlStateMeaning(state: string | undefined, severity: string | undefined
 
 function socketMeaning(code: string): Meaning | undefined {
   if (closedCodes.test(code)) return byPrismaCode.P1017;
-  return socketCodes.test(code) ? byPrismaCode.P1001 : undefined;
+  return unreachableCodes.test(code) ? byPrismaCode.P1001 : undefined;
 }
 
 function describe(

@@ -13,11 +13,11 @@ export function onRequestFailure(req: Request, undo: Undo): void {
   else undos.set(req, [undo]);
 }
 
-/** The same for a file, which stays where a row that was written may refer to it: one too many is harmless, one too few is lost. */
-export function onFileFailure(req: Request, remove: () => Promise<void>): void {
-  onRequestFailure(req, async (failure) => {
+/** Leaves a file where a row that refers to it may be stored, although the request failed: one too many does less harm than one too few. */
+export function unlessStored(remove: () => Promise<void>): Undo {
+  return async (failure) => {
     if (!(failure instanceof DatabaseUnavailableException && failure.mayBeStored)) await remove();
-  });
+  };
 }
 
 /** Undoes what a failed request has done, last first; called once, by the error handler. */

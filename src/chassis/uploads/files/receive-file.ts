@@ -14,7 +14,7 @@ import {
   UnsupportedMediaTypeException,
 } from '../../errors/exceptions.ts';
 import { withoutBidi } from '../../http/answers/content-disposition.ts';
-import { onFileFailure } from '../../http/answers/request-failure.ts';
+import { onRequestFailure, unlessStored } from '../../http/answers/request-failure.ts';
 import { requestContextOf } from '../../http/pipeline/request-context-of.ts';
 import { hiddenStorage } from '../hidden-storage.ts';
 import { imageExtensions, imageHeadLength, imageType } from '../image-type.ts';
@@ -74,7 +74,10 @@ export function receiveFile({
       const file = { name, size, type, visibility };
       await putAway(path, orStorageFailure(field, files.put(path, file)));
       reservation.store(name, size);
-      onFileFailure(req, () => files.remove(name, visibility));
+      onRequestFailure(
+        req,
+        unlessStored(() => files.remove(name, visibility)),
+      );
       received.set(req, { ...file, originalName: safeName(originalname) });
       // A session or a role may have ended while the file came in.
       await recheckCaller();

@@ -4,7 +4,7 @@ import {
   DatabaseUnavailableException,
   InternalServerErrorException,
 } from '../../../../src/chassis/errors/exceptions.ts';
-import { onFileFailure, onRequestFailure } from '../../../../src/chassis/http/answers/request-failure.ts';
+import { onRequestFailure, unlessStored } from '../../../../src/chassis/http/answers/request-failure.ts';
 import { bareApp } from '../bare-app.ts';
 
 describe('onRequestFailure', () => {
@@ -47,7 +47,7 @@ describe('onRequestFailure', () => {
   });
 });
 
-describe('onFileFailure', () => {
+describe('unlessStored', () => {
   it.each([
     ['removes the file where the database took no statement', false, ['file']],
     [
@@ -61,7 +61,10 @@ describe('onFileFailure', () => {
     const app = bareApp([
       (req) => {
         onRequestFailure(req, async () => done.resolve());
-        onFileFailure(req, async () => void undone.push('file'));
+        onRequestFailure(
+          req,
+          unlessStored(async () => void undone.push('file')),
+        );
         throw new DatabaseUnavailableException(undefined, undefined, { mayBeStored });
       },
     ]);
