@@ -17,10 +17,7 @@ export interface Outcome {
 /** Credentials of the account that may do everything. */
 export const admin = { LOAD_EMAIL: 'admin@example.com', LOAD_PASSWORD: 'slipway-demo-password' };
 
-/**
- * A service that refuses nothing of one client that asks as often as many: by its number, or because the machine is busy with
- * other tests, on which it waits.
- */
+/** Settings with which a service refuses nothing to one client that sends as much as many do, on a machine busy with other tests. */
 export const unlimited = { RATE_LIMIT_ENABLED: 'false', OVERLOAD_TARGET_MS: '10000' };
 
 /** Runs a scenario with k6 as somebody without Node does, for a moment unless `variables` say otherwise. */

@@ -1,8 +1,10 @@
+/** What may stand between the words of a name, a blank of a URL as well. */
+const gap = '[-_. +]?';
 /** Parts of names behind which a secret stands, whatever is around them. */
 const parts =
-  'passw|pwd|passphrase|passcode|token|secret|api[-_. +]?key|private[-_. +]?key|credential|authorization|jwt|' +
-  '(?:access|signing|encryption|shared|master)[-_. +]?key|(?:code|oauth|pkce)[-_. +]?verifier|saml[-_. +]?(?:request|response|art)|' +
-  'cvv|card[-_. +]?number';
+  `passw|pwd|passphrase|passcode|token|secret|api${gap}key|private${gap}key|credential|authorization|jwt|` +
+  `(?:access|signing|encryption|shared|master)${gap}key|(?:code|oauth|pkce)${gap}verifier|saml${gap}(?:request|response|art)|` +
+  `cvv|card${gap}number`;
 /** Whole names of secrets, which as parts would be found in `country_code` or `spinning`. */
 const words = 't?otp|mfa|pin|pass|pw|sid|session(?:[-_]?id)?|refresh|bearer|auth';
 /** The same that are ordinary words in a text. */

@@ -24,17 +24,17 @@ const candidates = 256;
 const mostClients = 10_000;
 /** Places that go to requests under way in a row; the next goes to the client that used least, whatever it waits with. */
 const mostUnderWay = 3;
-/** Nor do they go to those of an address that used so much more than another, in milliseconds: some of it are always under way. */
+/** None goes to a request under way whose address used so much more than that of who waits, in milliseconds. */
 const mostAheadMs = 100;
 
 /**
  * Lends the places of a database, such as connections, so that no client keeps it from the others: the next place goes to
- * a request that has had one, because others that begin beside it hold more and more until the first is answered. After
- * three such places in a row, because requests of many turns would keep out all who begin, where somebody waits whose address
- * used much less, and while no such request waits, it goes to the client that had places for the least time, as measured, of the address whose clients together had them for
- * the least: somebody with many accounts has one turn for each turn of somebody else, and not one with each. A client whose
- * work is slow has only a part of all places while others are there. A client that is there alone, or whose work is quick, may
- * have all of them.
+ * a request that has had one, because others that begin beside it hold more and more until the first is answered. While no
+ * such request waits, after three such places in a row, because requests of many turns would keep out all who begin, and where
+ * somebody waits whose address used much less, it goes to the client that had places for the least time, as measured, of the
+ * address whose clients together had them for the least: somebody with many accounts has one turn for each turn of somebody
+ * else, and not one with each. A client whose work is slow has only a part of all places while others are there. A client that
+ * is there alone, or whose work is quick, may have all of them.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
