@@ -17,8 +17,9 @@ describe('an unavailable PostgreSQL', () => {
   });
 
   it('is a DatabaseUnavailableException when no connection becomes free in time', async () => {
-    const open = await openEmptyDatabase('postgresql', { DATABASE_POOL_SIZE: 1, DATABASE_ACQUIRE_TIMEOUT_MS: 50 });
-    const busy = open.client.$queryRawUnsafe('SELECT pg_sleep(0.5)::text').catch(() => undefined);
+    // As long as a busy machine may take to connect.
+    const open = await openEmptyDatabase('postgresql', { DATABASE_POOL_SIZE: 1, DATABASE_ACQUIRE_TIMEOUT_MS: 250 });
+    const busy = open.client.$queryRawUnsafe('SELECT pg_sleep(1)::text').catch(() => undefined);
     await expect.poll(() => open.pool?.totalCount).toBe(1);
     const errors = [
       await raised(() => open.client.product.count()),
@@ -31,13 +32,13 @@ describe('an unavailable PostgreSQL', () => {
   });
 
   it('may have stored what it was asked for where its answer was lost, and has not where no connection became free', async () => {
-    const open = await openEmptyDatabase('postgresql', { DATABASE_STATEMENT_TIMEOUT_MS: 500 });
+    const open = await openEmptyDatabase('postgresql', { DATABASE_STATEMENT_TIMEOUT_MS: 1000 });
     const url = new URL(open.settings.DATABASE_URL);
     const detour = await startTcpDetour(Number(url.port));
     url.port = `${detour.port}`;
-    const limits = { DATABASE_POOL_SIZE: 1, DATABASE_ACQUIRE_TIMEOUT_MS: 50 };
+    const limits = { DATABASE_POOL_SIZE: 1, DATABASE_ACQUIRE_TIMEOUT_MS: 250 };
     const far = await openDatabase({ ...open.settings, ...limits, DATABASE_URL: url.href });
-    const row = `SELECT gen_random_uuid(), 'late', now() FROM pg_sleep(0.3)`;
+    const row = `SELECT gen_random_uuid(), 'late', now() FROM pg_sleep(0.6)`;
     const storing = raised(() => far.client.$executeRawUnsafe(`INSERT INTO categories(id, name, "updatedAt") ${row}`));
     const refused = await raised(() => far.client.category.count());
     detour.hold();
