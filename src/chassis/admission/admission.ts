@@ -11,7 +11,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { OverloadMetrics, ShedReason } from '../telemetry/metrics/overload-metrics.ts';
 import { throttledLine } from '../telemetry/throttled-line.ts';
 import type { Backlog } from './backlog.ts';
-import { type ClientShares, refusedFrom } from './client-shares.ts';
+import { type ClientShares, type ClientStandings, refusedFrom } from './client-shares.ts';
 import { type FairReading, mostTurnMs } from './fair-reading.ts';
 import { WindowCounts } from './rate-limit.ts';
 import { ReadyRefusal, type ReadyRefusalOptions } from './ready-refusal.ts';
@@ -29,8 +29,9 @@ interface GateOptions extends ReadyRefusalOptions {
   waits: Pick<StandingWait, 'look' | 'targetMs' | 'clientMs' | 'currentMs' | 'standingMs' | 'overloaded'>;
   /** Where requests wait before they begin; by default they begin at once. */
   backlog?: Pick<Backlog, 'add' | 'delays' | 'overtake'> | undefined;
-  /** What each client's work has cost. */
-  shares: Pick<ClientShares, 'charge' | 'of'>;
+  /** What each client's work has cost, and how clients compare. */
+  shares: Pick<ClientShares, 'charge'>;
+  standings: Pick<ClientStandings, 'of'>;
   /** When the turn of the event loop began, and what keeps it short. */
   loop: Pick<LoopWait, 'beganAt'>;
   reading: Pick<FairReading, 'answered' | 'areShared' | 'follow' | 'hasProxies' | 'holdsBack' | 'spare' | 'unreadMs'>;
@@ -138,7 +139,7 @@ export class AdmissionGate {
 
   /** @param unreadMs what it has waited for already, and others have not: the connections beside its own take turns to be read */
   #reasonToRefuse(req: IncomingMessage, client: string, unreadMs: number, now: number): ShedReason | undefined {
-    const { maximum, shares, waits } = this.#options;
+    const { maximum, standings, waits } = this.#options;
     const deadline = readDeadline(req.headers['x-request-deadline']);
     if (deadline !== undefined) {
       const leftMs = deadline - Date.now();
@@ -149,7 +150,7 @@ export class AdmissionGate {
     const ownMs = waits.currentMs + unreadMs;
     const isLate = waits.overloaded || unreadMs > waits.targetMs;
     if (!isLate || ownMs <= waits.targetMs * refusedFrom.heavy) return undefined;
-    const standing = shares.of(client, now);
+    const standing = standings.of(client, now);
     if (standing === 'heavy') return 'share';
     // What others have asked for takes turns with what a client asks for that is not heavy.
     const turnsMs = waits.clientMs(client, now);
@@ -159,10 +160,10 @@ export class AdmissionGate {
 
   /** Why a request that was let in is refused after all, whose turn has come. */
   #reasonAfter(client: string, req: IncomingMessage, waitedMs: number): ShedReason | undefined {
-    const { shares, waits } = this.#options;
+    const { standings, waits } = this.#options;
     if ((readDeadline(req.headers['x-request-deadline']) ?? Number.POSITIVE_INFINITY) <= Date.now()) return 'deadline';
     if (!waits.overloaded || waitedMs <= waits.targetMs * refusedFrom.heavy) return undefined;
-    const standing = shares.of(client, performance.now());
+    const standing = standings.of(client, performance.now());
     return waitedMs > waits.targetMs * refusedFrom[standing] * excess ? 'wait' : undefined;
   }
 

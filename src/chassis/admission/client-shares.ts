@@ -44,6 +44,8 @@ const smallBelow = 0.5;
 const smallTogether = 0.4;
 /** The gate asks for standings at overload alone, so after this time without a question there is none. */
 const calmMs = 1000;
+/** What clients had of the database tells nothing while it was busy for less than a twentieth of the time, in milliseconds. */
+const leastHadMs = 0.05 * (halfLifeMs / Math.LN2);
 
 /**
  * What the work of each client has cost, so that at overload those are refused first who use more than their share. A client
@@ -56,6 +58,7 @@ const calmMs = 1000;
  * whenever they ask; without that bound they would let each other in.
  */
 export class ClientShares {
+  readonly #leastTotal: number;
   readonly #accounts = new Map<string, Account>();
   #reckonedAt = Number.NEGATIVE_INFINITY;
   #heavyFrom = Number.POSITIVE_INFINITY;
@@ -66,6 +69,11 @@ export class ClientShares {
   #total = 0;
   /** What small clients and new ones have cost during overload, of `#total`. */
   #small = 0;
+
+  /** @param leastTotal while all work together cost less lately, nobody stands out. Default: 0 */
+  constructor(leastTotal = 0) {
+    this.#leastTotal = leastTotal;
+  }
 
   /** Clients that are known. */
   get size(): number {
@@ -89,6 +97,7 @@ export class ClientShares {
   /** The standing of a client, as of the last quarter of a second. */
   of(client: string, now: number): Standing {
     if (now - this.#reckonedAt >= reckonMs) this.#reckon(now);
+    if (this.#total < this.#leastTotal) return 'even';
     const account = this.#accounts.get(client);
     const smallAreLight = this.#small < this.#total * smallTogether;
     if (account === undefined) return this.#newcomersAreLight || smallAreLight ? 'light' : 'even';
@@ -150,13 +159,43 @@ export class ClientShares {
 }
 
 /**
+ * How clients compare both by what they have asked for and by what the database then did for them: an estimate may be wrong by
+ * any factor, and what the database had to do says nothing of what the process did. Who is heavy by either is heavy.
+ */
+export class ClientStandings {
+  readonly #asked: Pick<ClientShares, 'of'>;
+  /** In milliseconds of the database. */
+  readonly #had = new ClientShares(leastHadMs);
+
+  /** @param asked by the estimates */
+  constructor(asked: Pick<ClientShares, 'of'>) {
+    this.#asked = asked;
+  }
+
+  /** Adds to what a client had of the database, in milliseconds. */
+  readonly had = (client: string, ms: number): void => {
+    this.#had.charge(client, ms, performance.now());
+  };
+
+  /** The standing of a client, as of the last quarter of a second. */
+  of(client: string, now: number): Standing {
+    const asked = this.#asked.of(client, now);
+    const had = this.#had.of(client, now);
+    if (asked === 'even' || had === asked) return had;
+    if (asked === 'heavy') return asked;
+    return had === 'heavy' ? 'even' : asked;
+  }
+}
+
+/**
  * Has each client's account pay for what its requests cost beside being received, and refuses what would wait for slow
  * work of the same caller or, where it is costly itself, for that of others; who asks for less is spared. Clients that use
  * little beside others have their turn before those, so they may wait for longer. Heavy ones are refused no sooner than others:
  * there may be no overload.
  */
 export function chargeClients(
-  shares: ClientShares,
+  shares: Pick<ClientShares, 'charge'>,
+  standings: Pick<ClientStandings, 'of'>,
   database: Pick<DatabaseQueue, 'heldBackMs'> | undefined,
   targetMs: number,
   metrics: Pick<OverloadMetrics, 'shed'>,
@@ -169,7 +208,7 @@ export function chargeClients(
     if (context.isStreaming || cost <= 0) return;
     const waitMs = database?.heldBackMs(context, now) ?? 0;
     if (waitMs <= targetMs) return;
-    if (shares.of(client, now) === 'light' && waitMs <= targetMs * refusedFrom.light) return;
+    if (standings.of(client, now) === 'light' && waitMs <= targetMs * refusedFrom.light) return;
     metrics.shed('costly');
     throw tryAgain('Requests that take long are under way; try again in a moment, or ask for less');
   };

@@ -11,7 +11,7 @@ import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';
 import { AdmissionGate, clientsBy } from './admission.ts';
 import { Backlog } from './backlog.ts';
 import { chargeConnections } from './charged-connections.ts';
-import { type ClientShares, chargeClients } from './client-shares.ts';
+import { type ClientShares, ClientStandings, chargeClients } from './client-shares.ts';
 import { FairReading } from './fair-reading.ts';
 import { type DatabaseQueue, DatabaseWait, LoopWait, StandingWait } from './standing-wait.ts';
 
@@ -65,12 +65,15 @@ export function openAdmission(
   const backlog = databaseWait && new Backlog(database, databaseWait, bodies);
   const loop = new LoopWait();
   const reading = new FairReading();
+  const standings = new ClientStandings(shares);
+  database?.onUse(standings.had);
   const waits = new StandingWait([loop, ...(backlog ? [backlog, databaseWait] : [])], targetMs);
   metrics.watch({ waitMs: () => waits.asOf(performance.now()), waiting: () => backlog?.size ?? 0 });
   const { admit } = new AdmissionGate({
     waits,
     backlog,
     shares,
+    standings,
     loop,
     reading,
     maximum: settings.OVERLOAD_MAX_CONCURRENCY,
@@ -84,7 +87,7 @@ export function openAdmission(
   });
   return {
     gate: admit,
-    observer: chargeClients(shares, database, targetMs, metrics),
+    observer: chargeClients(shares, standings, database, targetMs, metrics),
     watch: (server, areFewLeft) => {
       reading.watch(server, isTrusted, areFewLeft);
       chargeConnections(server, shares, isTrusted);

@@ -172,6 +172,8 @@ export interface DatabaseQueue {
   heldBackMs(context: RequestContext, now: number): number;
   /** How long a query that comes from an address now waits for its turn, in milliseconds. */
   clientMs(address: string): number;
+  /** Has `listener` hear what requests of a client had of the database for sure, in milliseconds. */
+  onUse(listener: (client: string, ms: number) => void): void;
 }
 
 const intervalMs = 100;

@@ -50,7 +50,8 @@ export interface RequestContext {
   costOfCount?: number;
   /** Calls `bill` at each charge; what it raises ends the request. */
   onCharge?(bill: (cost: number, context: RequestContext) => void): void;
-  /** Whether it has room for the records of its answer, for which others wait until that is made. */
+  /** Whether its answer may have many records, and whether it has room for them, for which others wait until it is made. */
+  isLong?: boolean;
   hasRoom?: boolean;
   /** Whether its answer is a stream, charged to its address; and whether that has so many that this one is to hold few rows. */
   isStreaming?: boolean;
@@ -69,10 +70,7 @@ export interface RequestContext {
   recheck?: (() => Promise<void>) | undefined;
 }
 
-/**
- * The context of the request under way, readable anywhere below its handler (spec.md: Other records).
- * Undefined outside a request.
- */
+/** The context of the request under way, readable anywhere below its handler (spec.md: Other records); undefined outside one. */
 export function getRequestContext(): RequestContext | undefined {
   return scopes.getStore()?.request;
 }
@@ -140,12 +138,11 @@ const mostClientKeys = 1000;
  */
 export function clientKey(address: string | undefined): string {
   if (address === undefined || !address.includes(':')) return address ?? 'unknown';
-  let key = clientKeys.get(address);
-  if (key === undefined) {
-    key = keyOfIPv6(address);
-    if (clientKeys.size >= mostClientKeys) clientKeys.clear();
-    clientKeys.set(address, key);
-  }
+  const known = clientKeys.get(address);
+  if (known !== undefined) return known;
+  const key = keyOfIPv6(address);
+  if (clientKeys.size >= mostClientKeys) clientKeys.clear();
+  clientKeys.set(address, key);
   return key;
 }
 

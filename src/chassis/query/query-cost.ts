@@ -22,6 +22,8 @@ const units = {
   scan: 50,
   /** Filtering through a relation, which joins two tables. */
   relation: 50,
+  /** The same as one of several alternatives: the records of the other table lead to none, so each record is looked at with its own. */
+  alternativeRelation: 120,
   /** Finding the records without such related ones, for which the database may read the whole related table. */
   antiJoin: 120,
   /** Filtering the related records of one parent by more than lookups, for which the database may read those of others as well. */
@@ -113,31 +115,48 @@ function checkCost({ limits }: PolicyRules, asked: Record<string, number>): void
   throw badParameter(parts[0]?.[0] ?? 'where', [{ path: '', message }]);
 }
 
-/** @param negated whether it stands below NOT, where `some` means `none` */
-function filterCost(rules: PolicyRules, filter: Filter, negated = false): FilterCost {
-  const parts = Object.entries(filter).map(([name, condition]) => conditionCost(rules, name, condition, negated));
+/** Where a condition stands: below NOT, where `some` means `none`, and below an OR of several. */
+interface Standing {
+  readonly negated: boolean;
+  readonly alternative: boolean;
+}
+
+const onItsOwn: Standing = { negated: false, alternative: false };
+
+function filterCost(rules: PolicyRules, filter: Filter, standing = onItsOwn): FilterCost {
+  const parts = Object.entries(filter).map(([name, condition]) => conditionCost(rules, name, condition, standing));
   return together(parts, parts.some(isNarrow));
 }
 
-function conditionCost(rules: PolicyRules, name: string, condition: unknown, negated: boolean): FilterCost {
+function conditionCost(rules: PolicyRules, name: string, condition: unknown, standing: Standing): FilterCost {
+  const { negated, alternative } = standing;
   // A search box also looks through relations and texts that no filter may name.
   const rule = rules.filters.get(name) ?? rules.includes.get(name);
   if (rule && !('many' in rule)) return comparisonsCost(condition, negated);
   if (!rule && rules.fields.has(name)) return comparisonsCost(condition, negated);
   if (rule) {
     const forms = relationForms(rule.many, condition as Filter).map(([word, part]) => {
-      const join = rule.many && (negated || word !== 'some') ? units.antiJoin : units.relation;
-      const { cost, eachParent } = filterCost(rule.target, part, negated);
+      const { cost, eachParent } = filterCost(rule.target, part, { ...onItsOwn, negated });
+      const join = joinCost(rule.many, negated || word !== 'some', alternative);
       return { cost: join + cost, narrow: false, eachParent: Math.max(eachParent, walkCost(negated)) };
     });
     const { cost, ...rest } = together(forms, false);
     return { cost: Math.max(units.relation, cost), ...rest };
   }
-  const isNegated = negated || name === 'NOT';
-  const branches = [condition].flat().map((branch) => filterCost(rules, branch as Filter, isNegated));
+  const filters = [condition].flat() as Filter[];
+  const below = {
+    negated: negated || name === 'NOT',
+    alternative: alternative || (name === 'OR' && filters.length > 1),
+  };
+  const branches = filters.map((branch) => filterCost(rules, branch, below));
   const narrow = name === 'AND' ? branches.some(isNarrow) : name === 'OR' && branches.every(isNarrow);
   const filter = together(branches, narrow);
   return name === 'NOT' ? { ...filter, eachParent: Math.max(filter.eachParent, units.relatedSearch) } : filter;
+}
+
+function joinCost(many: boolean, isAnti: boolean, alternative: boolean): number {
+  if (many) return isAnti ? units.antiJoin : units.relation;
+  return alternative ? units.alternativeRelation : units.relation;
 }
 
 const isNarrow = ({ narrow }: FilterCost) => narrow;

@@ -5,6 +5,9 @@ import { veryLongBodyOf } from '../http/answers/responses.ts';
 import type { AnyListPolicy } from '../query/policy/list-policy.ts';
 import type { FindQuery, SearchQuery } from '../query/query-types.ts';
 
+/** An answer of so many records keeps the process busy for some ten milliseconds. */
+const longAnswer = 500;
+
 type Charged = Pick<FindQuery, 'cost' | 'records'> & Partial<Pick<SearchQuery, 'costOfCount'>>;
 
 /**
@@ -17,8 +20,9 @@ export async function charged(
   response: Response,
   answer: () => Promise<void>,
 ): Promise<void> {
-  chargeRequest(cost);
   const context = getRequestContext();
+  if (context && records >= longAnswer) context.isLong = true;
+  chargeRequest(cost);
   if (context && costOfCount > 0) context.costOfCount = costOfCount;
   const room = currentRoom();
   const needed = room?.neededFor(list, records) ?? 0;

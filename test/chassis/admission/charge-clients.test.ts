@@ -23,7 +23,14 @@ function chargingService({ waitMs }: { waitMs: number }) {
       },
       database: {
         ...{ waiting: 0, served: 0, waitingQueries: 0, heldBackQueries: 0, ordinaryHeldBackQueries: 0 },
-        ...{ servedQueries: 0, heldBackMs: () => waitMs, clientMs: () => 0, ordinaryQueries: 0, places: 1 },
+        ...{
+          servedQueries: 0,
+          heldBackMs: () => waitMs,
+          clientMs: () => 0,
+          ordinaryQueries: 0,
+          places: 1,
+          onUse: () => undefined,
+        },
       },
       metrics: { watch: () => undefined, shed: (reason: string) => shed.push(reason) } as never,
     },

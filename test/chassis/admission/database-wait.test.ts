@@ -11,7 +11,7 @@ beforeEach(() => {
   wait = new DatabaseWait(
     Object.assign(queue, {
       ...{ places: 1, ordinaryQueries: 0, ordinaryHeldBackQueries: 0 },
-      ...{ heldBackMs: () => 0, clientMs: () => 12 },
+      ...{ heldBackMs: () => 0, clientMs: () => 12, onUse: () => undefined },
     }),
   );
   wait.at(now);

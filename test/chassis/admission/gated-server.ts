@@ -58,6 +58,8 @@ export async function oneAtATime(situation: Situation = {}) {
         charged.push([client, cost]);
         situation.shares?.charge(client, cost, now);
       },
+    },
+    standings: {
       of: (client, now) => situation.shares?.of(client, now) ?? situation.standings?.[client] ?? 'even',
     },
     backlog: {

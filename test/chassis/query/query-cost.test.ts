@@ -99,6 +99,15 @@ describe('the cost of a query', () => {
     );
   });
 
+  it('counts a filter through a relation as costly where it is one of several alternatives, for which each record is looked at', () => {
+    const related = { category: { name: 'x' } };
+    const costOf = (where: object) => cost({ where, pageSize: 1 });
+    const alternatives = [{ OR: [related, { price: 3 }] }, { OR: [{ AND: [related] }, { sku: { contains: 'x' } }] }];
+    expect(alternatives.map((where) => costOf(where) > 100)).toEqual([true, true]);
+    const others = [related, { OR: [related] }, { AND: [related, { price: 3 }] }];
+    expect(others.map((where) => costOf(where) < 100)).toEqual([true, true, true]);
+  });
+
   it('counts a filter that has to look at all related records as costly, also without a total, and one that finds some not', () => {
     const [some, none, every] = ['some', 'none', 'every'].map((word) => ({
       products: { [word]: { price: { gte: 1 } } },

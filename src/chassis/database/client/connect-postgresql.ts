@@ -2,10 +2,11 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { type ClientBase, DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { currentWaiters, isAbandoned, type Waiter } from '../../context/request-context.ts';
 import { cancelQuery, type RunningBackend, type RunningConnection, stopQuery } from './cancel-query.ts';
+import { unitOfWorkPlace } from './costly-places.ts';
 import { type Borrower, currentBorrower } from './current-work.ts';
 import type { DatabaseTarget } from './database-url.ts';
 import { type ReadLimits, ReadRoom } from './read-room.ts';
-import { RequestQueue, unitOfWorkPlace } from './request-queue.ts';
+import { RequestQueue } from './request-queue.ts';
 import { StatementNames } from './statement-names.ts';
 
 /** Gets a connection, or why there is none. */
@@ -129,9 +130,8 @@ interface PostgresConnection {
 }
 
 /**
- * The driver adapter for PostgreSQL on a pool of its own; closing the client ends the pool. Opens no connection yet.
- * Sessions run in UTC, whatever the server's zone is: the adapter writes moments without a zone and ignores the one that
- * it reads.
+ * The driver adapter for PostgreSQL on a pool of its own; closing the client ends the pool. Opens no connection yet. Sessions
+ * run in UTC, whatever the server's zone is: the adapter writes moments without a zone and ignores the one that it reads.
  */
 export function connectPostgresql(
   target: PostgresTarget,
@@ -209,10 +209,7 @@ export class CancellingPool extends LendingPool {
   override connect(): Promise<PoolClient>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<PoolClient> | undefined {
-    if (callback) {
-      super.connect(callback);
-      return undefined;
-    }
+    if (callback) return void super.connect(callback);
     const borrower = currentBorrower('connection');
     return borrower ? this.#lend(borrower) : super.connect();
   }

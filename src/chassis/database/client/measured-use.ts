@@ -207,3 +207,64 @@ export class SlowStatements {
     if (this.#means.size > mostSlow) this.#means.delete(this.#means.keys().next().value as string);
   }
 }
+
+/** What requests of one address had of the database, in milliseconds, the latest most. */
+interface Measured {
+  hadMs: number;
+  /** The same, each time as often as it is the charge: long ones count most, so that many short ones do not hide them. */
+  timesCharged: number;
+  at: number;
+}
+
+/** Less of the database, in milliseconds, says nothing of a charge. */
+const leastMs = 20;
+/** So much as was charged is added to what was had, because one request says little; and after a pause nothing is left to say. */
+const priorMs = 50;
+
+/**
+ * How many times what they were charged with the requests of an address had of the database. A charge is an estimate from what a
+ * request asks for, and cannot know what the planner does with it. Somebody who asks for what is charged too little can change
+ * the words of the request each time, and not what it takes.
+ */
+export class MeasuredCost {
+  /** Those whose requests took longer than they were charged for. They are few, so that others cost next to nothing here. */
+  readonly #addresses = new Map<string, Measured>();
+
+  /** How many times its charge a request of an address is likely to cost; 1 at least. */
+  timesCharged(address: string, now: number): number {
+    const measured = this.#addresses.get(address);
+    if (measured === undefined) return 1;
+    decay(measured, now);
+    return Math.max(1, (measured.timesCharged + priorMs) / (measured.hadMs + priorMs));
+  }
+
+  /** Counts a statement of a request, which was charged with so much. */
+  ended(address: string, charged: number, hadMs: number, now: number): void {
+    if (hadMs < leastMs) return;
+    const measured = this.#addresses.get(address) ?? this.#open(address, hadMs > charged);
+    if (measured === undefined) return;
+    decay(measured, now);
+    measured.hadMs += hadMs;
+    measured.timesCharged += hadMs * (hadMs / Math.max(1, charged));
+  }
+
+  #open(address: string, isMore: boolean): Measured | undefined {
+    if (!isMore) return undefined;
+    if (this.#addresses.size >= mostAddresses) this.#addresses.delete(this.#addresses.keys().next().value as string);
+    const measured = { hadMs: 0, timesCharged: 0, at: 0 };
+    this.#addresses.set(address, measured);
+    return measured;
+  }
+}
+
+function decay(measured: Measured, now: number): void {
+  const kept = keptAfter(now - measured.at);
+  measured.hadMs *= kept;
+  measured.timesCharged *= kept;
+  measured.at = now;
+}
+
+/** How long the event loop has had nothing to do, in milliseconds. */
+export function idleTime(): number {
+  return performance.nodeTiming.idleTime;
+}

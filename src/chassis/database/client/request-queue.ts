@@ -1,19 +1,20 @@
-import { currentShare, getRequestContext, isCostly, type RequestContext } from '../../context/request-context.ts';
+import {
+  clientKey,
+  currentShare,
+  getRequestContext,
+  isCostly,
+  ordinaryCost,
+  type RequestContext,
+} from '../../context/request-context.ts';
 import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
+import { CostlyPlaces, type PlacesOfKind, unitOfWorkPlace } from './costly-places.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
-import { type Place, SlowStatements } from './measured-use.ts';
-import { addressKey, isOrdinary, streamsOf, Visitors, workKey } from './visitors.ts';
+import { idleTime, MeasuredCost, type Place, SlowStatements } from './measured-use.ts';
+import { addressKey, streamsOf, Visitors, workKey } from './visitors.ts';
 
-/** Stands for the statement where a place is for a unit of work: those of many callers would have all, and reads would wait. */
-export const unitOfWorkPlace = 'unit of work';
-
-/** Places of costly requests with room for the records of their answers, and of streams, beside those of the others. */
-const mostOfKind = 2;
 /** An ordinary request that came within this time is there. */
 const presentMs = 5000;
-/** What the latest costly work counts of the mean time. */
-const weightOfLatest = 0.2;
 
 /** Who asks for a place, what for, and for which of the costly ones. */
 interface Asking {
@@ -21,17 +22,17 @@ interface Asking {
   address: string;
   isUnderWay: boolean;
   statement: string | undefined;
-  places: FairQueue;
+  places: PlacesOfKind;
+  context: RequestContext | undefined;
 }
 
 /**
  * Lends the places of a database to requests, fairly, and counts who waits and whose turn came: requests, each once however
  * many of its queries wait, and queries. They tell how long a request waits in all: as long as it takes to serve those before it.
  *
- * Costly requests have as many places as a client with slow work, all clients together: many that ask for one costly list each are
- * none with slow work. Within that part the places are lent fairly too. A request is costly by what it was charged with, and where
- * it runs a statement that was slow lately. Places of their own have those with room for the records of their answers, for whose
- * end others wait, streams, of which each has many short turns, and units of work, which keep a place while the process is busy.
+ * Costly requests wait for places of theirs before, while others are there: a request is costly by what it was charged with, by
+ * what that has meant lately where it comes from, by how many records its answer may have, and where it runs a statement that was
+ * slow lately.
  */
 export class RequestQueue {
   /** Queries that may run at once. */
@@ -40,29 +41,19 @@ export class RequestQueue {
   /** When an ordinary request was last there. */
   #ordinaryAt = Number.NEGATIVE_INFINITY;
   readonly #places: FairQueue;
-  readonly #costlyPlaces: FairQueue;
-  readonly #placesWithRoom: FairQueue;
-  readonly #placesOfStreams: FairQueue;
-  readonly #placesOfUnits: FairQueue;
-  #waitingCostly = 0;
-  #ordinaryWaitingCostly = 0;
-  #costlyMs = 0;
+  readonly #costly: CostlyPlaces;
   readonly #slow = new SlowStatements();
+  readonly #measured = new MeasuredCost();
   /** For how long work of a client may wait for other work of the same one before what comes after it is refused. */
   readonly #patienceMs: number;
+  #used: (client: string, ms: number) => void = () => undefined;
 
   constructor(options: FairQueueOptions) {
-    const { placesOfSlow: places, serial = false, timeoutMs, late } = options;
+    const { serial = false, timeoutMs } = options;
     this.#patienceMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : timeoutMs / 2;
     this.places = options.places;
     this.#places = new FairQueue(options);
-    const lending = { placesOfSlow: Math.ceil(places / 2), timeoutMs, ...(late && { late }) };
-    this.#costlyPlaces = new FairQueue({ ...lending, places });
-    this.#placesOfUnits = new FairQueue({ ...lending, places });
-    const ofKind = { ...lending, places: Math.min(mostOfKind, places) };
-    this.#placesWithRoom = new FairQueue(ofKind);
-    // An answer that has begun would be cut.
-    this.#placesOfStreams = new FairQueue({ ...ofKind, timeoutMs: undefined });
+    this.#costly = new CostlyPlaces(options);
     // Where places are served one by one, costly work is always bounded.
     if (serial) this.#ordinaryAt = Number.POSITIVE_INFINITY;
   }
@@ -89,12 +80,12 @@ export class RequestQueue {
 
   /** Queries among all that wait for others of their own client, or for other costly ones, and keep nobody else waiting. */
   get heldBackQueries(): number {
-    return this.#places.heldBack + this.#waitingCostly;
+    return this.#places.heldBack + this.#costly.waiting;
   }
 
   /** The same without those of streams and of work outside of requests. */
   get ordinaryHeldBackQueries(): number {
-    return this.#places.ordinaryHeldBack + this.#ordinaryWaitingCostly;
+    return this.#places.ordinaryHeldBack + this.#costly.ordinaryWaiting;
   }
 
   /** Queries whose turn came, since the start. */
@@ -108,17 +99,8 @@ export class RequestQueue {
    */
   heldBackMs(context: RequestContext, now: number): number {
     if (this.#visitors.hasWritten(context)) return 0;
-    const caller = workKey(context);
-    const ownMs = this.#places.heldBackMs(caller, now);
-    if (!isCostly(context)) return ownMs;
-    const costlyMs = Math.max(this.#costlyPlaces.heldBackMs(caller, now), this.#placesOfUnits.heldBackMs(caller, now));
-    return Math.max(ownMs, costlyMs, this.#costlyClientMs(context));
-  }
-
-  /** For the turns of those before it that wait with costly work, and for its own. */
-  #costlyClientMs(context: RequestContext): number {
-    const turns = this.#costlyPlaces.turnsBefore(addressKey(context));
-    return turns === 0 ? 0 : ((turns + 1) * this.#costlyMs) / this.#costlyPlaces.places;
+    const ownMs = this.#places.heldBackMs(workKey(context), now);
+    return this.#isCostly(context) ? Math.max(ownMs, this.#costly.heldBackMs(context, now)) : ownMs;
   }
 
   /** How long a query that comes from an address now waits for its turn, in milliseconds. */
@@ -129,6 +111,14 @@ export class RequestQueue {
   /** What the requests of an address had of the database lately, in milliseconds, the latest most. */
   hadLately(address: string, now: number): number {
     return this.#places.hadLately(address, now) + this.#places.hadLately(streamsOf(address), now);
+  }
+
+  /**
+   * Has `listener` hear what requests of a client had of the database as their part of the time, in milliseconds, as far as
+   * the process had nothing else to do meanwhile: an answer that came may have waited for the event loop.
+   */
+  onUse(listener: (client: string, ms: number) => void): void {
+    this.#used = listener;
   }
 
   /**
@@ -171,7 +161,10 @@ export class RequestQueue {
   }
 
   #isCostly(context: RequestContext | undefined, statement?: string): boolean {
-    return context !== undefined && (statement === unitOfWorkPlace || isCostly(context) || this.#slow.has(statement));
+    if (context === undefined) return false;
+    if (statement === unitOfWorkPlace || context.isLong || isCostly(context) || this.#slow.has(statement)) return true;
+    const { cost = 0 } = context;
+    return cost * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost;
   }
 
   /** Most requests find a place free, and need no turn. */
@@ -179,11 +172,25 @@ export class RequestQueue {
     if (this.#isCostly(context, statement)) return undefined;
     this.#noteOrdinary(context);
     const place = this.#places.takeFree(workKey(context), addressKey(context));
-    return place && (() => this.#giveBack(place, statement));
+    return place && this.#leaving(place, context, statement);
   }
 
-  #giveBack(place: Place, statement?: string): void {
-    this.#slow.ended(statement, this.#places.giveBack(place));
+  /** What gives a place back that was lent now. */
+  #leaving(place: Place, context: RequestContext | undefined, statement?: string): Leave {
+    const idleMs = idleTime();
+    return () => {
+      const now = performance.now();
+      const idle = Math.min(1, (idleTime() - idleMs) / (now - place.since));
+      const hadMs = this.#places.giveBack(place);
+      this.#slow.ended(statement, hadMs);
+      // A unit of work has its place while the process does something else.
+      if (context !== undefined && statement !== unitOfWorkPlace) this.#measure(context, hadMs * idle, now);
+    };
+  }
+
+  #measure(context: RequestContext, hadMs: number, now: number): void {
+    this.#measured.ended(addressKey(context), context.cost ?? 0, hadMs, now);
+    this.#used(clientKey(context.ipAddress), hadMs);
   }
 
   /** What the service does by itself, such as a health check, has no costly request wait. */
@@ -196,43 +203,37 @@ export class RequestQueue {
     const [key, address] = [workKey(context), addressKey(context)];
     const isUnderWay = this.#isUnderWay(context);
     if (this.#isCostly(context, statement)) {
-      const places = this.#placesFor(context, statement);
-      return this.#askAsCostly({ key, address, isUnderWay, statement, places }, taker);
+      const places = this.#costly.of(context, statement);
+      return this.#askAsCostly({ key, address, isUnderWay, statement, places, context }, taker);
     }
     this.#noteOrdinary(context);
-    const lent = (place: Place) => taker.lent(() => this.#giveBack(place, statement));
+    const lent = (place: Place) => taker.lent(this.#leaving(place, context, statement));
     return this.#places.take(key, { ...taker, lent }, isUnderWay, address);
-  }
-
-  #placesFor(context: RequestContext | undefined, statement: string | undefined): FairQueue {
-    if (context?.isStreaming) return this.#placesOfStreams;
-    if (context?.hasRoom) return this.#placesWithRoom;
-    return statement === unitOfWorkPlace ? this.#placesOfUnits : this.#costlyPlaces;
   }
 
   /** The same, where others are there. */
   #askAsCostly(asking: Asking, { lent, late, isJoined }: Taker<Leave>): (() => void) | undefined {
-    const { key, address, isUnderWay, statement, places } = asking;
+    const { key, address, isUnderWay, statement, places, context } = asking;
     let giveUp: (() => void) | undefined;
-    const waits = (count: number) => {
-      if (isJoined) return;
-      this.#waitingCostly += count;
-      if (isOrdinary(key)) this.#ordinaryWaitingCostly += count;
+    const waits = (count: 1 | -1) => {
+      if (!isJoined) this.#costly.waits(key, count);
     };
     const enter = (costly?: Place) => {
       const since = performance.now();
-      const leaveCostly = () => costly && places.giveBack(costly);
-      const leave = (place: Place) => {
-        this.#giveBack(place, statement);
-        if (places === this.#costlyPlaces)
-          this.#costlyMs += (performance.now() - since - this.#costlyMs) * weightOfLatest;
+      const leaveCostly = () => costly && places.queue.giveBack(costly);
+      const leave = (leavePlace: Leave) => {
+        leavePlace();
+        places.ended(performance.now() - since);
         leaveCostly();
       };
       const tooLate = (error: Error) => {
         leaveCostly();
         late(error);
       };
-      const lentPlace = (place: Place) => lent(() => leave(place));
+      const lentPlace = (place: Place) => {
+        const leavePlace = this.#leaving(place, context, statement);
+        lent(() => leave(leavePlace));
+      };
       const leaveQueue = this.#places.take(key, { lent: lentPlace, late: tooLate, isJoined }, isUnderWay, address);
       giveUp =
         leaveQueue &&
@@ -255,7 +256,7 @@ export class RequestQueue {
         },
         isJoined,
       };
-      const leaveQueue = places.take(key, taker, isUnderWay, address);
+      const leaveQueue = places.queue.take(key, taker, isUnderWay, address);
       if (leaveQueue)
         giveUp = () => {
           leaveQueue();

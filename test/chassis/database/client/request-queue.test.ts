@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { RequestQueue, unitOfWorkPlace } from '../../../../src/chassis/database/client/request-queue.ts';
+import { unitOfWorkPlace } from '../../../../src/chassis/database/client/costly-places.ts';
+import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
 
 it.each([
   ['counts the streams of an address as one client', { isStreaming: true }],
