@@ -1,11 +1,20 @@
 import type { ServerResponse } from 'node:http';
-import { currentClientKey, getRequestContext, scopes, stopAbandoned } from '../../context/request-context.ts';
+import {
+  chargeRequest,
+  currentClientKey,
+  getRequestContext,
+  scopes,
+  stopAbandoned,
+} from '../../context/request-context.ts';
 import type { ServiceUnavailableException } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 import { type DatabaseUse, RecordTurns } from './record-turns.ts';
+import { veryLongBodyOf } from './responses.ts';
 
 /** Answers of this many records, related ones among them, take no part: there are many of them, and each is small. */
-export const ordinaryRecords = 1000;
+const ordinaryRecords = 1000;
+/** An answer of so many keeps the process busy for some ten milliseconds. */
+const longAnswer = 500;
 /** What one address may have of all room, beyond its first answer. */
 const shareOfAddress = 0.5;
 /** How long an answer waits behind others of its address, and how long the first of each: a round has a turn for every address. */
@@ -48,9 +57,32 @@ interface RoomSize {
   readonly recordBytes: number;
 }
 
-/** That of the service whose request is under way; undefined where there is none. */
-export function currentRoom(): RecordRoom | undefined {
-  return scopes.getStore()?.service?.recordRoom;
+/** What the policy of a list says that an answer costs, and how many records it may have. */
+interface Charged {
+  readonly cost?: number;
+  readonly costOfCount?: number;
+  readonly records?: number;
+}
+
+/**
+ * Charges the client with what a list costs, or a record with related ones; one of many records, or of so many long ones as
+ * answers to the list had lately, is answered once there is room for them.
+ */
+export async function charged(
+  list: object,
+  { cost = 0, costOfCount = 0, records = 0 }: Charged,
+  response: ServerResponse,
+  answer: () => Promise<void>,
+): Promise<void> {
+  const context = getRequestContext();
+  if (context && records >= longAnswer) context.isLong = true;
+  chargeRequest(cost);
+  if (context && costOfCount > 0) context.costOfCount = costOfCount;
+  const room = scopes.getStore()?.service?.recordRoom;
+  const needed = room?.neededFor(list, records) ?? 0;
+  await (room && needed > ordinaryRecords ? room.run(needed, answer) : answer());
+  const bytes = veryLongBodyOf(response);
+  if (bytes !== undefined) room?.noteLong(list, records, bytes, response);
 }
 
 /**

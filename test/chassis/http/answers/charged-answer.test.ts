@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { expect, it } from 'vitest';
-import { type RequestContext, runWithRequestContext } from '../../../src/chassis/context/request-context.ts';
-import { charged } from '../../../src/chassis/resource/charged-answer.ts';
+import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { charged } from '../../../../src/chassis/http/answers/record-room.ts';
 
 it.each([
   [500, true],
