@@ -37,8 +37,8 @@ export class PlacesOfKind {
  *
  * Places of their own have units of work, which keep a place while the process is busy, and streams, of which each has many short
  * turns. So do requests with room for the records of their answers, for whose end others wait, and those whose answers may be
- * long: of what comes from the database in one turn of the event loop all is read before anybody's work goes on, and few others
- * have to wait for ten answers of a thousand records.
+ * long: of what comes from the database in one turn of the event loop all is read before anybody's work goes on, and nobody is
+ * to wait for ten answers of a thousand records.
  */
 export class CostlyPlaces {
   readonly #others: PlacesOfKind;

@@ -216,7 +216,7 @@ interface Measured {
   at: number;
 }
 
-/** Less of the database, in milliseconds, says nothing of a charge. */
+/** Less of the database, in milliseconds, says nothing of a charge; nor is anything charged for less, as for finding one record. */
 const leastMs = 20;
 /** So much as was charged is added to what was had, because one request says little; and after a pause nothing is left to say. */
 const priorMs = 50;
@@ -245,7 +245,7 @@ export class MeasuredCost {
     if (measured === undefined) return;
     decay(measured, now);
     measured.hadMs += hadMs;
-    measured.timesCharged += hadMs * (hadMs / Math.max(1, charged));
+    measured.timesCharged += hadMs * (hadMs / Math.max(leastMs, charged));
   }
 
   #open(address: string, isMore: boolean): Measured | undefined {

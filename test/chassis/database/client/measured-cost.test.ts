@@ -29,6 +29,12 @@ describe('MeasuredCost', () => {
     expect(measured.timesCharged('slow', now + 60_000)).toBeLessThan(1.1);
   });
 
+  it('makes nothing of a record that took somewhat longer to find, for which next to nothing is charged', () => {
+    const measured = new MeasuredCost();
+    for (let request = 0; request < 5; request += 1) measured.ended('a', 1, 25, now);
+    expect(measured.timesCharged('a', now)).toBeLessThan(1.3);
+  });
+
   it('learns from what is charged right that a client asks for other things now', () => {
     const measured = new MeasuredCost();
     measured.ended('a', 50, 200, now);
