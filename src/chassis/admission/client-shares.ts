@@ -160,7 +160,8 @@ export class ClientShares {
 
 /**
  * How clients compare both by what they have asked for and by what the database then did for them: an estimate may be wrong by
- * any factor, and what the database had to do says nothing of what the process did. Who is heavy by either is heavy.
+ * any factor, and what the database had to do says nothing of what the process did. What they have asked for decides, and
+ * where it tells nobody apart, what they had. Who asked for little and had most is neither light nor heavy.
  */
 export class ClientStandings {
   readonly #asked: Pick<ClientShares, 'of'>;

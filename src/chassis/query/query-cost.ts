@@ -116,27 +116,27 @@ function checkCost({ limits }: PolicyRules, asked: Record<string, number>): void
 }
 
 /** Where a condition stands: below NOT, where `some` means `none`, and below an OR of several. */
-interface Standing {
+interface Position {
   readonly negated: boolean;
   readonly alternative: boolean;
 }
 
-const onItsOwn: Standing = { negated: false, alternative: false };
+const atTheTop: Position = { negated: false, alternative: false };
 
-function filterCost(rules: PolicyRules, filter: Filter, standing = onItsOwn): FilterCost {
-  const parts = Object.entries(filter).map(([name, condition]) => conditionCost(rules, name, condition, standing));
+function filterCost(rules: PolicyRules, filter: Filter, position = atTheTop): FilterCost {
+  const parts = Object.entries(filter).map(([name, condition]) => conditionCost(rules, name, condition, position));
   return together(parts, parts.some(isNarrow));
 }
 
-function conditionCost(rules: PolicyRules, name: string, condition: unknown, standing: Standing): FilterCost {
-  const { negated, alternative } = standing;
+function conditionCost(rules: PolicyRules, name: string, condition: unknown, position: Position): FilterCost {
+  const { negated, alternative } = position;
   // A search box also looks through relations and texts that no filter may name.
   const rule = rules.filters.get(name) ?? rules.includes.get(name);
   if (rule && !('many' in rule)) return comparisonsCost(condition, negated);
   if (!rule && rules.fields.has(name)) return comparisonsCost(condition, negated);
   if (rule) {
     const forms = relationForms(rule.many, condition as Filter).map(([word, part]) => {
-      const { cost, eachParent } = filterCost(rule.target, part, { ...onItsOwn, negated });
+      const { cost, eachParent } = filterCost(rule.target, part, { ...atTheTop, negated });
       const join = joinCost(rule.many, negated || word !== 'some', alternative);
       return { cost: join + cost, narrow: false, eachParent: Math.max(eachParent, walkCost(negated)) };
     });

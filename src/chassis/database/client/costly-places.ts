@@ -79,8 +79,9 @@ export class CostlyPlaces {
   /** How long a costly request waits for others that are, in milliseconds, of its own caller or of all. */
   heldBackMs(context: RequestContext, now: number): number {
     const [caller, address] = [workKey(context), addressKey(context)];
-    const ownMs = Math.max(...[this.#others, this.#units].map(({ queue }) => queue.heldBackMs(caller, now)));
-    const long = context.isLong ? this.#long.clientMs(address) : 0;
-    return isCostly(context) || !context.isLong ? Math.max(ownMs, long, this.#others.clientMs(address)) : long;
+    const longMs = context.isLong ? this.#long.clientMs(address) : 0;
+    if (context.isLong && !isCostly(context)) return longMs;
+    const ownMs = Math.max(this.#others.queue.heldBackMs(caller, now), this.#units.queue.heldBackMs(caller, now));
+    return Math.max(ownMs, longMs, this.#others.clientMs(address));
   }
 }

@@ -16,14 +16,14 @@ import { addressKey, streamsOf, Visitors, workKey } from './visitors.ts';
 /** An ordinary request that came within this time is there. */
 const presentMs = 5000;
 
-/** Who asks for a place, what for, and for which of the costly ones. */
+/** Who asks for a place, and for which of the costly ones. */
 interface Asking {
   key: string;
   address: string;
   isUnderWay: boolean;
-  statement: string | undefined;
   places: PlacesOfKind;
-  context: RequestContext | undefined;
+  /** What gives a place back that was lent now. */
+  leaving: (place: Place) => Leave;
 }
 
 /**
@@ -202,18 +202,19 @@ export class RequestQueue {
   #ask(context: RequestContext | undefined, taker: Taker<Leave>, statement?: string): (() => void) | undefined {
     const [key, address] = [workKey(context), addressKey(context)];
     const isUnderWay = this.#isUnderWay(context);
+    const leaving = (place: Place) => this.#leaving(place, context, statement);
     if (this.#isCostly(context, statement)) {
       const places = this.#costly.of(context, statement);
-      return this.#askAsCostly({ key, address, isUnderWay, statement, places, context }, taker);
+      return this.#askAsCostly({ key, address, isUnderWay, places, leaving }, taker);
     }
     this.#noteOrdinary(context);
-    const lent = (place: Place) => taker.lent(this.#leaving(place, context, statement));
+    const lent = (place: Place) => taker.lent(leaving(place));
     return this.#places.take(key, { ...taker, lent }, isUnderWay, address);
   }
 
   /** The same, where others are there. */
   #askAsCostly(asking: Asking, { lent, late, isJoined }: Taker<Leave>): (() => void) | undefined {
-    const { key, address, isUnderWay, statement, places, context } = asking;
+    const { key, address, isUnderWay, places, leaving } = asking;
     let giveUp: (() => void) | undefined;
     const waits = (count: 1 | -1) => {
       if (!isJoined) this.#costly.waits(key, count);
@@ -221,18 +222,17 @@ export class RequestQueue {
     const enter = (costly?: Place) => {
       const since = performance.now();
       const leaveCostly = () => costly && places.queue.giveBack(costly);
-      const leave = (leavePlace: Leave) => {
-        leavePlace();
-        places.ended(performance.now() - since);
-        leaveCostly();
-      };
       const tooLate = (error: Error) => {
         leaveCostly();
         late(error);
       };
       const lentPlace = (place: Place) => {
-        const leavePlace = this.#leaving(place, context, statement);
-        lent(() => leave(leavePlace));
+        const leave = leaving(place);
+        lent(() => {
+          leave();
+          places.ended(performance.now() - since);
+          leaveCostly();
+        });
       };
       const leaveQueue = this.#places.take(key, { lent: lentPlace, late: tooLate, isJoined }, isUnderWay, address);
       giveUp =
