@@ -7,23 +7,29 @@ const token = 'aB3-_'.repeat(17);
 describe('names of secrets', () => {
   it.each([
     ...['cvc', 'cvc2', 'cvv', 'accountKey', 'activation_key', 'passkey', 'recovery-key', 'resetKey', 'PHPSESSID'],
-    ...['subscription-key', 'samlResponse', 'saml_response', 'SAMLart'],
+    ...['creditCard', 'credit_card', 'recovery key', 'subscription-key', 'samlResponse', 'saml_response', 'SAMLart'],
   ])('have the field and the parameter %s masked', (name) => {
     expect([masks.hasField(name), masks.hasParameter(name)]).toEqual([true, true]);
   });
 
-  it.each([...['csc', 'pat', 'verifier', 'invite', 'wresult', 'magic_link', 'x-functions-key', 'ticket']])(
-    'have the parameter %s masked, and not the field',
-    (name) => {
-      expect([masks.hasField(name), masks.hasParameter(name)]).toEqual([false, true]);
-    },
-  );
+  it.each([
+    ...['csc', 'pat', 'verifier', 'invite', 'wresult', 'magic_link', 'magic link', 'x-functions-key', 'ticket'],
+  ])('have the parameter %s masked, and not the field', (name) => {
+    expect([masks.hasField(name), masks.hasParameter(name)]).toEqual([false, true]);
+  });
 
   it.each([
     ...['recvCount', 'cvCount', 'bypassKey', 'compassKey', 'resetKeyboard', 'activationKeyword', 'accountKeys'],
     ...['magicLinkEnabled', 'assessId', 'inviteId', 'publicKey', 'path', 'idempotencyKey'],
   ])('are not found in %s', (name) => {
     expect([masks.hasField(name), masks.hasParameter(name)]).toEqual([false, false]);
+  });
+});
+
+describe('parameters of a URL', () => {
+  it('bear a secret under a name of two words, and cookies', () => {
+    const names = ['recovery+key', 'magic%20link', 'cookie', 'cookies', 'creditCard'];
+    expect(names.map((name) => redactUrl(`/v?${name}=abc`))).toEqual(names.map((name) => `/v?${name}=[redacted]`));
   });
 });
 

@@ -18,6 +18,7 @@ import {
 import type { RequestContext } from '../../context/request-context.ts';
 import type { RequestObserver } from '../../context/request-observer.ts';
 import { knownMethods, otherMethod } from '../known-methods.ts';
+import { maskText } from '../redact.ts';
 import { activateSpan, serverSpanOf } from './request-context-manager.ts';
 import { propagateTrace, traceCarrier } from './trace-context.ts';
 
@@ -94,10 +95,16 @@ function describeIncoming(span: Span, { method, url, userAgent }: RequestContext
   });
 }
 
-/** No name of a host is longer (RFC 1035, 2.3.4); what is gets into no span, which is held until it is exported. */
+/**
+ * No name of a host is longer (RFC 1035, 2.3.4); what is gets into no span, which is held until it is exported. A client may
+ * write anything else that is as short, a token too.
+ */
 const hostForm = /^(\[[\da-f:.]{2,45}\]|[^:]{1,255})(?::(\d{1,5}))?$/i;
 
 function hostOf(host: string | undefined): { hostname?: string; port?: number } {
   const [, hostname, port] = hostForm.exec(host ?? '') ?? [];
-  return { ...(hostname !== undefined && { hostname }), ...(port !== undefined && { port: Number(port) }) };
+  return {
+    ...(hostname !== undefined && { hostname: maskText(hostname) }),
+    ...(port !== undefined && { port: Number(port) }),
+  };
 }

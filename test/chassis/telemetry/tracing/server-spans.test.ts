@@ -81,6 +81,15 @@ describe('a server span', () => {
     expect(JSON.stringify(collector.spans).length).toBeLessThan(2_000);
   });
 
+  it('holds no token that a client sends as the name of a host', async () => {
+    const collector = await fakeCollector();
+    const { url } = await tracedApp(exportingSettings(collector.url), (_req, res) => void res.json({}));
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.end('GET /things/1 HTTP/1.1\r\nHost: eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl:80\r\n\r\n');
+    await collector.until(() => collector.spans.length > 0);
+    expect(collector.spans[0]?.attributes).toMatchObject({ 'server.address': '[redacted]', 'server.port': 80 });
+  });
+
   it('is made of no probe, which has ids all the same', async () => {
     const collector = await fakeCollector();
     const { url } = await tracedApp(exportingSettings(collector.url), (_req, res) => void res.json({}));
