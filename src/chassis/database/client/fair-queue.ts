@@ -1,6 +1,5 @@
 import { serviceKey } from '../../context/request-context.ts';
-import type { Taker } from '../../context/shared-run.ts';
-import { AddressUses, ClientUse, type Place, type WaitingWork, withinLead } from './measured-use.ts';
+import { AddressUses, ClientUse, type Place, type PlaceTaker, type WaitingWork, withinLead } from './measured-use.ts';
 import { isOrdinary } from './visitors.ts';
 
 /** How a queue lends its places. */
@@ -119,7 +118,7 @@ export class FairQueue {
    * @param address where the client asks from; one of its own by default
    * @returns what gives the turn up while it waits; undefined where it came at once
    */
-  take(key: string, taker: Taker<Place>, isUnderWay = false, address = key): (() => void) | undefined {
+  take(key: string, taker: PlaceTaker, isUnderWay = false, address = key): (() => void) | undefined {
     const place = this.takeFree(key, address);
     return place ? void taker.lent(place) : this.#wait(this.#clientOf(key), taker, isUnderWay, performance.now());
   }
@@ -136,28 +135,33 @@ export class FairQueue {
     return free && !this.#isHeldBack(client, now) ? this.#lend(client, now) : undefined;
   }
 
-  /** Takes a place back, and lends it to who is next. @returns what the work had of the database, as its part of the time, in ms */
-  giveBack({ client, address, since, among }: Place): number {
+  /**
+   * Takes a place back, and lends it to who is next.
+   *
+   * @param count hears before what the work had of the database, as its part of the time, in milliseconds
+   */
+  giveBack({ client, address, since, among }: Place, count?: (hadMs: number) => void): void {
     const now = performance.now();
     const tookMs = now - (this.#options.serial ? Math.max(since, this.#endedAt) : since);
     const hadMs = tookMs / (this.#options.serial ? 1 : Math.max(among, this.#running));
     client.ended(tookMs, address, now);
     this.#addresses.had(address, hadMs, now);
+    count?.(hadMs);
     client.running -= 1;
     this.#running -= 1;
     this.#endedAt = now;
-    for (let next = this.#next(now); next !== undefined; next = this.#next(now)) this.#startFirst(next);
+    for (let next = this.#next(now); next !== undefined; next = this.#next(now)) this.#startFirst(next, now);
     this.#judge(client, now);
-    return hadMs;
   }
 
   #lend(client: ClientUse, now: number): Place {
     this.#running += 1;
     client.running += 1;
+    this.#judge(client, now);
     return { client, address: client.address, since: now, among: this.#running };
   }
 
-  #wait(client: ClientUse, taker: Taker<Place>, isUnderWay: boolean, now: number): () => void {
+  #wait(client: ClientUse, taker: PlaceTaker, isUnderWay: boolean, now: number): () => void {
     const { timeoutMs, late = noConnection } = this.#options;
     const countedAt = taker.isJoined ? undefined : client.address;
     const waiting: WaitingWork = { since: now, taker, isUnderWay, countedAt, timer: undefined };
@@ -217,17 +221,16 @@ export class FairQueue {
     return next;
   }
 
-  #startFirst(client: ClientUse): void {
+  #startFirst(client: ClientUse, now: number): void {
     const [first] = client.waiting;
     if (first === undefined) return;
     this.#used = Math.max(this.#used, client.used);
     this.#addresses.began(client.address);
-    const place = this.#lend(client, performance.now());
     // It goes to the end of the queue.
     this.#queue.delete(client);
     this.#leave(client, first);
     if (client.waiting.length > 0) this.#queue.add(client);
-    first.taker.lent(place);
+    if (!first.taker.movesOn?.()) first.taker.lent(this.#lend(client, now));
   }
 
   #judge(client: ClientUse, now: number): void {

@@ -1,9 +1,15 @@
 import type { Taker } from '../../context/shared-run.ts';
 
+/** Who takes a place. */
+export interface PlaceTaker extends Taker<Place> {
+  /** Asked when the turn comes after a wait: whether the work waits elsewhere from now on. By default it does not. */
+  movesOn?(): boolean;
+}
+
 /** Work that waits for a place. */
 export interface WaitingWork {
   readonly since: number;
-  readonly taker: Taker<Place>;
+  readonly taker: PlaceTaker;
   readonly isUnderWay: boolean;
   /** Where its client asked from, which may have asked from elsewhere since; undefined where it counts with another. */
   readonly countedAt: AddressUse | undefined;
@@ -90,7 +96,8 @@ export class ClientUse {
   }
 }
 
-const mostAddresses = 10_000;
+/** Addresses that are known at most. */
+export const mostAddresses = 10_000;
 /** Use of a database while nobody else was there delays who had it by this at most, in milliseconds. */
 const mostLeadMs = 1000;
 
@@ -167,7 +174,7 @@ function newAddress(): AddressUse {
 }
 
 /** The part that counts of what was a time ago, in milliseconds. */
-function keptAfter(passedMs: number): number {
+export function keptAfter(passedMs: number): number {
   return 0.5 ** (passedMs / halfLifeMs);
 }
 
@@ -186,82 +193,48 @@ export interface Place {
   readonly among: number;
 }
 
-/** A statement that has this much of the database, in milliseconds, is slow, until it has less than half of it on average. */
-const slowStatementMs = 50;
-const mostSlow = 500;
+/** Answers that took less time, in milliseconds, are not worth a look at the turn. */
+const longMs = 20;
 
-/** The statements that were slow lately. They are few, so that others cost next to nothing here. */
-export class SlowStatements {
-  readonly #means = new Map<string, number>();
-
-  has(statement: string | undefined): boolean {
-    return statement !== undefined && this.#means.has(statement);
-  }
-
-  /** Counts what a statement had of the database; the latest counts half. */
-  ended(statement: string | undefined, hadMs: number): void {
-    if (statement === undefined || (hadMs < slowStatementMs && !this.#means.has(statement))) return;
-    const mean = ((this.#means.get(statement) ?? hadMs) + hadMs) / 2;
-    this.#means.delete(statement);
-    if (mean >= slowStatementMs / 2) this.#means.set(statement, mean);
-    if (this.#means.size > mostSlow) this.#means.delete(this.#means.keys().next().value as string);
-  }
-}
-
-/** What requests of one address had of the database, in milliseconds, the latest most. */
-interface Measured {
-  hadMs: number;
-  /** The same, each time as often as it is the charge: long ones count most, so that many short ones do not hide them. */
-  timesCharged: number;
+/** When an answer of the database was read: in which turn of the event loop, and how long that had been idle before. */
+interface Read {
+  turn: number;
   at: number;
+  idleMs: number;
 }
-
-/** Less of the database, in milliseconds, says nothing of a charge; nor is anything charged for less, as for finding one record. */
-const leastMs = 20;
-/** So much as was charged is added to what was had, because one request says little; and after a pause nothing is left to say. */
-const priorMs = 50;
 
 /**
- * How many times what they were charged with the requests of an address had of the database. A charge is an estimate from what a
- * request asks for, and cannot know what the planner does with it. Somebody who asks for what is charged too little can change
- * the words of the request each time, and not what it takes.
+ * How long answers were awaited, without the time for which they may have waited themselves until the event loop read them. One
+ * that is read in a turn had not come when the turn before began, nor while the loop was idle.
  */
-export class MeasuredCost {
-  /** Those whose requests took longer than they were charged for. They are few, so that others cost next to nothing here. */
-  readonly #addresses = new Map<string, Measured>();
+export class AwaitedAnswers {
+  /** The first answer of the latest turn that read any, and of the one before. */
+  #last: Read = { turn: 0, at: 0, idleMs: 0 };
+  #before = this.#last;
+  /** Before the turn before the latest one. */
+  #earlier = this.#last;
 
-  /** How many times its charge a request of an address is likely to cost; 1 at least. */
-  timesCharged(address: string, now: number): number {
-    const measured = this.#addresses.get(address);
-    if (measured === undefined) return 1;
-    decay(measured, now);
-    return Math.max(1, (measured.timesCharged + priorMs) / (measured.hadMs + priorMs));
+  /**
+   * Which part of the time since then an answer was awaited for sure that is read now.
+   *
+   * @param idleMs `idleTime()` of then
+   */
+  part(since: number, idleMs: number, now: number): number {
+    const tookMs = now - since;
+    const idleNow = idleTime();
+    if (tookMs >= longMs) this.#see(now, idleNow);
+    const { at, idleMs: idleThen } = this.#earlier;
+    const awaitedMs = at > since ? at - since + idleNow - idleThen : idleNow - idleMs;
+    return Math.min(1, awaitedMs / tookMs);
   }
 
-  /** Counts a statement of a request, which was charged with so much. */
-  ended(address: string, charged: number, hadMs: number, now: number): void {
-    if (hadMs < leastMs) return;
-    const measured = this.#addresses.get(address) ?? this.#open(address, hadMs > charged);
-    if (measured === undefined) return;
-    decay(measured, now);
-    measured.hadMs += hadMs;
-    measured.timesCharged += hadMs * (hadMs / Math.max(leastMs, charged));
+  #see(at: number, idleMs: number): void {
+    const turn = performance.nodeTiming.uvMetricsInfo.loopCount;
+    if (turn === this.#last.turn) return;
+    this.#earlier = turn - this.#last.turn > 1 ? this.#last : this.#before;
+    this.#before = this.#last;
+    this.#last = { turn, at, idleMs };
   }
-
-  #open(address: string, isMore: boolean): Measured | undefined {
-    if (!isMore) return undefined;
-    if (this.#addresses.size >= mostAddresses) this.#addresses.delete(this.#addresses.keys().next().value as string);
-    const measured = { hadMs: 0, timesCharged: 0, at: 0 };
-    this.#addresses.set(address, measured);
-    return measured;
-  }
-}
-
-function decay(measured: Measured, now: number): void {
-  const kept = keptAfter(now - measured.at);
-  measured.hadMs *= kept;
-  measured.timesCharged *= kept;
-  measured.at = now;
 }
 
 /** How long the event loop has had nothing to do, in milliseconds. */

@@ -1,16 +1,9 @@
-import {
-  clientKey,
-  currentShare,
-  getRequestContext,
-  isCostly,
-  ordinaryCost,
-  type RequestContext,
-} from '../../context/request-context.ts';
+import { clientKey, currentShare, getRequestContext, type RequestContext } from '../../context/request-context.ts';
 import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
-import { CostlyPlaces, type PlacesOfKind, unitOfWorkPlace } from './costly-places.ts';
+import { CostlyPlaces, CostlyWork, type PlacesOfKind, unitOfWorkPlace } from './costly-places.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
-import { idleTime, MeasuredCost, type Place, SlowStatements } from './measured-use.ts';
+import { AwaitedAnswers, idleTime, type Place } from './measured-use.ts';
 import { addressKey, streamsOf, Visitors, workKey } from './visitors.ts';
 
 /** An ordinary request that came within this time is there. */
@@ -30,9 +23,7 @@ interface Asking {
  * Lends the places of a database to requests, fairly, and counts who waits and whose turn came: requests, each once however
  * many of its queries wait, and queries. They tell how long a request waits in all: as long as it takes to serve those before it.
  *
- * Costly requests wait for places of theirs before, while others are there: a request is costly by what it was charged with, by
- * what that has meant lately where it comes from, by how many records its answer may have, and where it runs a statement that was
- * slow lately.
+ * Costly requests wait for places of theirs before, while others are there: see `CostlyWork`.
  */
 export class RequestQueue {
   /** Queries that may run at once. */
@@ -42,8 +33,8 @@ export class RequestQueue {
   #ordinaryAt = Number.NEGATIVE_INFINITY;
   readonly #places: FairQueue;
   readonly #costly: CostlyPlaces;
-  readonly #slow = new SlowStatements();
-  readonly #measured = new MeasuredCost();
+  readonly #work = new CostlyWork();
+  readonly #awaited = new AwaitedAnswers();
   /** For how long work of a client may wait for other work of the same one before what comes after it is refused. */
   readonly #patienceMs: number;
   #used: (client: string, ms: number) => void = () => undefined;
@@ -100,7 +91,7 @@ export class RequestQueue {
   heldBackMs(context: RequestContext, now: number): number {
     if (this.#visitors.hasWritten(context)) return 0;
     const ownMs = this.#places.heldBackMs(workKey(context), now);
-    return this.#isCostly(context) ? Math.max(ownMs, this.#costly.heldBackMs(context, now)) : ownMs;
+    return this.#work.isCostly(context) ? Math.max(ownMs, this.#costly.heldBackMs(context, now)) : ownMs;
   }
 
   /** How long a query that comes from an address now waits for its turn, in milliseconds. */
@@ -115,7 +106,7 @@ export class RequestQueue {
 
   /**
    * Has `listener` hear what requests of a client had of the database as their part of the time, in milliseconds, as far as
-   * the process had nothing else to do meanwhile: an answer that came may have waited for the event loop.
+   * their answers had not come for sure: one that came may have waited for the event loop.
    */
   onUse(listener: (client: string, ms: number) => void): void {
     this.#used = listener;
@@ -160,16 +151,9 @@ export class RequestQueue {
       throw tryAgain('Requests of yours that take long are under way; try again after one of them');
   }
 
-  #isCostly(context: RequestContext | undefined, statement?: string): boolean {
-    if (context === undefined) return false;
-    if (statement === unitOfWorkPlace || context.isLong || isCostly(context) || this.#slow.has(statement)) return true;
-    const { cost = 0 } = context;
-    return cost * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost;
-  }
-
   /** Most requests find a place free, and need no turn. */
   #takeFree(context: RequestContext | undefined, statement?: string): Leave | undefined {
-    if (this.#isCostly(context, statement)) return undefined;
+    if (this.#work.isCostly(context, statement)) return undefined;
     this.#noteOrdinary(context);
     const place = this.#places.takeFree(workKey(context), addressKey(context));
     return place && this.#leaving(place, context, statement);
@@ -180,17 +164,15 @@ export class RequestQueue {
     const idleMs = idleTime();
     return () => {
       const now = performance.now();
-      const idle = Math.min(1, (idleTime() - idleMs) / (now - place.since));
-      const hadMs = this.#places.giveBack(place);
-      this.#slow.ended(statement, hadMs);
-      // A unit of work has its place while the process does something else.
-      if (context !== undefined && statement !== unitOfWorkPlace) this.#measure(context, hadMs * idle, now);
+      const awaited = this.#awaited.part(place.since, idleMs, now);
+      this.#places.giveBack(place, (hadMs) => {
+        this.#work.countStatement(statement, hadMs);
+        // A unit of work has its place while the process does something else.
+        if (context === undefined || statement === unitOfWorkPlace) return;
+        this.#work.countRequest(context, hadMs * awaited, now);
+        this.#used(clientKey(context.ipAddress), hadMs * awaited);
+      });
     };
-  }
-
-  #measure(context: RequestContext, hadMs: number, now: number): void {
-    this.#measured.ended(addressKey(context), context.cost ?? 0, hadMs, now);
-    this.#used(clientKey(context.ipAddress), hadMs);
   }
 
   /** What the service does by itself, such as a health check, has no costly request wait. */
@@ -203,13 +185,22 @@ export class RequestQueue {
     const [key, address] = [workKey(context), addressKey(context)];
     const isUnderWay = this.#isUnderWay(context);
     const leaving = (place: Place) => this.#leaving(place, context, statement);
-    if (this.#isCostly(context, statement)) {
+    const askAsCostly = () => {
       const places = this.#costly.of(context, statement);
       return this.#askAsCostly({ key, address, isUnderWay, places, leaving }, taker);
-    }
+    };
+    if (this.#work.isCostly(context, statement)) return askAsCostly();
     this.#noteOrdinary(context);
+    let giveUp: (() => void) | undefined;
     const lent = (place: Place) => taker.lent(leaving(place));
-    return this.#places.take(key, { ...taker, lent }, isUnderWay, address);
+    const movesOn = () => {
+      // Thousands may have come before any of them was measured.
+      const isCostly = this.#work.isCostly(context, statement);
+      if (isCostly) giveUp = askAsCostly();
+      return isCostly;
+    };
+    giveUp = this.#places.take(key, { ...taker, lent, movesOn }, isUnderWay, address);
+    return giveUp && (() => giveUp?.());
   }
 
   /** The same, where others are there. */

@@ -1,7 +1,61 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { expectedMs, MeasuredCost } from '../../../../src/chassis/database/client/costly-places.ts';
 import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
+
+const now = 100_000;
+
+describe('MeasuredCost', () => {
+  it('tells how many times its charge a request is likely to cost, whatever the words of each were', () => {
+    const measured = new MeasuredCost();
+    for (let request = 0; request < 20; request += 1) measured.ended('a', 50, 200, now);
+    expect(measured.timesCharged('a', now)).toBeCloseTo(4, 0);
+    expect(measured.timesCharged('b', now)).toBe(1);
+  });
+
+  it('is not misled by many short requests beside', () => {
+    const measured = new MeasuredCost();
+    for (let request = 0; request < 20; request += 1) {
+      measured.ended('a', 50, 200, now);
+      for (let page = 0; page < 10; page += 1) measured.ended('a', 60, 5, now);
+    }
+    expect(measured.timesCharged('a', now)).toBeGreaterThan(3);
+  });
+
+  it('charges nobody less, and forgets in time', () => {
+    const measured = new MeasuredCost();
+    measured.ended('quick', 500, 50, now);
+    expect(measured.timesCharged('quick', now)).toBe(1);
+    measured.ended('slow', 50, 500, now);
+    expect(measured.timesCharged('slow', now)).toBeGreaterThan(9);
+    expect(measured.timesCharged('slow', now + 60_000)).toBeLessThan(1.1);
+  });
+
+  it('makes nothing of a record that took somewhat longer to find, for which next to nothing is charged', () => {
+    const measured = new MeasuredCost();
+    for (let request = 0; request < 5; request += 1) measured.ended('a', 1, 25, now);
+    expect(measured.timesCharged('a', now)).toBeLessThan(1.3);
+  });
+
+  it('learns from what is charged right that a client asks for other things now', () => {
+    const measured = new MeasuredCost();
+    measured.ended('a', 50, 200, now);
+    for (let request = 0; request < 20; request += 1) measured.ended('a', 200, 200, now);
+    expect(measured.timesCharged('a', now)).toBeLessThan(1.2);
+  });
+});
+
+function keepBusy(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+describe('what is expected of a charge', () => {
+  it('is for an ordinary one as much as a statement takes that is not slow yet', () => {
+    expect([expectedMs(100), expectedMs(50), expectedMs(0)]).toEqual([50, 25, 0]);
+  });
+});
 
 describe('a request of a client that had more of the database than it was charged for', () => {
   it('waits with costly ones, whatever its statement is', async () => {
@@ -34,18 +88,70 @@ describe('a request of a client that had more of the database than it was charge
     expect(await atOnce([5, 6, 7, 8])).toBe(4);
   });
 
+  it('waits with them too where the event loop is never idle, as beside a database on the same cores', async () => {
+    const queue = new RequestQueue({ places: 8, placesOfSlow: 2 });
+    let isBusy = true;
+    const busy = (async () => {
+      while (isBusy) {
+        keepBusy(5);
+        await nextTurn();
+      }
+    })();
+    let lent = 0;
+    let most = 0;
+    const read = (address: number, heldMs: number) => {
+      const ipAddress = `192.0.2.${address}`;
+      const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress, cost: 60 };
+      return runWithRequestContext(context, async () => {
+        const { leave } = await queue.enter(async () => undefined, `SELECT ${address}, ${heldMs}`);
+        lent += 1;
+        most = Math.max(most, lent);
+        await wait(heldMs);
+        lent -= 1;
+        leave();
+      });
+    };
+    await Promise.all([1, 2, 3, 4, 5, 6].map((address) => read(address, 600 + 20 * address)));
+    await read(100, 1);
+    most = 0;
+    await Promise.all([3, 4, 5, 6].map((address) => read(address, 10)));
+    isBusy = false;
+    await busy;
+    expect(most).toBe(2);
+  });
+
+  it('waits with them also once its turn comes that it waited for before anything was known of it', async () => {
+    const queue = new RequestQueue({ places: 4, placesOfSlow: 1 });
+    let lent = 0;
+    let most = 0;
+    const read = (address: number, heldMs: number) => {
+      const ipAddress = `192.0.2.${address}`;
+      const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress, cost: 60 };
+      return runWithRequestContext(context, async () => {
+        const { leave } = await queue.enter(async () => undefined, `SELECT ${Math.random()}`);
+        lent += 1;
+        most = Math.max(most, lent);
+        await wait(heldMs);
+        lent -= 1;
+        leave();
+      });
+    };
+    const addresses = [1, 2, 3, 4];
+    const first = addresses.map((address) => read(address, 300));
+    const waiting = addresses.flatMap((address) => [read(address, 20), read(address, 20)]);
+    await Promise.all(first);
+    most = 0;
+    await Promise.all(waiting);
+    expect(most).toBe(1);
+  });
+
   it('is heard of with what it had for sure: an answer that came may have waited for the event loop', async () => {
     const queue = new RequestQueue({ places: 1, placesOfSlow: 1 });
     const heard: [string, number][] = [];
     queue.onUse((client, ms) => heard.push([client, ms]));
     const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress: '192.0.2.1' };
     await runWithRequestContext(context, () => queue.run(() => wait(100), 'SELECT'));
-    await runWithRequestContext(context, () =>
-      queue.run(async () => {
-        const until = performance.now() + 100;
-        while (performance.now() < until);
-      }, 'SELECT'),
-    );
+    await runWithRequestContext(context, () => queue.run(async () => keepBusy(100), 'SELECT'));
     expect(heard.map(([client]) => client)).toEqual(['192.0.2.1', '192.0.2.1']);
     const [idle, busy] = heard.map(([, ms]) => ms) as [number, number];
     expect(idle).toBeGreaterThan(60);

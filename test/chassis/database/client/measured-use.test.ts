@@ -1,44 +1,37 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { MeasuredCost } from '../../../../src/chassis/database/client/measured-use.ts';
+import { AwaitedAnswers, idleTime } from '../../../../src/chassis/database/client/measured-use.ts';
 
-const now = 100_000;
+function keepBusy(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
 
-describe('MeasuredCost', () => {
-  it('tells how many times its charge a request is likely to cost, whatever the words of each were', () => {
-    const measured = new MeasuredCost();
-    for (let request = 0; request < 20; request += 1) measured.ended('a', 50, 200, now);
-    expect(measured.timesCharged('a', now)).toBeCloseTo(4, 0);
-    expect(measured.timesCharged('b', now)).toBe(1);
+describe('AwaitedAnswers', () => {
+  it('counts all of the time in which the event loop was idle', async () => {
+    const [since, idleMs] = [performance.now(), idleTime()];
+    await sleep(100);
+    expect(new AwaitedAnswers().part(since, idleMs, performance.now())).toBeGreaterThan(0.8);
   });
 
-  it('is not misled by many short requests beside', () => {
-    const measured = new MeasuredCost();
-    for (let request = 0; request < 20; request += 1) {
-      measured.ended('a', 50, 200, now);
-      for (let page = 0; page < 10; page += 1) measured.ended('a', 60, 5, now);
+  it('counts nothing of a turn in which the answer may have come and waited', async () => {
+    const [since, idleMs] = [performance.now(), idleTime()];
+    keepBusy(100);
+    await nextTurn();
+    expect(new AwaitedAnswers().part(since, idleMs, performance.now())).toBeLessThan(0.2);
+  });
+
+  it('counts the turns before the last one of a loop that is never idle, in each of which the answer would have been read', async () => {
+    const awaited = new AwaitedAnswers();
+    const [since, idleMs] = [performance.now(), idleTime()];
+    for (let turn = 0; turn < 10; turn += 1) {
+      const sent = { at: performance.now(), idleMs: idleTime() };
+      keepBusy(30);
+      await nextTurn();
+      expect(awaited.part(sent.at, sent.idleMs, performance.now())).toBeLessThan(0.2);
     }
-    expect(measured.timesCharged('a', now)).toBeGreaterThan(3);
-  });
-
-  it('charges nobody less, and forgets in time', () => {
-    const measured = new MeasuredCost();
-    measured.ended('quick', 500, 50, now);
-    expect(measured.timesCharged('quick', now)).toBe(1);
-    measured.ended('slow', 50, 500, now);
-    expect(measured.timesCharged('slow', now)).toBeGreaterThan(9);
-    expect(measured.timesCharged('slow', now + 60_000)).toBeLessThan(1.1);
-  });
-
-  it('makes nothing of a record that took somewhat longer to find, for which next to nothing is charged', () => {
-    const measured = new MeasuredCost();
-    for (let request = 0; request < 5; request += 1) measured.ended('a', 1, 25, now);
-    expect(measured.timesCharged('a', now)).toBeLessThan(1.3);
-  });
-
-  it('learns from what is charged right that a client asks for other things now', () => {
-    const measured = new MeasuredCost();
-    measured.ended('a', 50, 200, now);
-    for (let request = 0; request < 20; request += 1) measured.ended('a', 200, 200, now);
-    expect(measured.timesCharged('a', now)).toBeLessThan(1.2);
+    const part = awaited.part(since, idleMs, performance.now());
+    expect(part).toBeGreaterThan(0.6);
+    expect(part).toBeLessThan(0.95);
   });
 });
