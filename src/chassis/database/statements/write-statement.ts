@@ -142,15 +142,14 @@ class Reading {
     const { writer } = this;
     const joins: string[] = [];
     const related = parent && relatedSource(writer, parent.link, parent.alias, alias);
-    const conditions = [
-      ...(where ? [writeFilter({ writer, model, alias, joins }, where, [...path, 'where'], !parent)] : []),
-      ...(related ? [related.linked] : []),
-    ];
-    return {
-      source: related?.source ?? writer.from(model, alias),
-      joins,
-      condition: conditions.join(' AND ') || '1=1',
-    };
+    const before = writer.aliases;
+    const filter = where && writeFilter({ writer, model, alias, joins }, where, [...path, 'where'], !parent);
+    const condition = [...(filter ? [filter] : []), ...(related ? [related.linked] : [])].join(' AND ') || '1=1';
+    const source = related?.source ?? writer.from(model, alias);
+    // Where a filter leads to other tables PostgreSQL may walk through the records of all parents in the order, for each parent.
+    const goesOn = related && parent.link.many && writer.aliases > before;
+    const own = goesOn ? writer.dialect.readFirst?.(source, related.linked, alias) : undefined;
+    return own === undefined ? { source, joins, condition } : { source: own, joins, condition: filter ?? '1=1' };
   }
 
   #order(model: string, alias: string, term: Filter, joins: string[], scope?: OrderScope): string {

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { AwaitedAnswers, idleTime } from '../../../../src/chassis/database/client/measured-use.ts';
 
@@ -10,7 +10,7 @@ function keepBusy(ms: number): void {
 describe('AwaitedAnswers', () => {
   it('counts all of the time in which the event loop was idle', async () => {
     const [since, idleMs] = [performance.now(), idleTime()];
-    await sleep(100);
+    await wait(100);
     expect(new AwaitedAnswers().part(since, idleMs, performance.now())).toBeGreaterThan(0.8);
   });
 
