@@ -14,8 +14,8 @@ const units = {
   lookup: 1,
   /** A comparison with each record that is read. */
   range: 4,
-  /** A search through the texts of a field, and more where it ignores the case of letters. */
-  search: 50,
+  /** A search through the texts of a field, and more for each character where it ignores their case. */
+  search: 100,
   foldedSearch: 100,
   foldedCharacter: 4,
   /** A look into the Json field of every record. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ErrorBody, errorBody } from '../errors/error-body.ts';
-import { BaseException } from '../errors/exceptions.ts';
+import { BaseException, RequestAbandonedException } from '../errors/exceptions.ts';
 import { parseBody } from '../http/bodies/parse-body.ts';
 import type { Selection } from '../query/query-types.ts';
 
@@ -31,7 +31,7 @@ export function readBulk(body: unknown, most: number): BulkRequest {
  * Creates each record that can be created, all in one unit of work, each in a savepoint of its own: what fails by its own
  * fault leaves the others alone.
  *
- * @throws what is nobody's fault, such as a lost database; then nothing is stored
+ * @throws what is no fault of an item, such as a lost database or a request that was abandoned; then nothing is stored
  */
 export function createEach(service: BulkService, schema: z.ZodObject, items: readonly unknown[], select: Selection) {
   return service.together(async () => {
@@ -42,7 +42,7 @@ export function createEach(service: BulkService, schema: z.ZodObject, items: rea
         const data = await service.together(() => service.create(input, select));
         results.push({ success: true, statusCode: 201, data });
       } catch (error) {
-        if (!(error instanceof BaseException) || error.statusCode >= 500) throw error;
+        if (!isOfItem(error)) throw error;
         results.push(errorBody(error, true));
       }
     }
@@ -71,7 +71,12 @@ export function createAll(service: BulkService, schema: z.ZodObject, items: read
 
 /** Says in the details of a failure which item it is of. */
 function ofItem(item: number, error: unknown): unknown {
-  if (!(error instanceof BaseException) || error.statusCode >= 500) return error;
+  if (!isOfItem(error)) return error;
   const { message, statusCode, details } = error;
   return new BaseException(message, statusCode, { ...(details as object | undefined), item }, { cause: error });
+}
+
+/** Whether a failure is that of an item, and not of the service or of the request as a whole. */
+function isOfItem(error: unknown): error is BaseException {
+  return error instanceof BaseException && !(error instanceof RequestAbandonedException) && error.statusCode < 500;
 }
