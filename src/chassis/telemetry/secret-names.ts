@@ -36,12 +36,12 @@ export const secretInValue = new RegExp(parts, 'i');
 const quoted = `\\\\?"[^"\\n]{0,4096}"?|'[^'\\n]{0,4096}'?`;
 
 /**
- * An assignment in a text: `password=…`, `"token": "…"` or a last `secret: …`. Behind a colon without quotes a sentence may
+ * An assignment in a text: `password=…`, `user[password]=…`, `"token": "…"` or a last `secret: …`. Behind a colon without quotes a sentence may
  * go on, as in "Invalid password: expected 12 characters", so one word is masked there only where nothing follows. Every
  * repetition is bounded, and a bare word ends at the next colon, so that the time is in proportion to the text.
  */
 export const secretAssignment = new RegExp(
-  `((?:${parts}|(?<![a-z])(?:${words})(?![a-z]))[\\w-]{0,32}\\\\?["']?[ \\t]{0,4})` +
+  `((?:${parts}|(?<![a-z])(?:${words})(?![a-z]))[\\w-]{0,32}\\]{0,2}\\\\?["']?[ \\t]{0,4})` +
     `(=[ \\t]{0,4}(?!\\[redacted\\])(?:${quoted}|[^\\s,;&"')}\\]]+)` +
     `|:[ \\t]{0,4}(?!\\[redacted\\])(?:${quoted}|[^\\s,;:=&"')}\\]]{1,128}(?=[ \\t]{0,4}(?:$|[,;)}\\]\\n]))))`,
   'gi',

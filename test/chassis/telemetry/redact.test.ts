@@ -80,6 +80,7 @@ describe('redactUrl', () => {
 describe('maskText', () => {
   it.each([
     ['login failed: password=hunter2, user=ada', 'login failed: password=[redacted], user=ada'],
+    ['form: user[password]=hunter2&a=b', 'form: user[password]=[redacted]&a=b'],
     ['db_password = hunter2', 'db_password =[redacted]'],
     ['secret="two words" next', 'secret=[redacted] next'],
     ['{"password":"hunter2","name":"x"}', '{"password":[redacted],"name":"x"}'],

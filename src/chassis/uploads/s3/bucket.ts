@@ -89,7 +89,9 @@ export class Bucket {
       ContentType: type,
     });
     try {
-      await this.#send('put', command, limit);
+      const { ETag } = await this.#send('put', command, limit);
+      // A page that something before the bucket answers with is no sign that the file is stored.
+      if (ETag === undefined) throw this.#unusable('put', 'the tag of the file that was stored');
     } finally {
       watched.destroy();
       content.destroy();

@@ -65,6 +65,24 @@ function wholeFile(res: ServerResponse): void {
   res.writeHead(200, { 'Content-Length': forged.length }).write(forged);
 }
 
+it.each([
+  [
+    'is a page and no list',
+    (res: ServerResponse, method = '') => void res.end(method === 'PUT' ? '' : '<html></html>'),
+  ],
+  ['is empty', (res: ServerResponse) => void res.writeHead(200).end()],
+  [
+    'is a page once a file is sent',
+    (res: ServerResponse, method = '') =>
+      void res
+        .writeHead(200)
+        .end(method === 'GET' ? '<ListBucketResult><KeyCount>0</KeyCount></ListBucketResult>' : 'ok'),
+  ],
+])('tells nobody that a file is stored where the 200 of the bucket %s', async (_what, give) => {
+  peer.becomes((res, { method }) => give(res, method));
+  expect((await attach()).status).toBe(503);
+});
+
 it('reads no more than 2 MB of an error or of a list, however long the bucket makes it', async () => {
   const sent: { bytes: number }[] = [];
   peer.becomes((res) => {
