@@ -43,10 +43,10 @@ export interface SqlDialect {
   /** The first records of a sorted query, to read a page of them by a plan that is kept. */
   window(sorted: string, size: number, alias: string): string;
   /**
-   * The records of a source that meet a condition, which are read before anything else is looked at. Undefined where the database
+   * The records of a source that meet a condition, all of which are found before they are sorted. Undefined where the database
    * does so by itself.
    */
-  readFirst?(source: string, condition: string, alias: string): string;
+  foundFirst?(source: string, condition: string, alias: string): string;
   /** A comparison with a part of a text; `insensitive` is PostgreSQL's alone. */
   like(column: string, pattern: string, insensitive: boolean): string;
   /** The JSON at a path, or without one the whole column. */
@@ -148,7 +148,8 @@ const postgresql: SqlDialect = {
   },
   order: (column, direction, nulls) => `${column} ${direction}${nulls ? ' NULLS LAST' : ''}`,
   window: (sorted, size, alias) => `SELECT * FROM (${sorted} LIMIT ${size}) AS ${alias}`,
-  readFirst: (source, condition, alias) => `(SELECT ${alias}.* FROM ${source} WHERE ${condition} OFFSET 0) AS ${alias}`,
+  foundFirst: (source, condition, alias) =>
+    `(SELECT ${alias}.* FROM ${source} WHERE ${condition} OFFSET 0) AS ${alias}`,
   like: (column, pattern, insensitive) =>
     insensitive ? `${column} ILIKE ${pattern}` : `${column}::text LIKE ${pattern}`,
   jsonAt: (column, path) =>

@@ -48,11 +48,6 @@ export class StatementWriter {
     this.#schema = schema;
   }
 
-  /** Names of tables given so far. */
-  get aliases(): number {
-    return this.#aliases;
-  }
-
   alias(): string {
     this.#aliases += 1;
     return this.dialect.quote(`t${this.#aliases}`);

@@ -4,7 +4,7 @@ import { fieldOf, type RelationLink, relationLink } from '../models/relation-lin
 import { hasOnePlan } from './kept-plan.ts';
 import { countUnlessKnown, type JsonColumn, UnknownShape } from './sql-dialect.ts';
 import { type FinishedStatement, type StatementTarget, StatementWriter, type ValuePath } from './statement-writer.ts';
-import { relatedSource, writeFilter } from './write-filter.ts';
+import { isLookup, relatedSource, writeFilter } from './write-filter.ts';
 
 /** By relation the filter of the records that a caller may see of those that may be missing; without one all. */
 export type OrderScopes = Readonly<Record<string, { readonly where?: Filter }>>;
@@ -122,12 +122,16 @@ class Reading {
   ): string {
     const { writer } = this;
     const alias = writer.alias();
-    const { source, joins, condition } = this.#source(model, alias, where, path, parent);
+    const { from, condition } = this.#source(model, alias, where, path, parent);
+    // In the order, PostgreSQL may walk through the records of all parents until it has found some of this one, if there are any.
+    const found = parent && !isLookup(where) ? writer.dialect.foundFirst?.(from, condition, alias) : undefined;
+    const joins: string[] = [];
     const listed = [...columns].map((column) => writer.column(alias, column)).join(', ');
     const scope = { scopes: orderScopes, path: [...path, 'orderScopes'] };
     const order = orderBy?.map((term) => this.#order(model, alias, term, joins, scope)).join(', ');
     const sorted = [
-      `SELECT ${listed} FROM ${[source, ...joins].join(' ')} WHERE ${condition}`,
+      `SELECT ${listed} FROM ${[found ?? from, ...joins].join(' ')}`,
+      ...(found === undefined ? [`WHERE ${condition}`] : []),
       ...(order ? [`ORDER BY ${order}`] : []),
     ].join(' ');
     return [
@@ -137,19 +141,17 @@ class Reading {
     ].join(' ');
   }
 
-  /** What records are read from, with the joins that their filter needs, and which of them are meant. */
+  /** What records are read from, with what their filter needs beside them, and which of them are meant. */
   #source(model: string, alias: string, where: Filter | undefined, path: ValuePath, parent: Parent | undefined) {
     const { writer } = this;
     const joins: string[] = [];
     const related = parent && relatedSource(writer, parent.link, parent.alias, alias);
-    const before = writer.aliases;
-    const filter = where && writeFilter({ writer, model, alias, joins }, where, [...path, 'where'], !parent);
-    const condition = [...(filter ? [filter] : []), ...(related ? [related.linked] : [])].join(' AND ') || '1=1';
-    const source = related?.source ?? writer.from(model, alias);
-    // Where a filter leads to other tables PostgreSQL may walk through the records of all parents in the order, for each parent.
-    const goesOn = related && parent.link.many && writer.aliases > before;
-    const own = goesOn ? writer.dialect.readFirst?.(source, related.linked, alias) : undefined;
-    return own === undefined ? { source, joins, condition } : { source: own, joins, condition: filter ?? '1=1' };
+    const conditions = [
+      ...(where ? [writeFilter({ writer, model, alias, joins }, where, [...path, 'where'], !parent)] : []),
+      ...(related ? [related.linked] : []),
+    ];
+    const from = [related?.source ?? writer.from(model, alias), ...joins].join(' ');
+    return { from, condition: conditions.join(' AND ') || '1=1' };
   }
 
   #order(model: string, alias: string, term: Filter, joins: string[], scope?: OrderScope): string {
@@ -226,9 +228,9 @@ class Reading {
   #one(model: string, { where, select = {} }: ReadParameters, path: ValuePath, parent: Parent): Written {
     const { writer } = this;
     const alias = writer.alias();
-    const { source, joins, condition } = this.#source(model, alias, where, path, parent);
+    const { from, condition } = this.#source(model, alias, where, path, parent);
     const { fields, kinds } = this.#object(model, select, alias, [...path, 'select']);
-    const query = writer.dialect.objects(fields, `${[source, ...joins].join(' ')} WHERE ${condition}`);
+    const query = writer.dialect.objects(fields, `${from} WHERE ${condition}`);
     return { query: writer.dialect.one(query), kinds };
   }
 }
