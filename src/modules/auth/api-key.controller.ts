@@ -4,7 +4,8 @@ import { createApiKey } from './api-key.schema.ts';
 import type { ApiKeyService } from './api-key.service.ts';
 import { callerOf } from './caller.context.ts';
 
-const uuid = z.uuid();
+/** In its one spelling, by which the keys in use are known. */
+const uuid = z.uuid().toLowerCase();
 
 /** The routes of the caller's own API keys. */
 export class ApiKeyController {
@@ -27,9 +28,9 @@ export class ApiKeyController {
 
   /** DELETE /api-keys/:id: 204; 404 for a key that is not the caller's. */
   async revoke(request: Request<{ id: string }>, response: Response): Promise<void> {
-    const { id } = request.params;
-    if (!uuid.safeParse(id).success) throw new NotFoundException('API key not found');
-    await this.#service.revoke(id, callerOf().userId);
+    const id = uuid.safeParse(request.params.id);
+    if (!id.success) throw new NotFoundException('API key not found');
+    await this.#service.revoke(id.data, callerOf().userId);
     sendNoContent(response);
   }
 }

@@ -18,6 +18,15 @@ async function newKey(account: Account): Promise<string> {
 
 const readWith = (key: string) => app.send((server) => server.get(users).set('X-API-Key', key));
 
+it('an API key that was revoked by its id in capitals is no longer read with', async () => {
+  const account = await newAccount(app);
+  const key = await newKey(account);
+  await readWith(key).expectData();
+  const [{ id }] = await account.as('get', '/auth/api-keys').expectData();
+  expect((await account.as('delete', `/auth/api-keys/${id.toUpperCase()}`)).status).toBe(204);
+  await readWith(key).expectError(401, /invalid, has expired or was revoked/);
+});
+
 describe('all API keys of an account', () => {
   const next = 'lantern harbour, nine quiet';
   const byPassword = (account: Account, body: object) =>
