@@ -16,7 +16,6 @@ const units = {
   range: 4,
   /** A search through the texts of a field, and more for each character where it ignores their case. */
   search: 100,
-  foldedSearch: 100,
   foldedCharacter: 4,
   /** A look into the Json field of every record. */
   scan: 50,
@@ -161,7 +160,10 @@ function joinCost(many: boolean, isAnti: boolean, alternative: boolean): number 
 
 const isNarrow = ({ narrow }: FilterCost) => narrow;
 
-/** Where the database expects many matches, it walks through the records of all parents in the order asked for. */
+/**
+ * Where the database expects many matches, it may walk through the records of all parents in the order asked for; where it does
+ * not, it finds and sorts all those of each parent that match.
+ */
 function walkCost(negated: boolean): number {
   return negated ? units.pass : units.relatedSearch;
 }
@@ -192,7 +194,7 @@ function jsonCost(comparisons: readonly JsonComparison[]): number {
 
 function comparisonCost(kind: ComparisonCost, mode: 'default' | 'insensitive', value: unknown): number {
   if (kind !== 'search' || mode === 'default') return units[kind];
-  return units.foldedSearch + String(value).length * units.foldedCharacter;
+  return units.search + String(value).length * units.foldedCharacter;
 }
 
 /** Every order ends with the primary key, which costs nothing by itself. */

@@ -225,7 +225,7 @@ export class AwaitedAnswers {
     if (tookMs >= longMs) this.#see(now, idleNow);
     const { at, idleMs: idleThen } = this.#earlier;
     const awaitedMs = at > since ? at - since + idleNow - idleThen : idleNow - idleMs;
-    return Math.min(1, awaitedMs / tookMs);
+    return tookMs > 0 ? Math.min(1, awaitedMs / tookMs) : 0;
   }
 
   #see(at: number, idleMs: number): void {

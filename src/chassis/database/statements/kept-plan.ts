@@ -43,13 +43,27 @@ const rangeOperators: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
 
 /** Adds what a filter asks of each field; false where it asks for more than a value or a range of fields, all at once. */
 function collect(filter: Filter, asked: Map<string, Asked>): boolean {
-  return Object.entries(filter).every(([name, value]) => {
-    if (name === 'OR' || name === 'NOT') return false;
-    if (name === 'AND') return [value].flat().every((part) => collect(part as Filter, asked));
+  return everyCondition(filter, (name, value) => {
     const kind = kindOf(value);
     if (kind === undefined || (asked.has(name) && asked.get(name) !== kind)) return false;
     asked.set(name, kind);
     return true;
+  });
+}
+
+/** Whether a filter asks for certain values only, of which an index finds few records. */
+export function isLookup(filter: Filter = {}): boolean {
+  const isEquality = (_name: string, value: unknown) =>
+    !isPlain(value) || Object.keys(value).every((operator) => operator === 'equals');
+  return everyCondition(filter, isEquality);
+}
+
+/** Whether a filter is nothing but conditions on fields that all hold at once, each of which meets `meets`. */
+function everyCondition(filter: Filter, meets: (name: string, value: unknown) => boolean): boolean {
+  return Object.entries(filter).every(([name, value]) => {
+    if (name === 'OR' || name === 'NOT') return false;
+    if (name === 'AND') return [value].flat().every((part) => everyCondition(part as Filter, meets));
+    return meets(name, value);
   });
 }
 

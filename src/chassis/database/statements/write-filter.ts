@@ -155,15 +155,6 @@ function relatedToMany(scope: FilterScope, name: string, word: string, filter: F
   return `${word === 'some' ? '' : 'NOT '}EXISTS(SELECT 1 FROM ${from} WHERE ${wanted} AND ${linked})`;
 }
 
-/** Whether a filter asks for certain values only, of which an index finds few records. */
-export function isLookup(where: Filter = {}): boolean {
-  return Object.entries(where).every(([name, value]) => {
-    if (name === 'AND') return [value].flat().every((part) => isLookup(part as Filter));
-    if (name === 'OR' || name === 'NOT') return false;
-    return !isPlain(value) || Object.keys(value).every((operator) => operator === 'equals');
-  });
-}
-
 /** The records that a relation to many leads to from a record: what to read them from, and what links them to it. */
 export function relatedSource(
   writer: StatementWriter,

@@ -1,10 +1,10 @@
 import type { Filter, Order, Selection } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { fieldOf, type RelationLink, relationLink } from '../models/relation-link.ts';
-import { hasOnePlan } from './kept-plan.ts';
+import { hasOnePlan, isLookup } from './kept-plan.ts';
 import { countUnlessKnown, type JsonColumn, UnknownShape } from './sql-dialect.ts';
 import { type FinishedStatement, type StatementTarget, StatementWriter, type ValuePath } from './statement-writer.ts';
-import { isLookup, relatedSource, writeFilter } from './write-filter.ts';
+import { relatedSource, writeFilter } from './write-filter.ts';
 
 /** By relation the filter of the records that a caller may see of those that may be missing; without one all. */
 export type OrderScopes = Readonly<Record<string, { readonly where?: Filter }>>;

@@ -57,39 +57,51 @@ describe('what is expected of a charge', () => {
   });
 });
 
+/** Reads by a queue, each from an address and with a statement of its own, and how many had places at once. */
+class Reads {
+  most = 0;
+  readonly #queue: RequestQueue;
+  readonly #cost: number;
+  #lent = 0;
+  #statements = 0;
+
+  constructor(queue: RequestQueue, cost: number) {
+    this.#queue = queue;
+    this.#cost = cost;
+  }
+
+  one(address: number, heldMs: number): Promise<void> {
+    const ipAddress = `192.0.2.${address}`;
+    const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress, cost: this.#cost };
+    return runWithRequestContext(context, async () => {
+      this.#statements += 1;
+      const { leave } = await this.#queue.enter(async () => undefined, `SELECT ${this.#statements}`);
+      this.#lent += 1;
+      this.most = Math.max(this.most, this.#lent);
+      await wait(heldMs);
+      this.#lent -= 1;
+      leave();
+    });
+  }
+}
+
 describe('a request of a client that had more of the database than it was charged for', () => {
   it('waits with costly ones, whatever its statement is', async () => {
-    const queue = new RequestQueue({ places: 4, placesOfSlow: 2 });
-    let lent = 0;
-    let most = 0;
-    let statements = 0;
-    const read = (address: number, heldMs: number) => {
-      const ipAddress = `192.0.2.${address}`;
-      const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress, cost: 40 };
-      return runWithRequestContext(context, async () => {
-        statements += 1;
-        const { leave } = await queue.enter(async () => undefined, `SELECT ${statements}`);
-        lent += 1;
-        most = Math.max(most, lent);
-        await wait(heldMs);
-        lent -= 1;
-        leave();
-      });
-    };
+    const reads = new Reads(new RequestQueue({ places: 4, placesOfSlow: 2 }), 40);
     async function atOnce(addresses: readonly number[]): Promise<number> {
-      await read(100, 1);
-      most = 0;
-      await Promise.all(addresses.map((address) => read(address, 5)));
-      return most;
+      await reads.one(100, 1);
+      reads.most = 0;
+      await Promise.all(addresses.map((address) => reads.one(address, 5)));
+      return reads.most;
     }
     expect(await atOnce([1, 2, 3, 4])).toBe(4);
-    for (const address of [1, 2, 3, 4]) await read(address, 300);
+    for (const address of [1, 2, 3, 4]) await reads.one(address, 300);
     expect(await atOnce([1, 2, 3, 4])).toBe(2);
     expect(await atOnce([5, 6, 7, 8])).toBe(4);
   });
 
   it('waits with them too where the event loop is never idle, as beside a database on the same cores', async () => {
-    const queue = new RequestQueue({ places: 8, placesOfSlow: 2 });
+    const reads = new Reads(new RequestQueue({ places: 8, placesOfSlow: 2 }), 60);
     let isBusy = true;
     const busy = (async () => {
       while (isBusy) {
@@ -97,52 +109,24 @@ describe('a request of a client that had more of the database than it was charge
         await nextTurn();
       }
     })();
-    let lent = 0;
-    let most = 0;
-    const read = (address: number, heldMs: number) => {
-      const ipAddress = `192.0.2.${address}`;
-      const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress, cost: 60 };
-      return runWithRequestContext(context, async () => {
-        const { leave } = await queue.enter(async () => undefined, `SELECT ${address}, ${heldMs}`);
-        lent += 1;
-        most = Math.max(most, lent);
-        await wait(heldMs);
-        lent -= 1;
-        leave();
-      });
-    };
-    await Promise.all([1, 2, 3, 4, 5, 6].map((address) => read(address, 600 + 20 * address)));
-    await read(100, 1);
-    most = 0;
-    await Promise.all([3, 4, 5, 6].map((address) => read(address, 10)));
+    await Promise.all([1, 2, 3, 4, 5, 6].map((address) => reads.one(address, 600 + 20 * address)));
+    await reads.one(100, 1);
+    reads.most = 0;
+    await Promise.all([3, 4, 5, 6].map((address) => reads.one(address, 10)));
     isBusy = false;
     await busy;
-    expect(most).toBe(2);
+    expect(reads.most).toBe(2);
   });
 
   it('waits with them also once its turn comes that it waited for before anything was known of it', async () => {
-    const queue = new RequestQueue({ places: 4, placesOfSlow: 1 });
-    let lent = 0;
-    let most = 0;
-    const read = (address: number, heldMs: number) => {
-      const ipAddress = `192.0.2.${address}`;
-      const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress, cost: 60 };
-      return runWithRequestContext(context, async () => {
-        const { leave } = await queue.enter(async () => undefined, `SELECT ${Math.random()}`);
-        lent += 1;
-        most = Math.max(most, lent);
-        await wait(heldMs);
-        lent -= 1;
-        leave();
-      });
-    };
+    const reads = new Reads(new RequestQueue({ places: 4, placesOfSlow: 1 }), 60);
     const addresses = [1, 2, 3, 4];
-    const first = addresses.map((address) => read(address, 300));
-    const waiting = addresses.flatMap((address) => [read(address, 20), read(address, 20)]);
+    const first = addresses.map((address) => reads.one(address, 300));
+    const waiting = addresses.flatMap((address) => [reads.one(address, 20), reads.one(address, 20)]);
     await Promise.all(first);
-    most = 0;
+    reads.most = 0;
     await Promise.all(waiting);
-    expect(most).toBe(1);
+    expect(reads.most).toBe(1);
   });
 
   it('is heard of with what it had for sure: an answer that came may have waited for the event loop', async () => {
