@@ -3,6 +3,8 @@ import type { Filter } from '../../query/query-types.ts';
 import type { DataField } from '../models/data-model.ts';
 import { fieldOf, relationLink } from '../models/relation-link.ts';
 import { isPlain } from '../reads/provider-filter.ts';
+import { isLookup } from './kept-plan.ts';
+import { joinOfFound, relatedSource } from './related-source.ts';
 import { UnknownShape } from './sql-dialect.ts';
 import type { StatementWriter, ValuePath } from './statement-writer.ts';
 
@@ -12,6 +14,10 @@ interface FilterScope {
   readonly model: string;
   readonly alias: string;
   readonly joins: string[];
+  /** Whether a record may match where a condition does not hold, as below OR and NOT. */
+  readonly optional?: boolean;
+  /** The comparisons with certain values that hold for every record that matches, for its table under another name. */
+  readonly lookups?: (alias: string) => string[];
 }
 
 /**
@@ -23,7 +29,19 @@ interface FilterScope {
  * @throws UnknownShape for what it does not know
  */
 export function writeFilter(scope: FilterScope, filter: Filter, path: ValuePath, outermost = true): string {
-  return all(conditions(scope, filter, path, outermost)) ?? '1=1';
+  const lookups = (alias: string) => lookupsOf({ ...scope, alias }, filter, path);
+  return all(conditions(scope.optional ? scope : { ...scope, lookups }, filter, path, outermost)) ?? '1=1';
+}
+
+function lookupsOf(scope: FilterScope, filter: Filter, path: ValuePath): string[] {
+  return Object.entries(filter).flatMap(([name, value]) => {
+    const at = [...path, name];
+    if (name === 'AND' && Array.isArray(value)) {
+      return value.flatMap((part, index) => lookupsOf(scope, part, [...at, index]));
+    }
+    if (name === 'AND') return lookupsOf(scope, value as Filter, at);
+    return isLookup({ [name]: value }) ? fieldConditions(scope, name, value, at) : [];
+  });
 }
 
 function conditions(scope: FilterScope, filter: Filter, path: ValuePath, outermost: boolean): string[] {
@@ -31,7 +49,8 @@ function conditions(scope: FilterScope, filter: Filter, path: ValuePath, outermo
     const at = [...path, name];
     if (value === undefined) throw new UnknownShape('undefined');
     if (name !== 'AND' && name !== 'OR' && name !== 'NOT') return fieldConditions(scope, name, value, at);
-    const branches = branchesOf(scope, value, at);
+    const isOptional = name === 'NOT' || (name === 'OR' && Array.isArray(value) && value.length > 1);
+    const branches = branchesOf(isOptional ? { ...scope, optional: true } : scope, value, at);
     if (name === 'AND') return branches;
     if (name === 'NOT') return branches.map((branch) => `(NOT ${branch})`);
     if (branches.length > 0) return [`(${branches.join(' OR ')})`];
@@ -135,7 +154,8 @@ function relationConditions(scope: FilterScope, name: string, value: unknown, pa
     scope.joins.push(
       `LEFT JOIN ${writer.from(link.model, other)} ON ${writer.equal(other, link.there, alias, link.here)}`,
     );
-    const inner = { ...scope, model: link.model, alias: other };
+    const optional = scope.optional || word === 'isNot';
+    const inner = { ...scope, model: link.model, alias: other, optional };
     const condition = writeFilter(inner, filter, isWorded ? [...path, word] : path);
     const id = writer.column(other, link.there[0] as string);
     return word === 'is' ? `(${condition} AND ${id} IS NOT NULL)` : `((NOT ${condition}) OR ${id} IS NULL)`;
@@ -144,33 +164,22 @@ function relationConditions(scope: FilterScope, name: string, value: unknown, pa
 
 function relatedToMany(scope: FilterScope, name: string, word: string, filter: Filter, path: ValuePath): string {
   const { writer, model, alias } = scope;
+  if (word !== 'some' && word !== 'every' && word !== 'none') throw new UnknownShape(word);
   const link = relationLink(writer.dataModel, model, name);
   const other = writer.alias();
   const joins: string[] = [];
-  const condition = writeFilter({ writer, model: link.model, alias: other, joins }, filter, path);
-  const { source, linked } = relatedSource(writer, link, alias, other);
+  const inner = { writer, model: link.model, alias: other, joins, optional: word === 'every' };
+  const condition = writeFilter(inner, filter, path);
+  const related = relatedSource(writer, link, other);
+  const source = [related.source, ...joins].join(' ');
   const wanted = word === 'every' ? `(NOT ${condition})` : condition;
-  if (word !== 'some' && word !== 'every' && word !== 'none') throw new UnknownShape(word);
-  const from = [source, ...joins].join(' ');
-  return `${word === 'some' ? '' : 'NOT '}EXISTS(SELECT 1 FROM ${from} WHERE ${wanted} AND ${linked})`;
-}
-
-/** The records that a relation to many leads to from a record: what to read them from, and what links them to it. */
-export function relatedSource(
-  writer: StatementWriter,
-  link: ReturnType<typeof relationLink>,
-  alias: string,
-  other: string,
-): { source: string; linked: string } {
-  const { between } = link;
-  const source = writer.from(link.model, other);
-  if (!between) return { source, linked: writer.equal(alias, link.here, other, link.there) };
-  const middle = writer.alias();
-  const join = writer.equal(other, link.there, middle, [between.there]);
-  return {
-    source: `${source} INNER JOIN ${writer.table(between.table)} AS ${middle} ON ${join}`,
-    linked: writer.equal(alias, link.here, middle, [between.here]),
-  };
+  if (scope.optional) {
+    const { join, key } = joinOfFound(writer, link, scope, { ...related, source, wanted });
+    scope.joins.push(join);
+    return `${key} IS ${word === 'some' ? 'NOT ' : ''}NULL`;
+  }
+  const linked = writer.equal(alias, link.here, related.holder, related.columns);
+  return `${word === 'some' ? '' : 'NOT '}EXISTS(SELECT 1 FROM ${source} WHERE ${wanted} AND ${linked})`;
 }
 
 function all(written: readonly string[]): string | undefined {

@@ -2,9 +2,10 @@ import type { Filter, Order, Selection } from '../../query/query-types.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { fieldOf, type RelationLink, relationLink } from '../models/relation-link.ts';
 import { hasOnePlan, isLookup } from './kept-plan.ts';
+import { relatedSource } from './related-source.ts';
 import { countUnlessKnown, type JsonColumn, UnknownShape } from './sql-dialect.ts';
 import { type FinishedStatement, type StatementTarget, StatementWriter, type ValuePath } from './statement-writer.ts';
-import { relatedSource, writeFilter } from './write-filter.ts';
+import { writeFilter } from './write-filter.ts';
 
 /** By relation the filter of the records that a caller may see of those that may be missing; without one all. */
 export type OrderScopes = Readonly<Record<string, { readonly where?: Filter }>>;
@@ -145,13 +146,11 @@ class Reading {
   #source(model: string, alias: string, where: Filter | undefined, path: ValuePath, parent: Parent | undefined) {
     const { writer } = this;
     const joins: string[] = [];
-    const related = parent && relatedSource(writer, parent.link, parent.alias, alias);
-    const conditions = [
-      ...(where ? [writeFilter({ writer, model, alias, joins }, where, [...path, 'where'], !parent)] : []),
-      ...(related ? [related.linked] : []),
-    ];
-    const from = [related?.source ?? writer.from(model, alias), ...joins].join(' ');
-    return { from, condition: conditions.join(' AND ') || '1=1' };
+    const filter = where && writeFilter({ writer, model, alias, joins }, where, [...path, 'where'], !parent);
+    if (!parent) return { from: [writer.from(model, alias), ...joins].join(' '), condition: filter ?? '1=1' };
+    const { source, holder, columns } = relatedSource(writer, parent.link, alias);
+    const linked = writer.equal(parent.alias, parent.link.here, holder, columns);
+    return { from: [source, ...joins].join(' '), condition: filter ? `${filter} AND ${linked}` : linked };
   }
 
   #order(model: string, alias: string, term: Filter, joins: string[], scope?: OrderScope): string {

@@ -56,3 +56,39 @@ describe('a statement for the related records of each record', () => {
     expect(booksOfShelves('postgresql', where)).not.toContain('OFFSET');
   });
 });
+
+describe('a statement for the records that have certain related ones', () => {
+  const sqlOf = (where: Filter) =>
+    writeRead({ provider: 'postgresql', dataModel, schema: 'public' }, 'Shelf', { select: { id: true }, where }).sql;
+  const some = { books: { some: { title: 'a' } } };
+
+  it('leaves the join to the database where the condition must hold', () => {
+    for (const where of [some, { AND: [{ id: 1 }, some] }, { OR: [some] }]) {
+      expect(sqlOf(where)).toContain('EXISTS(SELECT 1 FROM "public"."Book"');
+    }
+  });
+
+  it.each<[string, Filter, string]>([
+    ['one of several', { OR: [{ id: 1 }, some] }, '."k0" IS NOT NULL)'],
+    ['below NOT', { NOT: some }, '(NOT "t4"."k0" IS NOT NULL)'],
+    ['none of them, one of several', { OR: [{ id: 1 }, { books: { none: { title: 'a' } } }] }, '."k0" IS NULL)'],
+    ['below every', { books: { every: { loans: { some: { id: 1 } } } } }, '(NOT "t5"."k0" IS NOT NULL)'],
+  ])(
+    'finds all of them once where it may not hold, %s, lest PostgreSQL search all for each record',
+    (_where, where, condition) => {
+      expect(sqlOf(where)).toMatch(/ LEFT JOIN \(SELECT DISTINCT "t\d"."(shelfId|bookId)" AS "k0" FROM /);
+      expect(sqlOf(where)).toContain(condition);
+    },
+  );
+
+  it('finds those of few records alone where the filter asks for certain values of theirs as well', () => {
+    const sql = sqlOf({ AND: [{ id: 1 }, { OR: [{ id: 2 }, some] }] });
+    expect(sql).toContain(
+      'INNER JOIN "public"."Shelf" AS "t5" ON "t5"."id" = "t3"."shelfId" WHERE "t3"."title" = $1 AND "t5"."id" = $2)',
+    );
+  });
+
+  it('finds those of all where the other condition may not hold either', () => {
+    expect(sqlOf({ NOT: { AND: [{ id: 1 }, some] } })).not.toContain('INNER JOIN');
+  });
+});
