@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
+import { RequestAbandonedException } from '../errors/exceptions.ts';
 import { currentWaiter, sharedBy, type Waiter } from './request-context.ts';
 import type { SharedWork, Sharer } from './shared-work.ts';
 
@@ -139,10 +140,12 @@ type Ask = (context: Waiter, taker: Taker<Leave>) => (() => void) | undefined;
 
 /**
  * Waits for a turn. Work that several share waits for one of each of them: the first that comes is taken and the others are given up, so
- * nobody waits for longer because the work is shared, and who gave the turn pays for it.
+ * nobody waits for longer because the work is shared, and who gave the turn pays for it. Who goes away waits no longer: what waits for a
+ * turn takes memory, and clients that go come again with more.
  */
 export class FirstTurn {
   readonly #ask: Ask;
+  readonly #share: SharedWork<Waiter> | undefined;
   readonly #waiting: (() => void)[] = [];
   #unwatch: (() => void) | undefined;
   #leave: Leave | undefined;
@@ -151,8 +154,11 @@ export class FirstTurn {
   /** @param share the work that several share, or the request whose own it is */
   constructor(ask: Ask, share: SharedWork<Waiter> | { readonly own: Waiter }) {
     this.#ask = ask;
-    if ('own' in share) this.#add({ context: share.own, leave: () => false });
-    else this.#unwatch = share.watch((sharer) => this.#add(sharer));
+    if ('own' in share) this.#add({ context: share.own, leave: () => false }, currentWaiter());
+    else {
+      this.#share = share;
+      this.#unwatch = share.watch((sharer) => this.#add(sharer, sharer.context));
+    }
   }
 
   /** What gives the place back; at once where there was one. @throws Error when none of those who wait had a turn in time */
@@ -165,7 +171,8 @@ export class FirstTurn {
     return this.#coming.promise;
   }
 
-  #add(sharer: Sharer<Waiter>): void {
+  /** @param waiter whose going ends its waiting; undefined for nobody's */
+  #add(sharer: Sharer<Waiter>, waiter: Waiter): void {
     if (this.#leave) return;
     let giveUp: (() => void) | undefined;
     giveUp = this.#ask(sharer.context, {
@@ -177,13 +184,26 @@ export class FirstTurn {
       },
       late: (error) => {
         this.#forget(giveUp);
-        if (sharer.leave(error)) return;
-        this.#end();
-        this.#coming?.reject(error);
+        this.#lose(sharer, error);
       },
       isJoined: this.#waiting.length > 0,
     });
-    if (giveUp) this.#waiting.push(giveUp);
+    if (giveUp === undefined) return;
+    this.#waiting.push(giveUp);
+    waiter?.onAbort?.(() => {
+      if (!giveUp || !this.#waiting.includes(giveUp)) return;
+      giveUp();
+      this.#forget(giveUp);
+      this.#lose(sharer, new RequestAbandonedException(waiter.abortReason));
+    });
+  }
+
+  #lose(sharer: Sharer<Waiter>, error: Error): void {
+    if (sharer.leave(error)) return;
+    // Who asks from now on would get an error of others.
+    this.#share?.close();
+    this.#end();
+    this.#coming?.reject(error);
   }
 
   #forget(giveUp: (() => void) | undefined): void {

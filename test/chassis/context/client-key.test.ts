@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientKey } from '../../../src/chassis/context/request-context.ts';
+import { clientKey } from '../../../src/chassis/context/client-key.ts';
 
 describe('clientKey', () => {
   it.each([

@@ -1,7 +1,6 @@
 import { DriverAdapterError, type SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import type { Pool } from 'pg';
 import { DatabaseUnavailableException } from '../../errors/exceptions.ts';
-import { tryAgain } from '../../errors/try-again.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { ModelRules } from '../scope/model-rules.ts';
 import { JsonReader } from '../statements/json-reader.ts';
@@ -11,9 +10,10 @@ import { type DatabaseCounts, type DiskState, errorConverter } from './current-w
 import { nameDatabase } from './database-kind.ts';
 import { type DatabaseProvider, type DatabaseTarget, parseDatabaseUrl } from './database-url.ts';
 import { loadGeneratedClient } from './generated-client.ts';
+import { longReads } from './long-reads.ts';
 import type { OrmClient } from './orm-types.ts';
-import { type ReadLimits, untilRoom } from './read-room.ts';
-import { RequestQueue } from './request-queue.ts';
+import type { ReadLimits } from './read-room.ts';
+import type { RequestQueue } from './request-queue.ts';
 import { sharedConnection } from './shared-connection.ts';
 import { unreachableReason } from './unreachable-reason.ts';
 
@@ -69,16 +69,6 @@ export interface OpenDatabaseOptions {
 }
 
 /**
- * Lists of much text that are read at once: the event loop is busy with their answers for longer than the database with them, and
- * `ReadRoom` counts what comes in, not what becomes of it. Without this 250 lists of 4 MB filled a pod of 256 MiB to its last.
- */
-const longReads = {
-  ...{ places: 2, placesOfSlow: 1 },
-  // The database is there, and has connections.
-  late: () => tryAgain('Too many long lists are asked for; try again in a moment'),
-};
-
-/**
  * Opens the database that `DATABASE_URL` names.
  *
  * @throws Error for a URL of another form or a client that was not generated, DatabaseUnavailableException when the
@@ -110,7 +100,7 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const keepsTotals = target.provider === 'postgresql' && !target.pgbouncer;
   const reader = new JsonReader({
     ...{ provider, dataModel, schema, server, keepsTotals, connection, measured, counts },
-    longReads: longReadsOf(settings, pool ? undefined : reads),
+    longReads: longReads(settings.DATABASE_ACQUIRE_TIMEOUT_MS || undefined, pool ? undefined : reads),
   });
   pool?.on('remove', () => reader.forgetTotals());
   nameDatabase(client, { ...scoped, counts, reader, readsJson: settings.DATABASE_JSON_READS ?? false });
@@ -120,21 +110,6 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
     await connection.dispose();
   };
   return { client, provider, writable, disk, pool, requests, isBusy, close };
-}
-
-/**
- * Where lists of much text take turns.
- *
- * @param reads what they wait for memory by; undefined where connections do that, which learn how much comes
- */
-function longReadsOf({ DATABASE_ACQUIRE_TIMEOUT_MS: ms }: DatabaseSettings, reads: ReadLimits | undefined) {
-  const queue = new RequestQueue({ ...longReads, ...(reads && { places: 1 }), timeoutMs: ms || undefined });
-  if (!reads) return queue;
-  const inRoom = async <T>(read: () => Promise<T>) => {
-    await untilRoom(reads);
-    return read();
-  };
-  return { run: <T>(read: () => Promise<T>) => queue.run(() => inRoom(read)) };
 }
 
 /** @throws DatabaseUnavailableException when the database does not answer */

@@ -1,4 +1,5 @@
-import { clientKey, currentShare, getRequestContext, type RequestContext } from '../../context/request-context.ts';
+import { clientKey } from '../../context/client-key.ts';
+import { currentShare, getRequestContext, type RequestContext, stopAbandoned } from '../../context/request-context.ts';
 import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 import { CostlyPlaces, CostlyWork, type PlacesOfKind, unitOfWorkPlace } from './costly-places.ts';
@@ -120,7 +121,8 @@ export class RequestQueue {
    * @param statement the read that the place is for, or `unitOfWorkPlace`; undefined for a write
    * @returns what was opened, and what gives the place back
    * @throws ServiceUnavailableException at once where other work of the same client has waited for half of `timeoutMs` for
-   * work of this client: what comes after it would wait in vain; never for what a request does once it has written
+   * work of this client: what comes after it would wait in vain; never for what a request does once it has written; what
+   * `stopAbandoned` raises, as soon as nobody waits any more
    */
   async enter<T>(open: () => Promise<T>, statement?: string): Promise<{ opened: T; leave: () => void }> {
     const context = getRequestContext();
@@ -133,6 +135,7 @@ export class RequestQueue {
       leave = this.#takeFree(context, statement);
       leave ??= await new FirstTurn((by, taker) => this.#ask(by, taker, statement), share ?? { own: context }).come();
       share?.close();
+      stopAbandoned();
       const opened = await open();
       served = true;
       visitor.hasWritten ||= statement === undefined || statement === unitOfWorkPlace;

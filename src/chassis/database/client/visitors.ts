@@ -1,4 +1,5 @@
-import { callerKey, clientKey, type RequestContext, serviceKey } from '../../context/request-context.ts';
+import { clientKey } from '../../context/client-key.ts';
+import { callerKey, type RequestContext, serviceKey } from '../../context/request-context.ts';
 
 /** One request, or what runs outside of any, at the database. */
 interface Visitor {

@@ -55,6 +55,8 @@ interface DriverRows extends Iterator<unknown[], undefined> {
   nextRowIndex?: number;
 }
 
+/** From here on it matters that a character may take three bytes. */
+const longText = 256;
 const firstPlaces = 8;
 const mostPlaces = 100;
 /** Rows that are made at once have about so many characters. */
@@ -83,11 +85,11 @@ function placesFor(charsOfRow: number): number {
   return Math.max(1, Math.min(mostPlaces, Math.floor(charsAtOnce / (charsOfRow + 1))));
 }
 
-/** Characters of the texts of a row, and bytes of what is no text. */
+/** Characters of the texts of a row, of long ones their bytes, and bytes of what is no text. */
 export function charsOf(row: readonly unknown[]): number {
   let chars = 0;
   for (const value of row) {
-    if (typeof value === 'string') chars += value.length;
+    if (typeof value === 'string') chars += value.length < longText ? value.length : Buffer.byteLength(value);
     else if (value instanceof Uint8Array) chars += value.byteLength;
   }
   return chars;

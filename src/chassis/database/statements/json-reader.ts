@@ -3,65 +3,18 @@ import { countIsKnown, getRequestContext } from '../../context/request-context.t
 import { Remembered } from '../../query/paging/paging.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { DatabaseCounts, MeasuredOperation } from '../client/current-work.ts';
+import type { LongReads } from '../client/long-reads.ts';
 import { ReadTooLongException } from '../client/read-room.ts';
-import type { RequestQueue } from '../client/request-queue.ts';
 import { UnknownField } from '../models/relation-link.ts';
 import { readKey, StoredRecords, shapeKey } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
 import { BatchedReads, type StatementForEach } from './batched-reads.ts';
 import { isFinal } from './final-errors.ts';
-import { forgetUnused, type Kept } from './forget-unused.ts';
 import { windows } from './kept-plan.ts';
+import { KeptStatements } from './kept-statements.ts';
 import { argumentsOf, type StatementArguments, valuesOf } from './statement-arguments.ts';
 import type { StatementTarget } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
-
-/** Statements that are kept. */
-const mostStatements = 500;
-/** Values of all statements together. Each takes about half a kilobyte, and a client says how many its filter compares with. */
-const mostValues = 20_000;
-
-/** What of a statement takes memory: one place for each value. */
-interface Weighed {
-  readonly values: readonly unknown[];
-}
-
-interface KeptStatement<S> extends Kept {
-  readonly statement: S | undefined;
-}
-
-/** Statements by the shape of their reads. What was not asked for again is forgotten first, the first kept before others. */
-export class KeptStatements<S extends Weighed> {
-  readonly #kept = new Map<string, KeptStatement<S>>();
-  #values = 0;
-
-  /** Statements that are kept, and shapes for which there is none. */
-  get size(): number {
-    return this.#kept.size;
-  }
-
-  /** Values of those that are kept. */
-  get values(): number {
-    return this.#values;
-  }
-
-  /** The statement of a shape. @param make where it is not known yet; undefined where there is none */
-  of(shape: string, make: () => S | undefined): S | undefined {
-    const known = this.#kept.get(shape);
-    if (known) {
-      known.isUsed = true;
-      return known.statement;
-    }
-    const statement = make();
-    this.#kept.set(shape, { statement, isUsed: false });
-    this.#values += statement?.values.length ?? 0;
-    while (this.#kept.size > mostStatements || this.#values > mostValues) {
-      const [, forgotten] = forgetUnused(this.#kept) ?? [];
-      this.#values -= forgotten?.statement?.values.length ?? 0;
-    }
-    return statement;
-  }
-}
 
 /** To import it anew for each takes 30 µs. */
 const importSpans = () => import('../../telemetry/tracing/query-span.ts');
@@ -72,7 +25,7 @@ type Operation = 'findMany' | 'findUnique' | 'count';
 interface Statement extends Omit<ReadStatement, 'bindings' | 'forEach'>, StatementArguments {
   /** The one for many such reads of single records, where there is one. */
   readonly forEach?: StatementForEach | undefined;
-  /** How long the text is that it gives, in characters, as of late; undefined where it has given none. */
+  /** How long the text is that it gives as of late, in characters, or in bytes where it is long; undefined where it has given none. */
   chars?: number;
 }
 
@@ -84,6 +37,8 @@ interface CountedTotal {
 
 /** A list of more characters takes several times as much until it is written to its client. */
 const longText = 500_000;
+/** A character takes so many bytes at most. */
+const bytesOfChar = 3;
 /** As long as a list is taken to be that was too long to be read to its end, or of whose related records nothing is known. */
 const mostChars = 20_000_000;
 /** Taken for a record of which nothing is known. */
@@ -100,7 +55,7 @@ interface JsonReaderParts extends StatementTarget {
   readonly measured: (operation: MeasuredOperation, unit?: Unit) => Promise<unknown>;
   readonly counts: DatabaseCounts | undefined;
   /** Where lists of much text take turns, so that few are in memory at once. Default: each is read at once. */
-  readonly longReads?: Pick<RequestQueue, 'run'> | undefined;
+  readonly longReads?: LongReads | undefined;
 }
 
 /**
@@ -244,9 +199,13 @@ function recordsOf(statement: Statement, rows: readonly (readonly unknown[])[]):
     statement.rewrite ? texts.map((json) => JSON.stringify(JSON.parse(json))) : texts,
     statement.kinds,
   );
-  const { chars } = records;
+  const chars = records.chars > longText / bytesOfChar ? bytesOf(texts) : records.chars;
   statement.chars = Math.max(chars, (3 * (statement.chars ?? 0) + chars) / 4);
   return records;
+}
+
+function bytesOf(texts: readonly string[]): number {
+  return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
 }
 
 /** What a list may give of which nothing is known: related records are often more than the records, and each may be long. */

@@ -80,7 +80,14 @@ export async function charged(
   if (context && costOfCount > 0) context.costOfCount = costOfCount;
   const room = scopes.getStore()?.service?.recordRoom;
   const needed = room?.neededFor(list, records) ?? 0;
-  await (room && needed > ordinaryRecords ? room.run(needed, answer) : answer());
+  const endings: (() => void)[] = [];
+  if (context) context.endings = endings;
+  try {
+    await (room && needed > ordinaryRecords ? room.run(needed, answer) : answer());
+  } finally {
+    if (context) context.endings = undefined;
+    for (const end of endings) end();
+  }
   const bytes = veryLongBodyOf(response);
   if (bytes !== undefined) room?.noteLong(list, records, bytes, response);
 }

@@ -184,6 +184,7 @@ export class OpenRequest implements RequestContext {
   readonly #started: number;
   #aborting: AbortController | undefined;
   #abortReason: string | undefined;
+  #onAbort: (() => void)[] | undefined;
   #bills: Bill[] | undefined;
 
   constructor({ requestId, method, url, userAgent, ipAddress, isProbe, deadline, arrivedAt }: ReceivedFields) {
@@ -236,6 +237,7 @@ export class OpenRequest implements RequestContext {
    */
   end(): void {
     this.#bills = undefined;
+    this.#onAbort = undefined;
     if (this.recheck) this.recheck = undefined;
   }
 
@@ -243,6 +245,15 @@ export class OpenRequest implements RequestContext {
   abort(reason: string): void {
     this.#abortReason ??= reason;
     this.#aborting?.abort(abortError(reason));
+    const listeners = this.#onAbort;
+    this.#onAbort = undefined;
+    for (const listener of listeners ?? []) listener();
+  }
+
+  /** Has `listener` told when the request is abandoned. */
+  onAbort(listener: () => void): void {
+    if (this.#onAbort === undefined) this.#onAbort = [listener];
+    else this.#onAbort.push(listener);
   }
 }
 

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { SqlResultSet } from '@prisma/driver-adapter-utils';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Repository } from '../../../../src/chassis/database/repository.ts';
+import { charsOf } from '../../../../src/chassis/database/sqlite/sqlite-statements.ts';
 import { SqliteThread } from '../../../../src/chassis/database/sqlite/sqlite-thread.ts';
 import {
   BadRequestException,
@@ -104,4 +105,8 @@ describe('long results of SQLite', () => {
       expect(Number(rows[0]?.[0])).toBe(shape);
     }
   });
+});
+
+it('A row of SQLite weighs the bytes of its long texts, of which a letter may have three', () => {
+  expect(charsOf(['漢'.repeat(1000), 'x'.repeat(1000), 'short', 7, new Uint8Array(10)])).toBe(4015);
 });

@@ -23,7 +23,8 @@ describe('lists of PostgreSQL that are asked for at once', () => {
     const { id: categoryId } = await open.client.category.create({ data: { name: 'shelf' } });
     const aProduct = (sku: string, description: string) => ({ sku, name: sku, price: 5, categoryId, description });
     const long = Array.from({ length: 80 }, (_, index) => aProduct(`long ${index}`, 'x'.repeat(10_000)));
-    await open.client.product.createMany({ data: [...long, aProduct('short', '')] });
+    const wide = Array.from({ length: 80 }, (_, index) => aProduct(`wide ${index}`, '漢'.repeat(3000)));
+    await open.client.product.createMany({ data: [...long, ...wide, aProduct('short', '')] });
     let running = 0;
     const { pool } = open;
     const asked = pool?.query.bind(pool) as unknown as Ask;
@@ -51,6 +52,12 @@ describe('lists of PostgreSQL that are asked for at once', () => {
     const long = (index: number) => ({ sku: { startsWith: 'long' }, price: { lt: 100 + index } });
     expect(await mostAtOnce(long)).toBe(8);
     expect(await mostAtOnce((index) => long(index + 8))).toBe(2);
+  });
+
+  it('are read two at a time where their letters take three bytes each', async () => {
+    const wide = (index: number) => ({ sku: { startsWith: 'wide' }, price: { lte: 100 + index } });
+    await mostAtOnce(wide);
+    expect(await mostAtOnce((index) => wide(index + 8))).toBe(2);
   });
 
   it('are told to come again where their turn comes too late, and not that the database is gone', async () => {

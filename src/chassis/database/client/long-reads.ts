@@ -1,0 +1,44 @@
+import { getRequestContext } from '../../context/request-context.ts';
+import { tryAgain } from '../../errors/try-again.ts';
+import { type ReadLimits, untilRoom } from './read-room.ts';
+import { RequestQueue } from './request-queue.ts';
+
+/**
+ * Lists of much text that are read at once: the event loop is busy with their answers for longer than the database with them, and
+ * `ReadRoom` counts what comes in, not what becomes of it. Without this 250 lists of 4 MB filled a pod of 256 MiB to its last.
+ */
+const places = { places: 2, placesOfSlow: 1 };
+/** Where nothing knows how much comes in before it has come. */
+const placesInTurns = { places: 1, placesOfSlow: 1 };
+
+/** Runs reads of much text. */
+export type LongReads = Pick<RequestQueue, 'run'>;
+
+/**
+ * Where lists of much text take turns.
+ *
+ * @param timeoutMs how long one waits at most; undefined for as long as it takes
+ * @param reads what they wait for memory by, each until the answer before is made: five times as much as was read. Undefined
+ * where connections do that, which learn how much comes
+ */
+export function longReads(timeoutMs: number | undefined, reads: ReadLimits | undefined): LongReads {
+  // The database is there, and has connections.
+  const late = () => tryAgain('Too many long lists are asked for; try again in a moment');
+  const queue = new RequestQueue({ ...(reads ? placesInTurns : places), late, timeoutMs });
+  if (!reads) return queue;
+  return {
+    run: async (read) => {
+      const inRoom = async () => {
+        await untilRoom(reads);
+        return read();
+      };
+      const endings = getRequestContext()?.endings;
+      // Its place is its own until then, also for what else it reads.
+      if (endings && endings.length > 0) return inRoom();
+      const { opened, leave } = await queue.enter(inRoom);
+      if (endings) endings.push(leave);
+      else leave();
+      return opened;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { Response } from 'express';
+import { describe, expect, it } from 'vitest';
+import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { longReads } from '../../../../src/chassis/database/client/long-reads.ts';
+import { charged } from '../../../../src/chassis/http/answers/record-room.ts';
+
+/** Reads twice for an answer, which is made once `made` is resolved. */
+function answer(reads: ReturnType<typeof longReads>, ipAddress: string, begun: string[]) {
+  const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress };
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const list = {};
+  const ended = runWithRequestContext(context, () =>
+    charged(list, {}, {} as Response, async () => {
+      await reads.run(async () => void begun.push(`${ipAddress} first`));
+      await reads.run(async () => void begun.push(`${ipAddress} second`));
+      await promise;
+    }),
+  );
+  return { make: resolve, ended };
+}
+
+describe('reads of much text that wait for memory', () => {
+  it('begin one after the other, each once the answer before is made, which may read further', async () => {
+    const reads = longReads(undefined, { mostBytes: 1000 });
+    const begun: string[] = [];
+    const [one, other] = ['192.0.2.1', '192.0.2.2'].map((address) => answer(reads, address, begun));
+    await expect.poll(() => begun).toEqual(['192.0.2.1 first', '192.0.2.1 second']);
+    one?.make();
+    await one?.ended;
+    await expect.poll(() => begun.slice(2)).toEqual(['192.0.2.2 first', '192.0.2.2 second']);
+    other?.make();
+    await other?.ended;
+  });
+
+  it('begin once what was read before has come where no answer is made of it, as in a stream or a job', async () => {
+    const reads = longReads(undefined, { mostBytes: 1000 });
+    const begun: number[] = [];
+    await Promise.all([1, 2, 3].map((index) => reads.run(async () => void begun.push(index))));
+    expect(begun).toEqual([1, 2, 3]);
+  });
+});
