@@ -172,7 +172,7 @@ export class TooManyRequestsException extends BaseException {
 /** 499: the request was abandoned, so its work ends here. The status is for logs only. */
 export class RequestAbandonedException extends BaseException {
   constructor(message = 'Client Closed Request', details?: unknown, options?: ExceptionOptions) {
-    super(message, 499, details, options);
+    super(message, 499, details, { stack: false, ...options });
   }
 }
 

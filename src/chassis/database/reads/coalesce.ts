@@ -189,6 +189,8 @@ function raiseOwn(error: unknown): never {
     isOperational,
     ...(context && { context }),
     ...(headers && { headers }),
+    // To write one for each who shares a refusal costs more than the refusal.
+    stack: error.stack?.includes('\n    at ') === true,
   });
 }
 

@@ -120,7 +120,7 @@ export class SqliteFile {
 
   /** SQLite sorts in memory. A statement that takes more for it than that fails, and no other does. */
   #boundMemory(mostChars: number): void {
-    const cacheBytes = Math.min(mostCacheBytes, 2 * mostChars);
+    const cacheBytes = Math.min(mostCacheBytes, mostChars);
     this.#database.exec(`PRAGMA cache_size = -${Math.floor(cacheBytes / 1024)}`);
     if (Number.isFinite(mostChars)) this.#database.exec(`PRAGMA hard_heap_limit = ${cacheBytes + 3 * mostChars}`);
   }

@@ -3,7 +3,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Coalescer } from '../../../../src/chassis/database/reads/coalesce.ts';
+import { Coalescer, raiseShared } from '../../../../src/chassis/database/reads/coalesce.ts';
+import { ConflictException } from '../../../../src/chassis/errors/exceptions.ts';
+import { tryAgain } from '../../../../src/chassis/errors/try-again.ts';
+import { raised } from '../../../support/raised.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -148,4 +151,14 @@ describe('Coalescer', () => {
       { numRuns: 200 },
     );
   });
+});
+
+it.each([
+  ['none of a refusal', tryAgain('busy'), false],
+  ['one of its own of a failure', new ConflictException('taken'), true],
+])('an error of a shared read has a stack for each caller: %s', async (_which, error, has) => {
+  const own = await raised(() => raiseShared(error));
+  expect(own).not.toBe(error);
+  expect(own).toMatchObject({ message: error.message, statusCode: error.statusCode });
+  expect((own as Error).stack?.includes('\n    at ')).toBe(has);
 });
