@@ -56,6 +56,8 @@ interface FilterCost {
   readonly narrow: boolean;
   /** What it costs for each parent, beside `cost` for all, where it filters their related records. */
   readonly eachParent: number;
+  /** How many lookups of its own fields it has, which are comparisons with each record where it is not narrow. */
+  readonly lookups: number;
 }
 
 /** What a list query costs, in lookups by an index. */
@@ -74,7 +76,7 @@ interface QueryCost {
 export function queryCost(rules: PolicyRules, query: CostedQuery): QueryCost {
   const { take, skip, counts } = query;
   const filter = query.where ? filterCost(rules, query.where) : undefined;
-  const filtering = filter?.cost ?? 0;
+  const filtering = filter ? filter.cost + (filter.narrow ? 0 : filter.lookups * (units.range - units.lookup)) : 0;
   const asked = {
     where: filtering * (counts ? 2 : 1),
     // What an index finds is sorted and counted by itself: the more values, the more records.
@@ -137,7 +139,7 @@ function conditionCost(rules: PolicyRules, name: string, condition: unknown, pos
     const forms = relationForms(rule.many, condition as Filter).map(([word, part]) => {
       const { cost, eachParent } = filterCost(rule.target, part, { ...atTheTop, negated });
       const join = joinCost(rule.many, negated || word !== 'some', alternative);
-      return { cost: join + cost, narrow: false, eachParent: Math.max(eachParent, walkCost(negated)) };
+      return { cost: join + cost, narrow: false, eachParent: Math.max(eachParent, walkCost(negated)), lookups: 0 };
     });
     const { cost, ...rest } = together(forms, false);
     return { cost: Math.max(units.relation, cost), ...rest };
@@ -169,21 +171,28 @@ function walkCost(negated: boolean): number {
 }
 
 function together(parts: readonly FilterCost[], narrow: boolean): FilterCost {
-  return { cost: sumOf(parts), narrow, eachParent: Math.max(0, ...parts.map(({ eachParent }) => eachParent)) };
+  return {
+    cost: sumOf(parts),
+    narrow,
+    eachParent: Math.max(0, ...parts.map(({ eachParent }) => eachParent)),
+    lookups: parts.reduce((sum, { lookups }) => sum + lookups, 0),
+  };
 }
 
 /** The cost of what a field is compared with: a value, an object of operators, or the comparisons of a Json field. */
 function comparisonsCost(condition: unknown, negated: boolean): FilterCost {
   if (typeof condition !== 'object' || condition === null || condition instanceof Date) {
-    return { cost: units.lookup, narrow: true, eachParent: 0 };
+    return { cost: units.lookup, narrow: true, eachParent: 0, lookups: 1 };
   }
-  if (Array.isArray(condition)) return { cost: jsonCost(condition), narrow: false, eachParent: walkCost(negated) };
+  if (Array.isArray(condition))
+    return { cost: jsonCost(condition), narrow: false, eachParent: walkCost(negated), lookups: 0 };
   const { mode = 'default', ...compared } = condition as Record<string, unknown> & { mode?: 'default' | 'insensitive' };
   const parts = Object.entries(compared).map(([name, operand]) => {
     const kind = operatorNamed(name)?.cost[mode] ?? 'search';
     const costs = [operand].flat().map((value) => ({ cost: comparisonCost(kind, mode, value) }));
     const isLookup = kind === 'lookup';
-    return { cost: sumOf(costs), narrow: isLookup, eachParent: isLookup ? 0 : walkCost(negated) };
+    const eachParent = isLookup ? 0 : walkCost(negated);
+    return { cost: sumOf(costs), narrow: isLookup, eachParent, lookups: isLookup ? costs.length : 0 };
   });
   return together(parts, parts.some(isNarrow));
 }

@@ -99,6 +99,15 @@ describe('the cost of a query', () => {
     );
   });
 
+  it('counts lookups as comparisons with each record where another alternative leaves no index to find them by', () => {
+    const skus = Array.from({ length: 80 }, (_, index) => ({ sku: `s${index}` }));
+    const costOf = (where: object) => cost({ where, pageSize: 1 });
+    const range = { price: { gte: 1 } };
+    expect(costOf({ OR: [...skus, range] }) - costOf({ OR: skus })).toBe(4 + 80 * 3);
+    expect(costOf({ NOT: { OR: skus } }) - costOf({ OR: skus })).toBe(80 * 3);
+    expect(costOf({ sku: 'x', OR: [...skus, range] }) - costOf({ OR: skus })).toBe(1 + 4);
+  });
+
   it('counts a filter through a relation as costly where it is one of several alternatives, for which each record is looked at', () => {
     const related = { category: { name: 'x' } };
     const costOf = (where: object) => cost({ where, pageSize: 1 });
