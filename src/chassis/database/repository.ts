@@ -182,7 +182,7 @@ export abstract class Repository<D extends DelegateName> extends ChangedRows<D> 
     const { operation, parameters, scoped } = asked;
     // The ORM cannot sort by records in a scope; the reader can, in a unit of work too.
     const unit = currentUnit(this.client);
-    const isForReader = scoped.orderScopes !== undefined || (kind.readsJson && !unit);
+    const isForReader = (kind.readsJson && !unit) || sortsInScope(scoped);
     const reader = isForReader && (unit || !isSurrounded(this.client)) ? kind.reader : undefined;
     const stored = await (operation === 'count'
       ? reader?.count(this.modelName, scoped.where)
@@ -244,4 +244,10 @@ function pageOf<T extends object>(
  */
 function revealedTotal(skip: number, take: number, found: number): number | undefined {
   return found < take && (found > 0 || skip === 0) ? skip + found : undefined;
+}
+
+/** Whether a read sorts its records, or related ones that it gives, by records in a scope. */
+function sortsInScope({ orderScopes, select }: Pick<Parameters, 'orderScopes' | 'select'>): boolean {
+  const isSorted = (part: unknown) => typeof part === 'object' && part !== null && sortsInScope(part);
+  return orderScopes !== undefined || Object.values(select ?? {}).some(isSorted);
 }
