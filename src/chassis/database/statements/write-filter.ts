@@ -155,7 +155,7 @@ function relationConditions(scope: FilterScope, name: string, value: unknown, pa
       `LEFT JOIN ${writer.from(link.model, other)} ON ${writer.equal(other, link.there, alias, link.here)}`,
     );
     const optional = scope.optional || word === 'isNot';
-    const inner = { ...scope, model: link.model, alias: other, optional };
+    const inner = { writer, model: link.model, alias: other, joins: scope.joins, optional };
     const condition = writeFilter(inner, filter, isWorded ? [...path, word] : path);
     const id = writer.column(other, link.there[0] as string);
     return word === 'is' ? `(${condition} AND ${id} IS NOT NULL)` : `((NOT ${condition}) OR ${id} IS NULL)`;

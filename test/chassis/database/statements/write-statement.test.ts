@@ -88,6 +88,17 @@ describe('a statement for the records that have certain related ones', () => {
     );
   });
 
+  it('takes no comparison of a record for one of a related record that has related ones itself', () => {
+    const loaned = { shelf: { books: { some: { loans: { some: { id: 1 } } } } } };
+    const where = { title: 'a', OR: [{ title: 'b' }, loaned] };
+    const { sql } = writeRead({ provider: 'postgresql', dataModel, schema: 'public' }, 'Book', {
+      select: { id: true },
+      where,
+    });
+    expect(sql).toMatch(/ LEFT JOIN \(SELECT DISTINCT "t\d"."shelfId" AS "k0" FROM /);
+    expect(sql.match(/"title" = /g)).toHaveLength(2);
+  });
+
   it('finds those of all where the other condition may not hold either', () => {
     expect(sqlOf({ NOT: { AND: [{ id: 1 }, some] } })).not.toContain('INNER JOIN');
   });
