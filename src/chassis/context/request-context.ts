@@ -43,8 +43,8 @@ export interface RequestContext {
   readonly abortReason?: string | undefined;
   /** Ends the work for this request at its next step, with `signal` and `abortReason`. */
   abort?(reason: string): void;
-  /** Calls `listener` when the request is abandoned, unless it was already. Cheaper than `signal`. */
-  onAbort?(listener: () => void): void;
+  /** Calls `listener` when the request is abandoned, unless it was already; gives what ends that. Cheaper than `signal`. */
+  onAbort?(listener: () => void): () => void;
   /** What it has been charged with so far, and what adds to that; see `chargeRequest`. */
   readonly cost?: number;
   charge?(cost: number): void;

@@ -135,6 +135,12 @@ export interface Taker<T> {
 /** Gives a place back. */
 export type Leave = () => void;
 
+/** What gives a turn up, and what ends listening for its client to go. */
+interface Asked {
+  readonly giveUp: () => void;
+  stop: (() => void) | undefined;
+}
+
 /** Asks for a turn of a request. Gives what gives the turn up while it waits; undefined where it came at once. */
 type Ask = (context: Waiter, taker: Taker<Leave>) => (() => void) | undefined;
 
@@ -146,7 +152,7 @@ type Ask = (context: Waiter, taker: Taker<Leave>) => (() => void) | undefined;
 export class FirstTurn {
   readonly #ask: Ask;
   readonly #share: SharedWork<Waiter> | undefined;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: Asked[] = [];
   #unwatch: (() => void) | undefined;
   #leave: Leave | undefined;
   #coming: PromiseWithResolvers<Leave> | undefined;
@@ -174,26 +180,26 @@ export class FirstTurn {
   /** @param waiter whose going ends its waiting; undefined for nobody's */
   #add(sharer: Sharer<Waiter>, waiter: Waiter): void {
     if (this.#leave) return;
-    let giveUp: (() => void) | undefined;
-    giveUp = this.#ask(sharer.context, {
+    let asked: Asked | undefined;
+    const giveUp = this.#ask(sharer.context, {
       lent: (leave) => {
         this.#leave = leave;
-        this.#forget(giveUp);
+        this.#forget(asked);
         this.#end();
         this.#coming?.resolve(leave);
       },
       late: (error) => {
-        this.#forget(giveUp);
+        this.#forget(asked);
         this.#lose(sharer, error);
       },
       isJoined: this.#waiting.length > 0,
     });
     if (giveUp === undefined) return;
-    this.#waiting.push(giveUp);
-    waiter?.onAbort?.(() => {
-      if (!giveUp || !this.#waiting.includes(giveUp)) return;
+    asked = { giveUp, stop: undefined };
+    this.#waiting.push(asked);
+    asked.stop = waiter?.onAbort?.(() => {
+      this.#forget(asked);
       giveUp();
-      this.#forget(giveUp);
       this.#lose(sharer, new RequestAbandonedException(waiter.abortReason));
     });
   }
@@ -206,14 +212,20 @@ export class FirstTurn {
     this.#coming?.reject(error);
   }
 
-  #forget(giveUp: (() => void) | undefined): void {
-    const index = giveUp ? this.#waiting.indexOf(giveUp) : -1;
-    if (index !== -1) this.#waiting.splice(index, 1);
+  /** The context of its request may last for hours, as that of a stream does. */
+  #forget(asked: Asked | undefined): void {
+    const index = asked ? this.#waiting.indexOf(asked) : -1;
+    if (index === -1) return;
+    asked?.stop?.();
+    this.#waiting.splice(index, 1);
   }
 
   #end(): void {
     this.#unwatch?.();
     this.#unwatch = undefined;
-    for (const giveUp of this.#waiting.splice(0)) giveUp();
+    for (const { giveUp, stop } of this.#waiting.splice(0)) {
+      stop?.();
+      giveUp();
+    }
   }
 }

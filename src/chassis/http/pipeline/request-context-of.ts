@@ -184,7 +184,7 @@ export class OpenRequest implements RequestContext {
   readonly #started: number;
   #aborting: AbortController | undefined;
   #abortReason: string | undefined;
-  #onAbort: (() => void)[] | undefined;
+  #onAbort: Set<() => void> | undefined;
   #bills: Bill[] | undefined;
 
   constructor({ requestId, method, url, userAgent, ipAddress, isProbe, deadline, arrivedAt }: ReceivedFields) {
@@ -250,10 +250,11 @@ export class OpenRequest implements RequestContext {
     for (const listener of listeners ?? []) listener();
   }
 
-  /** Has `listener` told when the request is abandoned. */
-  onAbort(listener: () => void): void {
-    if (this.#onAbort === undefined) this.#onAbort = [listener];
-    else this.#onAbort.push(listener);
+  /** Has `listener` told when the request is abandoned. @returns ends that */
+  onAbort(listener: () => void): () => void {
+    this.#onAbort ??= new Set();
+    this.#onAbort.add(listener);
+    return () => void this.#onAbort?.delete(listener);
   }
 }
 

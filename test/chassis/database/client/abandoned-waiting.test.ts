@@ -38,6 +38,26 @@ describe('a request that waits for the database when its client goes', () => {
     expect(begun).toEqual(['staying']);
   });
 
+  it('is listened to no longer than it waits: a stream may wait a thousand times', async () => {
+    const { free, visit } = await fullQueue();
+    const stream = request();
+    let listeners = 0;
+    const onAbort = stream.onAbort.bind(stream);
+    stream.onAbort = (listener) => {
+      listeners += 1;
+      const stop = onAbort(listener);
+      return () => {
+        listeners -= 1;
+        stop();
+      };
+    };
+    const visits = ['one', 'two', 'three'].map((name) => runWithRequestContext(stream, () => visit(name)));
+    expect(listeners).toBe(3);
+    free();
+    await Promise.all(visits);
+    expect(listeners).toBe(0);
+  });
+
   it('goes on within uninterrupted', async () => {
     const { free, begun, visit } = await fullQueue();
     const leaving = request();
