@@ -21,7 +21,7 @@ const units = {
   scan: 50,
   /** Filtering through a relation, which joins two tables. */
   relation: 50,
-  /** The same as one of several alternatives: the records of the other table lead to none, so each record is looked at with its own. */
+  /** The same as one of several alternatives, or where it must not hold: the records of the other table lead to none, so each record is looked at with its own. */
   alternativeRelation: 120,
   /** Finding the records without such related ones, for which the database may read the whole related table. */
   antiJoin: 120,
@@ -138,7 +138,8 @@ function conditionCost(rules: PolicyRules, name: string, condition: unknown, pos
   if (rule) {
     const forms = relationForms(rule.many, condition as Filter).map(([word, part]) => {
       const { cost, eachParent } = filterCost(rule.target, part, { ...atTheTop, negated });
-      const join = joinCost(rule.many, negated || word !== 'some', alternative);
+      const isAnti = negated || (rule.many ? word !== 'some' : word === 'isNot');
+      const join = joinCost(rule.many, isAnti, alternative);
       return { cost: join + cost, narrow: false, eachParent: Math.max(eachParent, walkCost(negated)), lookups: 0 };
     });
     const { cost, ...rest } = together(forms, false);
@@ -157,7 +158,7 @@ function conditionCost(rules: PolicyRules, name: string, condition: unknown, pos
 
 function joinCost(many: boolean, isAnti: boolean, alternative: boolean): number {
   if (many) return isAnti ? units.antiJoin : units.relation;
-  return alternative ? units.alternativeRelation : units.relation;
+  return isAnti || alternative ? units.alternativeRelation : units.relation;
 }
 
 const isNarrow = ({ narrow }: FilterCost) => narrow;

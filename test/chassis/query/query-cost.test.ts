@@ -113,6 +113,8 @@ describe('the cost of a query', () => {
     const costOf = (where: object) => cost({ where, pageSize: 1 });
     const alternatives = [{ OR: [related, { price: 3 }] }, { OR: [{ AND: [related] }, { sku: { contains: 'x' } }] }];
     expect(alternatives.map((where) => costOf(where) > 100)).toEqual([true, true]);
+    const negations = [{ NOT: related }, { category: { isNot: { name: 'x' } } }];
+    expect(negations.map((where) => costOf(where) > 100)).toEqual([true, true]);
     const others = [related, { OR: [related] }, { AND: [related, { price: 3 }] }];
     expect(others.map((where) => costOf(where) < 100)).toEqual([true, true, true]);
   });

@@ -127,6 +127,8 @@ interface Measured {
 
 /** Less of the database, in milliseconds, says nothing of a charge; nor is less expected, as of finding one record. */
 const leastMs = 20;
+/** What a request is charged with of which so little is expected. */
+const leastCost = (leastMs / slowStatementMs) * ordinaryCost;
 /** So much as was expected is added to what was had, because one request says little; and after a pause nothing is left to say. */
 const priorMs = 50;
 
@@ -185,7 +187,7 @@ export class CostlyWork {
   isCostly(context: RequestContext | undefined, statement?: string): boolean {
     if (context === undefined) return false;
     if (statement === unitOfWorkPlace || context.isLong || isCostly(context) || this.#slow.has(statement)) return true;
-    const { cost = 0 } = context;
+    const cost = Math.max(leastCost, context.cost ?? 0);
     return cost * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost;
   }
 

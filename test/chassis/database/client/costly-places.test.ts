@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { expectedMs, MeasuredCost } from '../../../../src/chassis/database/client/costly-places.ts';
+import { CostlyWork, expectedMs, MeasuredCost } from '../../../../src/chassis/database/client/costly-places.ts';
 import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
 
 const now = 100_000;
@@ -43,6 +43,23 @@ describe('MeasuredCost', () => {
     measured.ended('a', 50, 200, now);
     for (let request = 0; request < 20; request += 1) measured.ended('a', 200, 200, now);
     expect(measured.timesCharged('a', now)).toBeLessThan(1.2);
+  });
+});
+
+describe('CostlyWork', () => {
+  it('takes for costly what is charged with next to nothing and takes many times what a page does', () => {
+    const work = new CostlyWork();
+    const context = {
+      requestId: 'r',
+      method: 'GET',
+      url: '/',
+      startTime: new Date(),
+      ipAddress: '192.0.2.1',
+      cost: 13,
+    };
+    expect(work.isCostly(context)).toBe(false);
+    for (let request = 0; request < 5; request += 1) work.countRequest(context, 140, performance.now());
+    expect(work.isCostly(context)).toBe(true);
   });
 });
 
