@@ -56,8 +56,9 @@ interface FilterCost {
   readonly narrow: boolean;
   /** What it costs for each parent, beside `cost` for all, where it filters their related records. */
   readonly eachParent: number;
-  /** How many lookups of its own fields it has, which are comparisons with each record where it is not narrow. */
+  /** How many lookups it has, and how many of those are comparisons with each record, because no index serves their choice. */
   readonly lookups: number;
+  readonly compared: number;
 }
 
 /** What a list query costs, in lookups by an index. */
@@ -76,7 +77,7 @@ interface QueryCost {
 export function queryCost(rules: PolicyRules, query: CostedQuery): QueryCost {
   const { take, skip, counts } = query;
   const filter = query.where ? filterCost(rules, query.where) : undefined;
-  const filtering = filter ? filter.cost + (filter.narrow ? 0 : filter.lookups * (units.range - units.lookup)) : 0;
+  const filtering = filter ? filter.cost + filter.compared * (units.range - units.lookup) : 0;
   const asked = {
     where: filtering * (counts ? 2 : 1),
     // What an index finds is sorted and counted by itself: the more values, the more records.
@@ -137,10 +138,11 @@ function conditionCost(rules: PolicyRules, name: string, condition: unknown, pos
   if (!rule && rules.fields.has(name)) return comparisonsCost(condition, negated);
   if (rule) {
     const forms = relationForms(rule.many, condition as Filter).map(([word, part]) => {
-      const { cost, eachParent } = filterCost(rule.target, part, { ...atTheTop, negated });
+      const { cost, eachParent, compared } = filterCost(rule.target, part, { ...atTheTop, negated });
       const isAnti = negated || (rule.many ? word !== 'some' : word === 'isNot');
       const join = joinCost(rule.many, isAnti, alternative);
-      return { cost: join + cost, narrow: false, eachParent: Math.max(eachParent, walkCost(negated)), lookups: 0 };
+      const rest = { narrow: false, eachParent: Math.max(eachParent, walkCost(negated)), lookups: 0, compared };
+      return { cost: join + cost, ...rest };
     });
     const { cost, ...rest } = together(forms, false);
     return { cost: Math.max(units.relation, cost), ...rest };
@@ -153,7 +155,9 @@ function conditionCost(rules: PolicyRules, name: string, condition: unknown, pos
   const branches = filters.map((branch) => filterCost(rules, branch, below));
   const narrow = name === 'AND' ? branches.some(isNarrow) : name === 'OR' && branches.every(isNarrow);
   const filter = together(branches, narrow);
-  return name === 'NOT' ? { ...filter, eachParent: Math.max(filter.eachParent, units.relatedSearch) } : filter;
+  if (narrow || name === 'AND') return filter;
+  const eachParent = name === 'NOT' ? Math.max(filter.eachParent, units.relatedSearch) : filter.eachParent;
+  return { ...filter, eachParent, lookups: 0, compared: filter.compared + filter.lookups };
 }
 
 function joinCost(many: boolean, isAnti: boolean, alternative: boolean): number {
@@ -177,23 +181,24 @@ function together(parts: readonly FilterCost[], narrow: boolean): FilterCost {
     narrow,
     eachParent: Math.max(0, ...parts.map(({ eachParent }) => eachParent)),
     lookups: parts.reduce((sum, { lookups }) => sum + lookups, 0),
+    compared: parts.reduce((sum, { compared }) => sum + compared, 0),
   };
 }
 
 /** The cost of what a field is compared with: a value, an object of operators, or the comparisons of a Json field. */
 function comparisonsCost(condition: unknown, negated: boolean): FilterCost {
   if (typeof condition !== 'object' || condition === null || condition instanceof Date) {
-    return { cost: units.lookup, narrow: true, eachParent: 0, lookups: 1 };
+    return { cost: units.lookup, narrow: true, eachParent: 0, lookups: 1, compared: 0 };
   }
   if (Array.isArray(condition))
-    return { cost: jsonCost(condition), narrow: false, eachParent: walkCost(negated), lookups: 0 };
+    return { cost: jsonCost(condition), narrow: false, eachParent: walkCost(negated), lookups: 0, compared: 0 };
   const { mode = 'default', ...compared } = condition as Record<string, unknown> & { mode?: 'default' | 'insensitive' };
   const parts = Object.entries(compared).map(([name, operand]) => {
     const kind = operatorNamed(name)?.cost[mode] ?? 'search';
     const costs = [operand].flat().map((value) => ({ cost: comparisonCost(kind, mode, value) }));
     const isLookup = kind === 'lookup';
     const eachParent = isLookup ? 0 : walkCost(negated);
-    return { cost: sumOf(costs), narrow: isLookup, eachParent, lookups: isLookup ? costs.length : 0 };
+    return { cost: sumOf(costs), narrow: isLookup, eachParent, lookups: isLookup ? costs.length : 0, compared: 0 };
   });
   return together(parts, parts.some(isNarrow));
 }
