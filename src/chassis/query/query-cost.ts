@@ -138,9 +138,10 @@ function conditionCost(rules: PolicyRules, name: string, condition: unknown, pos
   if (!rule && rules.fields.has(name)) return comparisonsCost(condition, negated);
   if (rule) {
     const forms = relationForms(rule.many, condition as Filter).map(([word, part]) => {
-      const { cost, eachParent, compared } = filterCost(rule.target, part, { ...atTheTop, negated });
+      const { cost, eachParent, compared, narrow } = filterCost(rule.target, part, { ...atTheTop, negated });
       const isAnti = negated || (rule.many ? word !== 'some' : word === 'isNot');
-      const join = joinCost(rule.many, isAnti, alternative);
+      // Where an index finds few of the other records, few records are joined.
+      const join = joinCost(rule.many, isAnti, alternative || !(rule.many || narrow));
       const rest = { narrow: false, eachParent: Math.max(eachParent, walkCost(negated)), lookups: 0, compared };
       return { cost: join + cost, ...rest };
     });
