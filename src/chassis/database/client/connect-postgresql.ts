@@ -35,7 +35,7 @@ export interface Sessions {
 const readOnlyTransaction = '25006';
 
 /** A client whose queries are slow has this share of the connections at most, while others are there; so have all costly requests. */
-const shareOfSlow = 0.5;
+const shareOfSlow = 0.3;
 
 interface LendingPoolOptions {
   /** Whether a connection may be lent. Default: each may. */

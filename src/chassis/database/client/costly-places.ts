@@ -187,8 +187,11 @@ export class CostlyWork {
   isCostly(context: RequestContext | undefined, statement?: string): boolean {
     if (context === undefined) return false;
     if (statement === unitOfWorkPlace || context.isLong || isCostly(context) || this.#slow.has(statement)) return true;
-    const cost = Math.max(leastCost, context.cost ?? 0);
-    return cost * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost;
+    const { cost = 0 } = context;
+    if (cost === 0) return false;
+    return (
+      Math.max(leastCost, cost) * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost
+    );
   }
 
   /** Counts what a statement had of the database, in milliseconds. */

@@ -78,10 +78,11 @@ describe('a read of a request whose client has gone', () => {
       Promise.all([
         uninterrupted(() => repository.slow('kept', 1)),
         open.client.$executeRawUnsafe(
-          `INSERT INTO categories ("id", "name", "updatedAt") SELECT gen_random_uuid(), 'written', now() FROM pg_sleep(1)`,
+          `INSERT INTO categories ("id", "name", "updatedAt") SELECT gen_random_uuid(), 'written' AS "written", now() FROM pg_sleep(1)`,
         ),
       ]);
     const { results } = await begin('kept', work, abandoned);
+    await expect.poll(async () => (await running('written')).length).toBe(1);
     abandoned.abort('gone');
     expect(await results).toMatchObject([{ status: 'fulfilled' }]);
     expect(await repository.count()).toBe(1);
