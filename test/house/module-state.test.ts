@@ -7,7 +7,7 @@ import { parse, repositoryFiles } from './repository.ts';
 const allowed: Record<string, string> = {
   'chassis/context/current-service.ts: open': 'the ambient pointer: which services the process has',
   'chassis/context/request-context.ts: scopes': 'the ambient pointer: which of them the caller belongs to',
-  'chassis/context/client-key.ts: clientKeys': 'a pure cache of what an address is counted under',
+  'chassis/context/request-context.ts: clientKeys': 'a pure cache of what an address is counted under',
   'chassis/context/request-context.ts: waiting': 'says of the caller, not of a service, that it must not be stopped',
   'chassis/database/client/current-work.ts: borrowers':
     'says of the caller, not of a service, for which transaction it takes a connection',

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientKey } from '../context/client-key.ts';
+import { clientKey } from '../context/request-context.ts';
 import { BadRequestException } from '../errors/exceptions.ts';
 import { tryAgain } from '../errors/try-again.ts';
 import { hasBody, mediaType, methodsWithBody, readingOf } from '../http/bodies/request-body.ts';

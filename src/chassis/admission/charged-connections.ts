@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientKey } from '../context/client-key.ts';
+import { clientKey } from '../context/request-context.ts';
 import { ConnectionCutError } from '../http/answers/abandoned-answer.ts';
 import type { TrustProxy } from '../http/pipeline/request-context-of.ts';
 import type { CutReason } from '../telemetry/metrics/connection-metrics.ts';

@@ -1,5 +1,4 @@
-import { clientKey } from '../context/client-key.ts';
-import { ordinaryCost, type RequestContext } from '../context/request-context.ts';
+import { clientKey, ordinaryCost, type RequestContext } from '../context/request-context.ts';
 import type { RequestObserver } from '../context/request-observer.ts';
 import { tryAgain } from '../errors/try-again.ts';
 import type { OverloadMetrics } from '../telemetry/metrics/overload-metrics.ts';

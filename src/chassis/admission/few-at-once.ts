@@ -1,5 +1,5 @@
-import { clientKey } from '../context/client-key.ts';
 import {
+  clientKey,
   currentWaiters,
   getRequestContext,
   isAbandoned,

@@ -1,7 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { clientKey } from '../context/client-key.ts';
 import { currentService } from '../context/current-service.ts';
-import { callerKey, ordinaryCost, type RequestContext } from '../context/request-context.ts';
+import { callerKey, clientKey, ordinaryCost, type RequestContext } from '../context/request-context.ts';
 import { TooManyRequestsException } from '../errors/exceptions.ts';
 import { withoutBody } from '../http/bodies/request-body.ts';
 import { requestContextOf } from '../http/pipeline/request-context-of.ts';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { RequestAbandonedException, ServiceUnavailableException } from '../errors/exceptions.ts';
 import type { Service } from '../service.ts';
-import { clientKey } from './client-key.ts';
+import { keyOfIPv6 } from './ipv6-key.ts';
 import type { Acting, Principal } from './principal.ts';
 import type { SharedWork } from './shared-work.ts';
 
@@ -130,6 +130,24 @@ export function isCostly(context: RequestContext | undefined): boolean {
 /** What the client of the request under way is counted under: see `clientKey`. */
 export function currentClientKey(): string {
   return clientKey(getRequestContext()?.ipAddress);
+}
+
+/** Each request asks several times for the key of the same few addresses, and a server on `::` sees all of IPv4 written as IPv6. */
+const clientKeys = new Map<string, string>();
+const mostClientKeys = 1000;
+
+/**
+ * What a client address is counted under. An IPv6 subscriber has a /64 at least, all of which counts as one; an IPv4
+ * address written as IPv6 counts as what it is.
+ */
+export function clientKey(address: string | undefined): string {
+  if (address === undefined || !address.includes(':')) return address ?? 'unknown';
+  const known = clientKeys.get(address);
+  if (known !== undefined) return known;
+  const key = keyOfIPv6(address);
+  if (clientKeys.size >= mostClientKeys) clientKeys.clear();
+  clientKeys.set(address, key);
+  return key;
 }
 
 /** The caller of work outside of requests, such as health checks and jobs. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { clientKey } from '../context/client-key.ts';
+import { clientKey } from '../context/request-context.ts';
 
 const clientSymbol = Symbol('client that the connection counts for');
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Environment } from '../config/environment.ts';
-import { clientKey } from '../context/client-key.ts';
+import { clientKey } from '../context/request-context.ts';
 import { hasBody } from '../http/bodies/request-body.ts';
 import { onClose } from '../http/pipeline/request-pipeline.ts';
 import type { Logger } from '../telemetry/logger.ts';

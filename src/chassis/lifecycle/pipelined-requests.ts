@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { WindowCounts } from '../admission/rate-limit.ts';
-import { clientKey } from '../context/client-key.ts';
+import { clientKey } from '../context/request-context.ts';
 import type { Turns } from '../http/pipeline/request-pipeline.ts';
 import { fieldBytes } from '../http/pipeline/request-pipeline.ts';
 import type { ConnectionLimits } from './connection-limits.ts';

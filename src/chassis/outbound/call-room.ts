@@ -1,5 +1,4 @@
-import { clientKey } from '../context/client-key.ts';
-import { getRequestContext, serviceKey } from '../context/request-context.ts';
+import { clientKey, getRequestContext, serviceKey } from '../context/request-context.ts';
 import { PeerFailure } from './peer-failure.ts';
 
 /** A call that waits for its place. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientKey } from '../../../src/chassis/context/client-key.ts';
+import { clientKey } from '../../../src/chassis/context/request-context.ts';
 
 describe('clientKey', () => {
   it.each([

@@ -42,3 +42,8 @@ export function longReads(timeoutMs: number | undefined, reads: ReadLimits | und
     },
   };
 }
+
+/** How long texts are together, in bytes. */
+export function bytesOf(texts: readonly string[]): number {
+  return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
+}

@@ -1,5 +1,10 @@
-import { clientKey } from '../../context/client-key.ts';
-import { currentShare, getRequestContext, type RequestContext, stopAbandoned } from '../../context/request-context.ts';
+import {
+  clientKey,
+  currentShare,
+  getRequestContext,
+  type RequestContext,
+  stopAbandoned,
+} from '../../context/request-context.ts';
 import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 import { CostlyPlaces, CostlyWork, type PlacesOfKind, unitOfWorkPlace } from './costly-places.ts';

@@ -1,5 +1,4 @@
-import { clientKey } from '../../context/client-key.ts';
-import { callerKey, type RequestContext, serviceKey } from '../../context/request-context.ts';
+import { callerKey, clientKey, type RequestContext, serviceKey } from '../../context/request-context.ts';
 
 /** One request, or what runs outside of any, at the database. */
 interface Visitor {

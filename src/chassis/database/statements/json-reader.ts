@@ -3,18 +3,64 @@ import { countIsKnown, getRequestContext } from '../../context/request-context.t
 import { Remembered } from '../../query/paging/paging.ts';
 import type { Filter } from '../../query/query-types.ts';
 import type { DatabaseCounts, MeasuredOperation } from '../client/current-work.ts';
-import type { LongReads } from '../client/long-reads.ts';
+import { bytesOf, type LongReads } from '../client/long-reads.ts';
 import { ReadTooLongException } from '../client/read-room.ts';
-import { UnknownField } from '../models/relation-link.ts';
 import { readKey, StoredRecords, shapeKey } from '../reads/coalesce.ts';
 import type { Unit } from '../work/unit.ts';
 import { BatchedReads, type StatementForEach } from './batched-reads.ts';
 import { isFinal } from './final-errors.ts';
+import { forgetUnused, type Kept } from './forget-unused.ts';
 import { windows } from './kept-plan.ts';
-import { KeptStatements } from './kept-statements.ts';
-import { argumentsOf, type StatementArguments, valuesOf } from './statement-arguments.ts';
+import { argumentsOf, ifKnown, type StatementArguments, valuesOf } from './statement-arguments.ts';
 import type { StatementTarget } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
+
+/** Statements that are kept. */
+const mostStatements = 500;
+/** Values of all statements together. Each takes about half a kilobyte, and a client says how many its filter compares with. */
+const mostValues = 20_000;
+
+/** What of a statement takes memory: one place for each value. */
+interface Weighed {
+  readonly values: readonly unknown[];
+}
+
+interface KeptStatement<S> extends Kept {
+  readonly statement: S | undefined;
+}
+
+/** Statements by the shape of their reads. What was not asked for again is forgotten first, the first kept before others. */
+export class KeptStatements<S extends Weighed> {
+  readonly #kept = new Map<string, KeptStatement<S>>();
+  #values = 0;
+
+  /** Statements that are kept, and shapes for which there is none. */
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  /** Values of those that are kept. */
+  get values(): number {
+    return this.#values;
+  }
+
+  /** The statement of a shape. @param make where it is not known yet; undefined where there is none */
+  of(shape: string, make: () => S | undefined): S | undefined {
+    const known = this.#kept.get(shape);
+    if (known) {
+      known.isUsed = true;
+      return known.statement;
+    }
+    const statement = make();
+    this.#kept.set(shape, { statement, isUsed: false });
+    this.#values += statement?.values.length ?? 0;
+    while (this.#kept.size > mostStatements || this.#values > mostValues) {
+      const [, forgotten] = forgetUnused(this.#kept) ?? [];
+      this.#values -= forgotten?.statement?.values.length ?? 0;
+    }
+    return statement;
+  }
+}
 
 /** To import it anew for each takes 30 µs. */
 const importSpans = () => import('../../telemetry/tracing/query-span.ts');
@@ -204,20 +250,7 @@ function recordsOf(statement: Statement, rows: readonly (readonly unknown[])[]):
   return records;
 }
 
-function bytesOf(texts: readonly string[]): number {
-  return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
-}
-
 /** What a list may give of which nothing is known: related records are often more than the records, and each may be long. */
 function likelyChars({ take = 0, select = {} }: ReadParameters): number {
   return Object.values(select).some((part) => part !== true) ? mostChars : take * charsOfRecord;
-}
-
-function ifKnown<T>(write: () => T): T | undefined {
-  try {
-    return write();
-  } catch (error) {
-    if (error instanceof UnknownField) return undefined;
-    throw error;
-  }
 }

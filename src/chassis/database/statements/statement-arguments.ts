@@ -1,6 +1,7 @@
 import type { ArgType } from '@prisma/driver-adapter-utils';
 import { comparedBounds, moments, uuidText } from '../client/refuse-unstorable.ts';
 import type { DataField, DataModel } from '../models/data-model.ts';
+import { UnknownField } from '../models/relation-link.ts';
 import { UnknownShape } from './sql-dialect.ts';
 import type { Binding, ValuePath } from './statement-writer.ts';
 
@@ -101,4 +102,14 @@ function plainJson(value: unknown): string {
   const text = JSON.stringify(value);
   if (text.includes('\\u')) throw new UnknownShape('Json with control characters');
   return text;
+}
+
+/** What `write` makes; undefined where it meets what is not known. */
+export function ifKnown<T>(write: () => T): T | undefined {
+  try {
+    return write();
+  } catch (error) {
+    if (error instanceof UnknownField) return undefined;
+    throw error;
+  }
 }

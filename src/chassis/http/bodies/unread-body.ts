@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
-import { clientKey } from '../../context/client-key.ts';
+import { clientKey } from '../../context/request-context.ts';
 import { sendFailure } from '../answers/send-failure.ts';
 import { requestContextOf } from '../pipeline/request-context-of.ts';
 import { onClose } from '../pipeline/request-pipeline.ts';

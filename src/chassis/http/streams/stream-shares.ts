@@ -1,5 +1,4 @@
-import { clientKey } from '../../context/client-key.ts';
-import { callerKey, type RequestContext } from '../../context/request-context.ts';
+import { callerKey, clientKey, type RequestContext } from '../../context/request-context.ts';
 import { type ServiceUnavailableException, TooManyRequestsException } from '../../errors/exceptions.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 import { type PlacedStream, StreamPlaces } from './stream-places.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KeptStatements } from '../../../../src/chassis/database/statements/kept-statements.ts';
+import { KeptStatements } from '../../../../src/chassis/database/statements/json-reader.ts';
 
 const statementOf = (values: number) => ({ values: new Array(values).fill(1) });
 

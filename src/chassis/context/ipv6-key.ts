@@ -1,24 +1,7 @@
 import { isIPv4 } from 'node:net';
 
-/** Each request asks several times for the key of the same few addresses, and a server on `::` sees all of IPv4 written as IPv6. */
-const clientKeys = new Map<string, string>();
-const mostClientKeys = 1000;
-
-/**
- * What a client address is counted under. An IPv6 subscriber has a /64 at least, all of which counts as one; an IPv4
- * address written as IPv6 counts as what it is.
- */
-export function clientKey(address: string | undefined): string {
-  if (address === undefined || !address.includes(':')) return address ?? 'unknown';
-  const known = clientKeys.get(address);
-  if (known !== undefined) return known;
-  const key = keyOfIPv6(address);
-  if (clientKeys.size >= mostClientKeys) clientKeys.clear();
-  clientKeys.set(address, key);
-  return key;
-}
-
-function keyOfIPv6(address: string): string {
+/** What an IPv6 address is counted under: its /64, or the IPv4 address that is written as it. */
+export function keyOfIPv6(address: string): string {
   const plain = withoutPort(address).split('%', 1)[0] ?? '';
   const mapped = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
   if (mapped !== undefined && isIPv4(mapped)) return mapped;
