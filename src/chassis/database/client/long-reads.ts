@@ -7,9 +7,9 @@ import { RequestQueue } from './request-queue.ts';
  * Lists of much text that are read at once: the event loop is busy with their answers for longer than the database with them, and
  * `ReadRoom` counts what comes in, not what becomes of it. Without this 250 lists of 4 MB filled a pod of 256 MiB to its last.
  */
-const places = { places: 2, placesOfSlow: 1 };
+const atOnce = { places: 2, placesOfSlow: 1 };
 /** Where nothing knows how much comes in before it has come. */
-const placesInTurns = { places: 1, placesOfSlow: 1 };
+const inTurns = { places: 1, placesOfSlow: 1 };
 
 /** Runs reads of much text. */
 export type LongReads = Pick<RequestQueue, 'run'>;
@@ -24,21 +24,28 @@ export type LongReads = Pick<RequestQueue, 'run'>;
 export function longReads(timeoutMs: number | undefined, reads: ReadLimits | undefined): LongReads {
   // The database is there, and has connections.
   const late = () => tryAgain('Too many long lists are asked for; try again in a moment');
-  const queue = new RequestQueue({ ...(reads ? placesInTurns : places), late, timeoutMs });
+  const queue = new RequestQueue({ ...(reads ? inTurns : atOnce), late, timeoutMs });
   if (!reads) return queue;
+  /** The places of the answers that are made now, which are their own also for what else they read meanwhile. */
+  const places = new WeakMap<object, Promise<() => void>>();
   return {
     run: async (read) => {
       const inRoom = async () => {
         await untilRoom(reads);
         return read();
       };
-      const endings = getRequestContext()?.endings;
-      // Its place is its own until then, also for what else it reads.
-      if (endings && endings.length > 0) return inRoom();
-      const { opened, leave } = await queue.enter(inRoom);
-      if (endings) endings.push(leave);
-      else leave();
-      return opened;
+      const context = getRequestContext();
+      const endings = context?.endings;
+      if (endings === undefined) return queue.run(inRoom);
+      const known = places.get(endings);
+      const taking = known ?? queue.enter(async () => undefined).then(({ leave }) => leave);
+      places.set(endings, taking);
+      const leave = await taking;
+      if (known !== undefined) return inRoom();
+      // Who asked first may have gone, and others share what it asked for.
+      if (context?.endings !== endings) return inRoom().finally(leave);
+      endings.push(leave);
+      return inRoom();
     },
   };
 }

@@ -32,6 +32,36 @@ describe('reads of much text that wait for memory', () => {
     await other?.ended;
   });
 
+  it('give their place back also where the answer ended while they waited for it, because its client went', async () => {
+    const reads = longReads(undefined, { mostBytes: 1000 });
+    const begun: string[] = [];
+    const [one, next] = ['192.0.2.1', '192.0.2.3'].map((address) => answer(reads, address, begun));
+    await expect.poll(() => begun).toHaveLength(2);
+    const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress: '192.0.2.2' };
+    let shared: Promise<unknown> | undefined;
+    await runWithRequestContext(context, () =>
+      charged({}, {}, {} as Response, async () => {
+        shared = reads.run(async () => void begun.push('shared'));
+      }),
+    );
+    one?.make();
+    next?.make();
+    await Promise.all([one?.ended, shared, next?.ended]);
+    expect(begun).toContain('shared');
+    await reads.run(async () => void begun.push('another'));
+    expect(begun.at(-1)).toBe('another');
+  });
+
+  it('of one answer need one place, however many it asks for at once', async () => {
+    const reads = longReads(undefined, { mostBytes: 1000 });
+    const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress: '192.0.2.1' };
+    const begun: number[] = [];
+    const read = (index: number) => reads.run(async () => void begun.push(index));
+    const work = () => charged({}, {}, {} as Response, async () => void (await Promise.all([1, 2, 3].map(read))));
+    await runWithRequestContext(context, work);
+    expect(begun.toSorted()).toEqual([1, 2, 3]);
+  });
+
   it('begin once what was read before has come where no answer is made of it, as in a stream or a job', async () => {
     const reads = longReads(undefined, { mostBytes: 1000 });
     const begun: number[] = [];
