@@ -8,16 +8,24 @@ export const unitOfWorkPlace = 'unit of work';
 
 /** Places of long answers, of those with room for the records of their answers, and of streams, beside those of the others. */
 const mostOfKind = 2;
+/**
+ * An ordinary request asks several times, one after the other. Where places are served one by one each time would be behind another
+ * costly statement, if that began as soon as the one before has ended: who runs for longer than this leaves as long without.
+ */
+const restMs = 50;
 /** What the latest work counts of the mean time. */
 const weightOfLatest = 0.2;
 
 /** Places that one kind of costly requests has. */
 export class PlacesOfKind {
   readonly queue: FairQueue;
+  readonly #rests: boolean;
   #meanMs = 0;
 
-  constructor(options: FairQueueOptions) {
+  /** @param rests whether there is a pause behind each that took long */
+  constructor(options: FairQueueOptions, rests: boolean) {
     this.queue = new FairQueue(options);
+    this.#rests = rests;
   }
 
   /** How long a request of an address waits for the turns of those before it that wait already, and has its own; 0 where none do. */
@@ -26,9 +34,12 @@ export class PlacesOfKind {
     return turns === 0 ? 0 : ((turns + 1) * this.#meanMs) / this.queue.places;
   }
 
-  /** Work has had its place for so long, in milliseconds. */
-  ended(tookMs: number): void {
-    this.#meanMs += (tookMs - this.#meanMs) * weightOfLatest;
+  /** Work has ended that waited with all others since then and ran since later, and gives its place here back. */
+  ended(since: number, ranSince: number, leave: () => void): void {
+    const now = performance.now();
+    this.#meanMs += (now - since - this.#meanMs) * weightOfLatest;
+    if (this.#rests && now - ranSince > restMs) setTimeout(leave, restMs).unref();
+    else leave();
   }
 }
 
@@ -52,15 +63,15 @@ export class CostlyPlaces {
   /** The same without streams. */
   ordinaryWaiting = 0;
 
-  constructor({ placesOfSlow: places, timeoutMs, late }: FairQueueOptions) {
+  constructor({ placesOfSlow: places, timeoutMs, late, serial: rests = false }: FairQueueOptions) {
     const lending = { placesOfSlow: Math.ceil(places / 2), timeoutMs, ...(late && { late }) };
-    this.#others = new PlacesOfKind({ ...lending, places });
-    this.#units = new PlacesOfKind({ ...lending, places });
+    this.#others = new PlacesOfKind({ ...lending, places }, rests);
+    this.#units = new PlacesOfKind({ ...lending, places }, rests);
     const ofKind = { ...lending, places: Math.min(mostOfKind, places) };
-    this.#long = new PlacesOfKind(ofKind);
-    this.#withRoom = new PlacesOfKind(ofKind);
+    this.#long = new PlacesOfKind(ofKind, rests);
+    this.#withRoom = new PlacesOfKind(ofKind, rests);
     // An answer that has begun would be cut.
-    this.#streams = new PlacesOfKind({ ...ofKind, timeoutMs: undefined });
+    this.#streams = new PlacesOfKind({ ...ofKind, timeoutMs: undefined }, rests);
   }
 
   /** Those that a request waits for with a statement. */

@@ -229,8 +229,7 @@ export class RequestQueue {
         const leave = leaving(place);
         lent(() => {
           leave();
-          places.ended(performance.now() - since);
-          leaveCostly();
+          places.ended(since, place.since, leaveCostly);
         });
       };
       const leaveQueue = this.#places.take(key, { lent: lentPlace, late: tooLate, isJoined }, isUnderWay, address);

@@ -96,4 +96,15 @@ describe('costly requests of many addresses, each of which has sent one', () => 
     const waitOf = (cost: number) => queue.heldBackMs(context(200, cost), performance.now());
     expect([waitOf(500) > 30, waitOf(60)]).toEqual([true, 0]);
   });
+
+  it('leave a pause behind each that took long where places are served one by one, in which others have all their turns', async () => {
+    const { turns, enter } = queueOf({ places: 2, placesOfSlow: 1, serial: true });
+    enter(1, 500);
+    enter(2, 500);
+    await wait(60);
+    turns.get(1)?.();
+    await wait(10);
+    expect([...turns.keys()]).toEqual([1]);
+    await expect.poll(() => [...turns.keys()]).toEqual([1, 2]);
+  });
 });
