@@ -122,7 +122,7 @@ export class SqliteFile {
   #boundMemory(mostChars: number): void {
     const cacheBytes = Math.min(mostCacheBytes, mostChars);
     this.#database.exec(`PRAGMA cache_size = -${Math.floor(cacheBytes / 1024)}`);
-    if (Number.isFinite(mostChars)) this.#database.exec(`PRAGMA hard_heap_limit = ${cacheBytes + 3 * mostChars}`);
+    if (Number.isFinite(mostChars)) this.#database.exec(`PRAGMA hard_heap_limit = ${cacheBytes + 4 * mostChars}`);
   }
 
   #run<T>(statement: SqlQuery, work: (prepared: Prepared, args: unknown[]) => T): T {
