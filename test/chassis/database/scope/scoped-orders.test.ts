@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { runAs } from '../../../../src/chassis/context/run-as.ts';
-import { databaseProviders } from '../../../support/empty-database.ts';
-import { aCaller, emptyShop, fillShop, type TenantShop, tenantModels } from '../../../support/tenant-shop.ts';
+import { fields, forms, ids, list, withShop } from '../../../support/shop-orders.ts';
+import { aCaller, type TenantShop, tenantModels } from '../../../support/tenant-shop.ts';
 
 const models = await tenantModels();
 afterAll(models.remove);
 
 const a = aCaller('a');
-const fields = { id: true, number: true };
-const list = (select: object, more: object = {}) =>
-  ({ model: 'Order', select, orderBy: [{ id: 'asc' }], take: 100, ...more }) as never;
-const ids = (rows: readonly object[]) => rows.map((row) => (row as { id: number }).id);
-const forms = databaseProviders.flatMap((provider) => (['json', 'orm'] as const).map((reads) => ({ provider, reads })));
 
-describe.each(forms)('an order by records in a scope on $provider, read as $reads', ({ provider, reads }) => {
+describe.each(forms)('an order by records in a scope on $provider, read as $reads', (form) => {
   let shop: TenantShop;
-  beforeAll(async () => {
-    shop = await models.open(provider, reads);
-  });
-  afterAll(() => shop.close());
-  beforeEach(async () => {
-    await emptyShop(shop);
-    await fillShop(shop);
+  withShop(models, form, (opened) => {
+    shop = opened;
   });
 
   it('takes a related record out of scope for missing, in a unit of work too', async () => {
