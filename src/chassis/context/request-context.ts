@@ -55,7 +55,7 @@ export interface RequestContext {
   /** Whether its answer may have many records, and whether it has room for them, for which others wait until it is made. */
   isLong?: boolean;
   hasRoom?: boolean;
-  /** What ends with the making of its answer; there while one is made that may be long. */
+  /** What to call once its answer is made or has failed; there while a list makes one. */
   endings?: (() => void)[] | undefined;
   /** Whether its answer is a stream, charged to its address; and whether that has so many that this one is to hold few rows. */
   isStreaming?: boolean;

@@ -21,7 +21,10 @@ const units = {
   scan: 50,
   /** Filtering through a relation, which joins two tables. */
   relation: 50,
-  /** The same as one of several alternatives, or where it must not hold: the records of the other table lead to none, so each record is looked at with its own. */
+  /**
+   * The same as one of several alternatives, where it must not hold, or where no index finds few of the other records: those lead
+   * to none, so each record is looked at with its own.
+   */
   alternativeRelation: 120,
   /** Finding the records without such related ones, for which the database may read the whole related table. */
   antiJoin: 120,
@@ -146,7 +149,9 @@ function conditionCost(rules: PolicyRules, name: string, condition: unknown, pos
       const { cost, eachParent, compared, narrow, lookups } = filterCost(rule.target, part, { ...atTheTop, negated });
       const isAnti = negated || (rule.many ? word !== 'some' : word === 'isNot');
       const findsFew = narrow && lookups <= fewLookups;
-      const join = joinCost(rule.many, isAnti, alternative || !(rule.many || findsFew));
+      const ofMany = isAnti ? units.antiJoin : units.relation;
+      const ofOne = isAnti || alternative || !findsFew ? units.alternativeRelation : units.relation;
+      const join = rule.many ? ofMany : ofOne;
       const rest = { narrow: false, eachParent: Math.max(eachParent, walkCost(negated)), lookups: 0, compared };
       return { cost: join + cost, ...rest };
     });
@@ -164,11 +169,6 @@ function conditionCost(rules: PolicyRules, name: string, condition: unknown, pos
   if (narrow || name === 'AND') return filter;
   const eachParent = name === 'NOT' ? Math.max(filter.eachParent, units.relatedSearch) : filter.eachParent;
   return { ...filter, eachParent, lookups: 0, compared: filter.compared + filter.lookups };
-}
-
-function joinCost(many: boolean, isAnti: boolean, alternative: boolean): number {
-  if (many) return isAnti ? units.antiJoin : units.relation;
-  return isAnti || alternative ? units.alternativeRelation : units.relation;
 }
 
 const isNarrow = ({ narrow }: FilterCost) => narrow;

@@ -9,8 +9,8 @@ export const unitOfWorkPlace = 'unit of work';
 /** Places of long answers, of those with room for the records of their answers, and of streams, beside those of the others. */
 const mostOfKind = 2;
 /**
- * An ordinary request asks several times, one after the other. Where places are served one by one each time would be behind another
- * costly statement, if that began as soon as the one before has ended: who runs for longer than this leaves as long without.
+ * Where places are served one by one: the pause behind costly work that ran for longer than this, in milliseconds. An ordinary request
+ * asks several times, one after the other, and each time would wait for another costly statement that began in between.
  */
 const restMs = 50;
 /** What the latest work counts of the mean time. */
@@ -34,7 +34,12 @@ export class PlacesOfKind {
     return turns === 0 ? 0 : ((turns + 1) * this.#meanMs) / this.queue.places;
   }
 
-  /** Work has ended that waited with all others since then and ran since later, and gives its place here back. */
+  /**
+   * Has ended work give its place back, at once or after the pause.
+   *
+   * @param since when it had its place here, by `performance.now()`
+   * @param ranSince when it had one of the database
+   */
   ended(since: number, ranSince: number, leave: () => void): void {
     const now = performance.now();
     this.#meanMs += (now - since - this.#meanMs) * weightOfLatest;

@@ -26,8 +26,8 @@ export function longReads(timeoutMs: number | undefined, reads: ReadLimits | und
   const late = () => tryAgain('Too many long lists are asked for; try again in a moment');
   const queue = new RequestQueue({ ...(reads ? inTurns : atOnce), late, timeoutMs });
   if (!reads) return queue;
-  /** The places of the answers that are made now, which are their own also for what else they read meanwhile. */
-  const places = new WeakMap<object, Promise<() => void>>();
+  /** The places of answers, by their endings: what an answer reads beside needs no further one. */
+  const places = new WeakMap<object, Promise<unknown>>();
   return {
     run: async (read) => {
       const inRoom = async () => {
@@ -38,10 +38,13 @@ export function longReads(timeoutMs: number | undefined, reads: ReadLimits | und
       const endings = context?.endings;
       if (endings === undefined) return queue.run(inRoom);
       const known = places.get(endings);
-      const taking = known ?? queue.enter(async () => undefined).then(({ leave }) => leave);
+      if (known !== undefined) {
+        await known;
+        return inRoom();
+      }
+      const taking = queue.enter(async () => undefined);
       places.set(endings, taking);
-      const leave = await taking;
-      if (known !== undefined) return inRoom();
+      const { leave } = await taking;
       // Who asked first may have gone, and others share what it asked for.
       if (context?.endings !== endings) return inRoom().finally(leave);
       endings.push(leave);
