@@ -51,6 +51,7 @@ export class PlacesOfKind {
 /**
  * The places that costly requests wait for before they wait with all others: as many as a client with slow work has, all clients
  * together, because many that ask for one costly list each are none with slow work. Within that part they are lent fairly too.
+ * Where no others are there, they have all but that many, so that who comes next finds a place free.
  *
  * Places of their own have units of work, which keep a place while the process is busy, and streams, of which each has many short
  * turns. So do requests with room for the records of their answers, for whose end others wait, and those whose answers may be
@@ -68,15 +69,31 @@ export class CostlyPlaces {
   /** The same without streams. */
   ordinaryWaiting = 0;
 
-  constructor({ placesOfSlow: places, timeoutMs, late, serial: rests = false }: FairQueueOptions) {
-    const lending = { placesOfSlow: Math.ceil(places / 2), timeoutMs, ...(late && { late }) };
-    this.#others = new PlacesOfKind({ ...lending, places }, rests);
-    this.#units = new PlacesOfKind({ ...lending, places }, rests);
-    const ofKind = { ...lending, places: Math.min(mostOfKind, places) };
-    this.#long = new PlacesOfKind(ofKind, rests);
-    this.#withRoom = new PlacesOfKind(ofKind, rests);
+  /** @param othersAreThere whether ordinary requests are there now, or were lately */
+  constructor(
+    { places: all, placesOfSlow, timeoutMs, late, serial: rests = false }: FairQueueOptions,
+    othersAreThere: () => boolean,
+  ) {
+    const alone = Math.max(placesOfSlow, all - placesOfSlow);
+    const placesOf = (besideOthers: number, waiting = { timeoutMs, ...(late && { late }) }) => {
+      const options = {
+        ...waiting,
+        get places(): number {
+          return othersAreThere() ? besideOthers : alone;
+        },
+        get placesOfSlow(): number {
+          return Math.ceil(this.places / 2);
+        },
+      };
+      return new PlacesOfKind(options, rests);
+    };
+    const few = Math.min(mostOfKind, placesOfSlow);
+    this.#others = placesOf(placesOfSlow);
+    this.#units = placesOf(placesOfSlow);
+    this.#long = placesOf(few);
+    this.#withRoom = placesOf(few);
     // An answer that has begun would be cut.
-    this.#streams = new PlacesOfKind({ ...ofKind, timeoutMs: undefined }, rests);
+    this.#streams = placesOf(few, { timeoutMs: undefined });
   }
 
   /** Those that a request waits for with a statement. */

@@ -29,14 +29,14 @@ interface Asking {
  * Lends the places of a database to requests, fairly, and counts who waits and whose turn came: requests, each once however
  * many of its queries wait, and queries. They tell how long a request waits in all: as long as it takes to serve those before it.
  *
- * Costly requests wait for places of theirs before, while others are there: see `CostlyWork`.
+ * Costly requests wait for places of theirs before: see `CostlyPlaces`.
  */
 export class RequestQueue {
   /** Queries that may run at once. */
   readonly places: number;
   readonly #visitors = new Visitors();
-  /** When an ordinary request was last there. */
-  #ordinaryAt = Number.NEGATIVE_INFINITY;
+  /** When an ordinary request was last there. Those that come with the first costly ones after a start are to find places too. */
+  #ordinaryAt = performance.now();
   readonly #places: FairQueue;
   readonly #costly: CostlyPlaces;
   readonly #work = new CostlyWork();
@@ -50,9 +50,9 @@ export class RequestQueue {
     this.#patienceMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : timeoutMs / 2;
     this.places = options.places;
     this.#places = new FairQueue(options);
-    this.#costly = new CostlyPlaces(options);
-    // Where places are served one by one, costly work is always bounded.
-    if (serial) this.#ordinaryAt = Number.POSITIVE_INFINITY;
+    // Where places are served one by one, others are always held to be there.
+    const othersAreThere = () => serial || performance.now() - this.#ordinaryAt < presentMs;
+    this.#costly = new CostlyPlaces(options, othersAreThere);
   }
 
   /** Requests that wait now. */
@@ -211,16 +211,16 @@ export class RequestQueue {
     return giveUp && (() => giveUp?.());
   }
 
-  /** The same, where others are there. */
+  /** The same for a costly request, which asks for one of their places first. */
   #askAsCostly(asking: Asking, { lent, late, isJoined }: Taker<Leave>): (() => void) | undefined {
     const { key, address, isUnderWay, places, leaving } = asking;
     let giveUp: (() => void) | undefined;
     const waits = (count: 1 | -1) => {
       if (!isJoined) this.#costly.waits(key, count);
     };
-    const enter = (costly?: Place) => {
+    const enter = (costly: Place) => {
       const since = performance.now();
-      const leaveCostly = () => costly && places.queue.giveBack(costly);
+      const leaveCostly = () => places.queue.giveBack(costly);
       const tooLate = (error: Error) => {
         leaveCostly();
         late(error);
@@ -240,27 +240,24 @@ export class RequestQueue {
           leaveCostly();
         });
     };
-    if (performance.now() - this.#ordinaryAt >= presentMs) enter();
-    else {
-      waits(1);
-      const taker: Taker<Place> = {
-        lent: (costly) => {
-          waits(-1);
-          enter(costly);
-        },
-        late: (error) => {
-          waits(-1);
-          late(error);
-        },
-        isJoined,
+    waits(1);
+    const taker: Taker<Place> = {
+      lent: (costly) => {
+        waits(-1);
+        enter(costly);
+      },
+      late: (error) => {
+        waits(-1);
+        late(error);
+      },
+      isJoined,
+    };
+    const leaveQueue = places.queue.take(key, taker, isUnderWay, address);
+    if (leaveQueue)
+      giveUp = () => {
+        leaveQueue();
+        waits(-1);
       };
-      const leaveQueue = places.queue.take(key, taker, isUnderWay, address);
-      if (leaveQueue)
-        giveUp = () => {
-          leaveQueue();
-          waits(-1);
-        };
-    }
     return giveUp && (() => giveUp?.());
   }
 

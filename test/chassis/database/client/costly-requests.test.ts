@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import type { FairQueueOptions } from '../../../../src/chassis/database/client/fair-queue.ts';
 import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
@@ -76,13 +76,28 @@ describe('costly requests of many addresses, each of which has sent one', () => 
     expect([byStream > 15, had() > byStream + 15]).toEqual([true, true]);
   });
 
-  it('have all places while no others are there, except where places are served one after the other', async () => {
-    const alone = queueOf({ places: 4, placesOfSlow: 2 });
-    for (let address = 1; address <= 6; address += 1) alone.enter(address, 500);
-    const serial = queueOf({ places: 4, placesOfSlow: 1, serial: true });
-    for (let address = 1; address <= 6; address += 1) serial.enter(address, 500);
-    await wait(5);
-    expect([alone.turns.size, serial.turns.size]).toEqual([4, 1]);
+  describe('while no others are there', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+    afterEach(() => void vi.useRealTimers());
+
+    const servedOf = async (options: FairQueueOptions, afterMs: number) => {
+      const { turns, enter } = queueOf(options);
+      vi.advanceTimersByTime(afterMs);
+      for (let address = 1; address <= 10; address += 1) enter(address, 500);
+      await wait(5);
+      return turns.size;
+    };
+
+    it('leave as many places free for those who come next, except where places are served one after the other', async () => {
+      const ofTen = await servedOf({ places: 10, placesOfSlow: 3 }, 5000);
+      const ofOne = await servedOf({ places: 1, placesOfSlow: 1 }, 5000);
+      const serial = await servedOf({ places: 10, placesOfSlow: 1, serial: true }, 5000);
+      expect([ofTen, ofOne, serial]).toEqual([7, 1, 1]);
+    });
+
+    it('have a part of them directly after the start, because others come with them', async () => {
+      expect(await servedOf({ places: 10, placesOfSlow: 3 }, 4999)).toBe(3);
+    });
   });
 
   it('tell others of their kind how long they will wait, and ordinary ones that they will not', async () => {
