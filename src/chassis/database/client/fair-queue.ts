@@ -1,5 +1,13 @@
 import { serviceKey } from '../../context/request-context.ts';
-import { AddressUses, ClientUse, type Place, type PlaceTaker, type WaitingWork, withinLead } from './measured-use.ts';
+import {
+  AddressUses,
+  ClientUse,
+  type Place,
+  type PlaceTaker,
+  partAmong,
+  type WaitingWork,
+  withinLead,
+} from './measured-use.ts';
 import { isOrdinary } from './visitors.ts';
 
 /** How a queue lends its places. */
@@ -143,7 +151,7 @@ export class FairQueue {
   giveBack({ client, address, since, among }: Place, count?: (hadMs: number) => void): void {
     const now = performance.now();
     const tookMs = now - (this.#options.serial ? Math.max(since, this.#endedAt) : since);
-    const hadMs = tookMs / (this.#options.serial ? 1 : Math.max(among, this.#running));
+    const hadMs = this.#options.serial ? tookMs : partAmong(tookMs, Math.max(among, this.#running));
     client.ended(tookMs, address, now);
     this.#addresses.had(address, hadMs, now);
     count?.(hadMs);

@@ -178,6 +178,14 @@ export function keptAfter(passedMs: number): number {
   return 0.5 ** (passedMs / halfLifeMs);
 }
 
+/** A database is taken to run as many statements side by side as fast as one alone; how many cores it has is not known. */
+const leastCores = 2;
+
+/** What a statement had of a database as its part of the time in which it was one of so many, in milliseconds. */
+export function partAmong(tookMs: number, running: number): number {
+  return tookMs / Math.max(1, running / leastCores);
+}
+
 /** What counts as used where somebody asks for work: nobody saves up turns, or pays for long for those that nobody else wanted. */
 export function withinLead(used: number, usedByAll: number): number {
   return Math.min(Math.max(used, usedByAll), usedByAll + mostLeadMs);

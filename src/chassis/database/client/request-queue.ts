@@ -174,11 +174,12 @@ export class RequestQueue {
       const now = performance.now();
       const awaited = this.#awaited.part(place.since, idleMs, now);
       this.#places.giveBack(place, (hadMs) => {
-        this.#work.countStatement(statement, hadMs);
+        const awaitedMs = hadMs * awaited;
+        this.#work.countStatement(statement, awaitedMs);
         // A unit of work has its place while the process does something else.
         if (context === undefined || statement === unitOfWorkPlace) return;
-        this.#work.countRequest(context, hadMs * awaited, now);
-        this.#used(clientKey(context.ipAddress), hadMs * awaited);
+        this.#work.countRequest(context, awaitedMs, now);
+        this.#used(clientKey(context.ipAddress), awaitedMs);
       });
     };
   }

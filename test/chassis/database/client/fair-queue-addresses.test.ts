@@ -84,13 +84,18 @@ describe('FairQueue, where an address has many clients', () => {
   });
 
   it('tells what each address had of the places lately, as its part of the time, in the last seconds most', () => {
-    const queue = new FairQueue({ places: 2, placesOfSlow: 2 });
+    const queue = new FairQueue({ places: 4, placesOfSlow: 4 });
     const had = (...addresses: string[]) => addresses.map((address) => queue.hadLately(address, performance.now()));
     const take = (client: string, address: string) => queue.takeFree(client, address) as Place;
     const alone = take('a', 'one');
     vi.advanceTimersByTime(100);
     queue.giveBack(alone);
-    const together = [take('b', 'one'), take('c', 'two')];
+    // Two run as fast as one alone; of four each has the database for half of the time.
+    const ofTwo = [take('d', 'four'), take('e', 'five')];
+    vi.advanceTimersByTime(100);
+    for (const place of ofTwo) queue.giveBack(place);
+    expect(had('four', 'five')).toEqual([100, 100]);
+    const together = [take('b', 'one'), take('f', 'six'), take('g', 'six'), take('c', 'two')];
     vi.advanceTimersByTime(100);
     for (const place of together) queue.giveBack(place);
     const [one, two, three] = had('one', 'two', 'three') as [number, number, number];
