@@ -1,13 +1,5 @@
 import { serviceKey } from '../../context/request-context.ts';
-import {
-  AddressUses,
-  ClientUse,
-  type Place,
-  type PlaceTaker,
-  partAmong,
-  type WaitingWork,
-  withinLead,
-} from './measured-use.ts';
+import { AddressUses, ClientUse, type Place, type PlaceTaker, type WaitingWork, withinLead } from './measured-use.ts';
 import { isOrdinary } from './visitors.ts';
 
 /** How a queue lends its places. */
@@ -151,9 +143,9 @@ export class FairQueue {
   giveBack({ client, address, since, among }: Place, count?: (hadMs: number) => void): void {
     const now = performance.now();
     const tookMs = now - (this.#options.serial ? Math.max(since, this.#endedAt) : since);
-    const hadMs = this.#options.serial ? tookMs : partAmong(tookMs, Math.max(among, this.#running));
+    const running = this.#options.serial ? 1 : Math.max(among, this.#running);
     client.ended(tookMs, address, now);
-    this.#addresses.had(address, hadMs, now);
+    const hadMs = this.#addresses.had(address, tookMs, running, now);
     count?.(hadMs);
     client.running -= 1;
     this.#running -= 1;

@@ -101,6 +101,9 @@ export const mostAddresses = 10_000;
 /** Use of a database while nobody else was there delays who had it by this at most, in milliseconds. */
 const mostLeadMs = 1000;
 
+/** How many cores a database has is not known; it is taken to run this many statements side by side as fast as one alone. */
+const leastCores = 2;
+
 /** What the clients of each address have used of a database. */
 export class AddressUses {
   readonly #addresses = new Map<string, AddressUse>();
@@ -118,10 +121,16 @@ export class AddressUses {
     return Math.min(this.#waiting, this.#waitingAddresses * (own + 1));
   }
 
-  /** Counts what the clients of an address had of the database. */
-  had(address: AddressUse, hadMs: number, now: number): void {
+  /**
+   * Counts what the clients of an address had of the database with a statement that was one of so many.
+   *
+   * @returns that, in milliseconds
+   */
+  had(address: AddressUse, tookMs: number, running: number, now: number): number {
+    const hadMs = tookMs / Math.max(1, running / leastCores);
     address.hadMs = address.hadMs * keptAfter(now - address.at) + hadMs;
     address.at = now;
+    return hadMs;
   }
 
   /** What the clients of an address had of the database lately, in milliseconds, the latest most. */
@@ -176,14 +185,6 @@ function newAddress(): AddressUse {
 /** The part that counts of what was a time ago, in milliseconds. */
 export function keptAfter(passedMs: number): number {
   return 0.5 ** (passedMs / halfLifeMs);
-}
-
-/** A database is taken to run as many statements side by side as fast as one alone; how many cores it has is not known. */
-const leastCores = 2;
-
-/** What a statement had of a database as its part of the time in which it was one of so many, in milliseconds. */
-export function partAmong(tookMs: number, running: number): number {
-  return tookMs / Math.max(1, running / leastCores);
 }
 
 /** What counts as used where somebody asks for work: nobody saves up turns, or pays for long for those that nobody else wanted. */
