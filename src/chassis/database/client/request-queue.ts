@@ -194,18 +194,18 @@ export class RequestQueue {
     const [key, address] = [workKey(context), addressKey(context)];
     const isUnderWay = this.#isUnderWay(context);
     const leaving = (place: Place) => this.#leaving(place, context, statement);
-    const askAsCostly = () => {
+    const asCostly = () => {
       const places = this.#costly.of(context, statement);
       return this.#askAsCostly({ key, address, isUnderWay, places, leaving }, taker);
     };
-    if (this.#work.isCostly(context, statement)) return askAsCostly();
+    if (this.#work.isCostly(context, statement)) return asCostly();
     this.#noteOrdinary(context);
     let giveUp: (() => void) | undefined;
     const lent = (place: Place) => taker.lent(leaving(place));
     const movesOn = () => {
       // Thousands may have come before any of them was measured.
       const isCostly = this.#work.isCostly(context, statement);
-      if (isCostly) giveUp = askAsCostly();
+      if (isCostly) giveUp = asCostly();
       return isCostly;
     };
     giveUp = this.#places.take(key, { ...taker, lent, movesOn }, isUnderWay, address);

@@ -160,6 +160,33 @@ describe('a request of a client that had more of the database than it was charge
   });
 });
 
+describe('a statement', () => {
+  const atOnceAfter = async (work: () => unknown) => {
+    const queue = new RequestQueue({ places: 4, placesOfSlow: 2 });
+    const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), cost: 1 };
+    let lent = 0;
+    const read = (address: number, open: () => Promise<unknown>) =>
+      runWithRequestContext({ ...context, ipAddress: `192.0.2.${address}` }, async () => {
+        const { leave } = await queue.enter(open, 'SELECT');
+        lent += 1;
+        await wait(10);
+        leave();
+      });
+    await Promise.all([read(1, async () => work()), read(2, async () => work())]);
+    lent = 0;
+    const reads = [3, 4, 5, 6].map((address) => read(address, async () => undefined));
+    await wait(5);
+    const most = lent;
+    await Promise.all(reads);
+    return most;
+  };
+
+  it('is slow that took the database long, and not where its answer waited for the process', async () => {
+    expect(await atOnceAfter(() => wait(100))).toBe(2);
+    expect(await atOnceAfter(() => keepBusy(100))).toBe(4);
+  });
+});
+
 describe('long answers', () => {
   it('have two places together while others are there, so that no turn of the event loop brings many of them', async () => {
     const queue = new RequestQueue({ places: 8, placesOfSlow: 4 });
