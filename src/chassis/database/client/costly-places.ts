@@ -53,7 +53,7 @@ export class PlacesOfKind {
  * together, because many that ask for one costly list each are none with slow work. Within that part they are lent fairly too.
  * Where no others are there, they have all but that many, so that who comes next finds a place free.
  *
- * Places of their own have units of work, which keep a place while the process is busy, and streams, of which each has many short
+ * A place of their own at least have units of work, which keep a place while the process is busy, and streams, of which each has many short
  * turns. So do requests with room for the records of their answers, for whose end others wait, and those whose answers may be
  * long: of what comes from the database in one turn of the event loop all is read before anybody's work goes on, and nobody is
  * to wait for ten answers of a thousand records.
@@ -75,23 +75,29 @@ export class CostlyPlaces {
     othersAreThere: () => boolean,
   ) {
     const alone = Math.max(placesOfSlow, all - placesOfSlow);
+    const kinds: PlacesOfKind[] = [];
+    const lent = () => kinds.reduce((sum, { queue }) => sum + queue.running, 0);
     const placesOf = (besideOthers: number, waiting = { timeoutMs, ...(late && { late }) }) => {
       const options = {
         ...waiting,
         get places(): number {
-          return othersAreThere() ? besideOthers : alone;
+          const [ofKind, ofAll] = othersAreThere() ? [besideOthers, placesOfSlow] : [alone, alone];
+          return Math.max(1, Math.min(ofKind, kind.queue.running + ofAll - lent()));
         },
         get placesOfSlow(): number {
-          return Math.ceil(this.places / 2);
+          return Math.ceil((othersAreThere() ? besideOthers : alone) / 2);
         },
       };
-      return new PlacesOfKind(options, rests);
+      const kind = new PlacesOfKind(options, rests);
+      kinds.push(kind);
+      return kind;
     };
     const few = Math.min(mostOfKind, placesOfSlow);
     this.#others = placesOf(placesOfSlow);
-    this.#units = placesOf(placesOfSlow);
-    this.#long = placesOf(few);
-    this.#withRoom = placesOf(few);
+    // Where they are served one by one, each ordinary statement would wait for one of each kind.
+    this.#units = rests ? this.#others : placesOf(placesOfSlow);
+    this.#long = rests ? this.#others : placesOf(few);
+    this.#withRoom = rests ? this.#others : placesOf(few);
     // An answer that has begun would be cut.
     this.#streams = placesOf(few, { timeoutMs: undefined });
   }
@@ -123,22 +129,36 @@ export class CostlyPlaces {
 /** A statement that has this much of the database, in milliseconds, is slow, until it has less than half of it on average. */
 const slowStatementMs = 50;
 const mostSlow = 500;
+const mostQuick = 1000;
 
-/** The statements that were slow lately. They are few, so that others cost next to nothing here. */
-class SlowStatements {
+/** The statements that were slow lately, which are few, and the latest that were run for the first time and were not. */
+class KnownStatements {
   readonly #means = new Map<string, number>();
+  readonly #quick = new Set<string>();
 
   has(statement: string | undefined): boolean {
     return statement !== undefined && this.#means.has(statement);
   }
 
+  /** Whether a statement may be slow, because it has not been run yet. */
+  knowsNothingOf(statement: string | undefined): boolean {
+    return statement !== undefined && !this.#quick.has(statement) && !this.#means.has(statement);
+  }
+
   /** Counts what a statement had of the database; the latest counts half. */
   ended(statement: string | undefined, hadMs: number): void {
-    if (statement === undefined || (hadMs < slowStatementMs && !this.#means.has(statement))) return;
+    if (statement === undefined) return;
+    if (hadMs < slowStatementMs && !this.#means.has(statement)) return void this.#isQuick(statement);
     const mean = ((this.#means.get(statement) ?? hadMs) + hadMs) / 2;
     this.#means.delete(statement);
     if (mean >= slowStatementMs / 2) this.#means.set(statement, mean);
+    else this.#isQuick(statement);
     if (this.#means.size > mostSlow) this.#means.delete(this.#means.keys().next().value as string);
+  }
+
+  #isQuick(statement: string): void {
+    this.#quick.add(statement);
+    if (this.#quick.size > mostQuick) this.#quick.delete(this.#quick.keys().next().value as string);
   }
 }
 
@@ -162,6 +182,10 @@ interface Measured {
 const leastMs = 20;
 /** What a request is charged with of which so little is expected. */
 const leastCost = (leastMs / slowStatementMs) * ordinaryCost;
+/** What finding few records by an index is charged with, and a page of them. */
+const costOfFew = 5;
+/** What a client had lately, in milliseconds, of which next to nothing is said by one list that took longer than it was charged for. */
+const muchMs = 360;
 /** So much as was expected is added to what was had, because one request says little; and after a pause nothing is left to say. */
 const priorMs = 50;
 
@@ -174,11 +198,16 @@ export class MeasuredCost {
   /** Those whose requests took longer than they were charged for. They are few, so that others cost next to nothing here. */
   readonly #addresses = new Map<string, Measured>();
 
-  /** How many times its charge a request of an address is likely to cost; 1 at least. */
-  timesCharged(address: string, now: number): number {
+  /**
+   * How many times its charge a request of an address is likely to cost; 1 at least.
+   *
+   * @param findsFew whether it is charged with finding few records, which is told from others only where the address had much
+   */
+  timesCharged(address: string, now: number, findsFew = false): number {
     const measured = this.#addresses.get(address);
     if (measured === undefined) return 1;
     decay(measured, now);
+    if (findsFew && measured.hadMs < muchMs) return 1;
     return Math.max(1, (measured.timesCharged + priorMs) / (measured.hadMs + priorMs));
   }
 
@@ -213,23 +242,24 @@ function decay(measured: Measured, now: number): void {
  * the answer may have, and what runs a statement that was slow lately. A unit of work may hold up others for as long as it likes.
  */
 export class CostlyWork {
-  readonly #slow = new SlowStatements();
+  readonly #statements = new KnownStatements();
   readonly #measured = new MeasuredCost();
 
   /** @param statement the read, or `unitOfWorkPlace`; undefined for a write, or for a request as such */
   isCostly(context: RequestContext | undefined, statement?: string): boolean {
     if (context === undefined) return false;
-    if (statement === unitOfWorkPlace || context.isLong || isCostly(context) || this.#slow.has(statement)) return true;
+    if (statement === unitOfWorkPlace || context.isLong || isCostly(context) || this.#statements.has(statement))
+      return true;
     const { cost = 0 } = context;
     if (cost === 0) return false;
-    return (
-      Math.max(leastCost, cost) * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost
-    );
+    if (cost > costOfFew && this.#statements.knowsNothingOf(statement)) return true;
+    const timesCharged = this.#measured.timesCharged(addressKey(context), performance.now(), cost <= costOfFew);
+    return Math.max(leastCost, cost) * timesCharged > ordinaryCost;
   }
 
   /** Counts what a statement had of the database, in milliseconds. */
   countStatement(statement: string | undefined, hadMs: number): void {
-    this.#slow.ended(statement, hadMs);
+    this.#statements.ended(statement, hadMs);
   }
 
   /** Counts what a request had of the database for sure with one of its statements, in milliseconds. */

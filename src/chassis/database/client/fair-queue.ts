@@ -36,6 +36,8 @@ const mostAheadMs = 100;
  * is there alone, or whose work is quick, may have all of them.
  */
 export class FairQueue {
+  /** Places that are lent now. */
+  running = 0;
   readonly #options: FairQueueOptions;
   readonly #clients = new Map<string, ClientUse>();
   readonly #addresses = new AddressUses();
@@ -45,7 +47,6 @@ export class FairQueue {
   readonly #underWay = new Set<ClientUse>();
   /** Those of them that have as many places as a client with slow work may have. */
   readonly #heldBack = new Set<ClientUse>();
-  #running = 0;
   #used = 0;
   /** Places that requests under way had in a row. */
   #lentUnderWay = 0;
@@ -131,7 +132,7 @@ export class FairQueue {
     if (key !== serviceKey) this.#see(client, now);
     client.used = withinLead(client.used, this.#used);
     client.address = this.#addresses.of(address);
-    const free = this.#running < this.#options.places && client.waiting.length === 0;
+    const free = this.running < this.#options.places && client.waiting.length === 0;
     return free && !this.#isHeldBack(client, now) ? this.#lend(client, now) : undefined;
   }
 
@@ -143,22 +144,22 @@ export class FairQueue {
   giveBack({ client, address, since, among }: Place, count?: (hadMs: number) => void): void {
     const now = performance.now();
     const tookMs = now - (this.#options.serial ? Math.max(since, this.#endedAt) : since);
-    const running = this.#options.serial ? 1 : Math.max(among, this.#running);
+    const running = this.#options.serial ? 1 : Math.max(among, this.running);
     client.ended(tookMs, address, now);
     const hadMs = this.#addresses.had(address, tookMs, running, now);
     count?.(hadMs);
     client.running -= 1;
-    this.#running -= 1;
+    this.running -= 1;
     this.#endedAt = now;
     for (let next = this.#next(now); next !== undefined; next = this.#next(now)) this.#startFirst(next, now);
     this.#judge(client, now);
   }
 
   #lend(client: ClientUse, now: number): Place {
-    this.#running += 1;
+    this.running += 1;
     client.running += 1;
     this.#judge(client, now);
-    return { client, address: client.address, since: now, among: this.#running };
+    return { client, address: client.address, since: now, among: this.running };
   }
 
   #wait(client: ClientUse, taker: PlaceTaker, isUnderWay: boolean, now: number): () => void {
@@ -202,7 +203,7 @@ export class FairQueue {
   }
 
   #next(now: number): ClientUse | undefined {
-    if (this.#running >= this.#options.places) return undefined;
+    if (this.running >= this.#options.places) return undefined;
     const underWay = this.#leastOf(this.#underWay, now);
     const least = this.#leastOf(this.#queue, now);
     const goesFirst = underWay !== undefined && this.#lentUnderWay < mostUnderWay && !isOwed(least, underWay);

@@ -38,6 +38,17 @@ describe('MeasuredCost', () => {
     expect(measured.timesCharged('a', now)).toBeLessThan(1.3);
   });
 
+  it('makes nothing of one list that took long where few records are asked for', () => {
+    const measured = new MeasuredCost();
+    measured.ended('a', 28, 138, now);
+    expect([measured.timesCharged('a', now, true), measured.timesCharged('a', now)]).toEqual([
+      1,
+      expect.closeTo(3.9, 1),
+    ]);
+    for (let request = 0; request < 2; request += 1) measured.ended('a', 28, 138, now);
+    expect(measured.timesCharged('a', now, true)).toBeGreaterThan(3);
+  });
+
   it('learns from what is charged right that a client asks for other things now', () => {
     const measured = new MeasuredCost();
     measured.ended('a', 50, 200, now);
@@ -74,7 +85,7 @@ describe('what is expected of a charge', () => {
   });
 });
 
-/** Reads by a queue, each from an address and with a statement of its own, and how many had places at once. */
+/** Reads by a queue, each from an address, and how many had places at once: quick ones with one statement, others each with its own. */
 class Reads {
   most = 0;
   readonly #queue: RequestQueue;
@@ -87,12 +98,12 @@ class Reads {
     this.#cost = cost;
   }
 
-  one(address: number, heldMs: number): Promise<void> {
+  one(address: number, heldMs: number, known?: string): Promise<void> {
     const ipAddress = `192.0.2.${address}`;
     const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress, cost: this.#cost };
     return runWithRequestContext(context, async () => {
-      this.#statements += 1;
-      const { leave } = await this.#queue.enter(async () => undefined, `SELECT ${this.#statements}`);
+      const statement = known ?? (heldMs > 50 ? `SELECT ${++this.#statements}` : 'SELECT');
+      const { leave } = await this.#queue.enter(async () => undefined, statement);
       this.#lent += 1;
       this.most = Math.max(this.most, this.#lent);
       await wait(heldMs);
@@ -126,7 +137,8 @@ describe('a request of a client that had more of the database than it was charge
         await nextTurn();
       }
     })();
-    await Promise.all([1, 2, 3, 4, 5, 6].map((address) => reads.one(address, 600 + 20 * address)));
+    await reads.one(100, 1, 'SELECT late');
+    await Promise.all([1, 2, 3, 4, 5, 6].map((address) => reads.one(address, 600 + 20 * address, 'SELECT late')));
     await reads.one(100, 1);
     reads.most = 0;
     await Promise.all([3, 4, 5, 6].map((address) => reads.one(address, 10)));

@@ -36,31 +36,53 @@ describe('costly requests of many addresses, each of which has sent one', () => 
     expect([...turns.keys()].sort()).toEqual([1, 100, 101, 2, 3]);
   });
 
-  it('have places of their own where they have room for their answers, for which others wait', async () => {
+  it('have a place of their own where they have room for their answers, for which others wait', async () => {
     const { turns, enter } = queueOf({ places: 4, placesOfSlow: 2 });
     enter(100, 1);
     for (let address = 1; address <= 30; address += 1) enter(address, 500);
     enter(101, 500, { hasRoom: true });
     enter(102, 500, { hasRoom: true });
-    enter(103, 500, { hasRoom: true });
     await wait(5);
     turns.get(100)?.();
+    await wait(5);
+    expect([...turns.keys()].sort()).toEqual([1, 100, 101, 2]);
+    turns.get(101)?.();
     await wait(5);
     expect([...turns.keys()].sort()).toEqual([1, 100, 101, 102, 2]);
   });
 
-  it('have places of their own where they stream, for which each batch waits as long as it takes', async () => {
+  it('of several kinds have together as many places as one kind alone, and each kind one at least', async () => {
+    const { turns, enter } = queueOf({ places: 10, placesOfSlow: 3 });
+    const kinds = [{}, { hasRoom: true }, { isStreaming: true }, { isLong: true }];
+    const ends = (place: number) => {
+      turns.get(place)?.();
+      turns.delete(place);
+      return wait(5);
+    };
+    enter(100, 1);
+    for (let address = 1; address <= 9; address += 1) enter(address, 500);
+    await wait(5);
+    expect([...turns.keys()].sort()).toEqual([1, 100, 2, 3]);
+    for (let kind = 1; kind <= 3; kind += 1)
+      for (let address = 0; address < 3; address += 1) enter(kind * 10 + address, 500, kinds[kind]);
+    await wait(5);
+    expect([...turns.keys()].sort()).toEqual([1, 10, 100, 2, 20, 3, 30]);
+    for (const address of [1, 2, 3]) await ends(address);
+    expect([...turns.keys()].sort()).toEqual([10, 100, 20, 30, 4]);
+  });
+
+  it('have a place of their own where they stream, for which each batch waits as long as it takes', async () => {
     const { turns, enter } = queueOf({ places: 4, placesOfSlow: 2, timeoutMs: 20 });
     enter(100, 1);
     for (let address = 1; address <= 30; address += 1) enter(address, 500);
-    for (const address of [101, 102, 103]) enter(address, 500, { isStreaming: true });
+    for (const address of [101, 102]) enter(address, 500, { isStreaming: true });
     await wait(5);
     turns.get(100)?.();
     await wait(40);
-    expect([...turns.keys()].sort()).toEqual([1, 100, 101, 102, 2]);
+    expect([...turns.keys()].sort()).toEqual([1, 100, 101, 2]);
     turns.get(101)?.();
     await wait(5);
-    expect(turns.has(103)).toBe(true);
+    expect(turns.has(102)).toBe(true);
   });
 
   it('and streams count together as what an address had of the database', async () => {
