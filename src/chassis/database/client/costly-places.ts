@@ -94,8 +94,8 @@ export class CostlyPlaces {
     };
     const few = Math.min(mostOfKind, placesOfSlow);
     this.#others = placesOf(placesOfSlow);
+    this.#units = placesOf(placesOfSlow);
     // Where they are served one by one, each ordinary statement would wait for one of each kind.
-    this.#units = rests ? this.#others : placesOf(placesOfSlow);
     this.#long = rests ? this.#others : placesOf(few);
     this.#withRoom = rests ? this.#others : placesOf(few);
     // An answer that has begun would be cut.
@@ -184,8 +184,8 @@ const leastMs = 20;
 const leastCost = (leastMs / slowStatementMs) * ordinaryCost;
 /** What finding few records by an index is charged with, and a page of them. */
 const costOfFew = 5;
-/** What a client had lately, in milliseconds, of which next to nothing is said by one list that took longer than it was charged for. */
-const muchMs = 360;
+/** Of a client that had less lately, in milliseconds, one list that took longer than it was charged for says nothing. */
+const muchMs = 200;
 /** So much as was expected is added to what was had, because one request says little; and after a pause nothing is left to say. */
 const priorMs = 50;
 
@@ -198,16 +198,12 @@ export class MeasuredCost {
   /** Those whose requests took longer than they were charged for. They are few, so that others cost next to nothing here. */
   readonly #addresses = new Map<string, Measured>();
 
-  /**
-   * How many times its charge a request of an address is likely to cost; 1 at least.
-   *
-   * @param findsFew whether it is charged with finding few records, which is told from others only where the address had much
-   */
-  timesCharged(address: string, now: number, findsFew = false): number {
+  /** How many times its charge a request of an address is likely to cost; 1 at least. */
+  timesCharged(address: string, now: number): number {
     const measured = this.#addresses.get(address);
     if (measured === undefined) return 1;
     decay(measured, now);
-    if (findsFew && measured.hadMs < muchMs) return 1;
+    if (measured.hadMs < muchMs) return 1;
     return Math.max(1, (measured.timesCharged + priorMs) / (measured.hadMs + priorMs));
   }
 
@@ -244,6 +240,12 @@ function decay(measured: Measured, now: number): void {
 export class CostlyWork {
   readonly #statements = new KnownStatements();
   readonly #measured = new MeasuredCost();
+  readonly #serial: boolean;
+
+  /** @param serial whether one costly statement after the other is served, so that a new one would wait for all others */
+  constructor(serial = false) {
+    this.#serial = serial;
+  }
 
   /** @param statement the read, or `unitOfWorkPlace`; undefined for a write, or for a request as such */
   isCostly(context: RequestContext | undefined, statement?: string): boolean {
@@ -252,9 +254,10 @@ export class CostlyWork {
       return true;
     const { cost = 0 } = context;
     if (cost === 0) return false;
-    if (cost > costOfFew && this.#statements.knowsNothingOf(statement)) return true;
-    const timesCharged = this.#measured.timesCharged(addressKey(context), performance.now(), cost <= costOfFew);
-    return Math.max(leastCost, cost) * timesCharged > ordinaryCost;
+    if (!this.#serial && cost > costOfFew && this.#statements.knowsNothingOf(statement)) return true;
+    return (
+      Math.max(leastCost, cost) * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost
+    );
   }
 
   /** Counts what a statement had of the database, in milliseconds. */
