@@ -53,10 +53,10 @@ export class PlacesOfKind {
  * together, because many that ask for one costly list each are none with slow work. Within that part they are lent fairly too.
  * Where no others are there, they have all but that many, so that who comes next finds a place free.
  *
- * A place of their own at least have units of work, which keep a place while the process is busy, and streams, of which each has many short
- * turns. So do requests with room for the records of their answers, for whose end others wait, and those whose answers may be
- * long: of what comes from the database in one turn of the event loop all is read before anybody's work goes on, and nobody is
- * to wait for ten answers of a thousand records.
+ * Each kind has one of them at least, and all kinds together have no more. Kinds are units of work, which keep a place while the
+ * process is busy; streams, of which each has many short turns; requests with room for the records of their answers, for whose
+ * end others wait; and those whose answers may be long: of what comes from the database in one turn of the event loop all is
+ * read before anybody's work goes on, and nobody is to wait for ten answers of a thousand records.
  */
 export class CostlyPlaces {
   readonly #others: PlacesOfKind;
@@ -148,15 +148,15 @@ class KnownStatements {
   /** Counts what a statement had of the database; the latest counts half. */
   ended(statement: string | undefined, hadMs: number): void {
     if (statement === undefined) return;
-    if (hadMs < slowStatementMs && !this.#means.has(statement)) return void this.#isQuick(statement);
+    if (hadMs < slowStatementMs && !this.#means.has(statement)) return void this.#noteQuick(statement);
     const mean = ((this.#means.get(statement) ?? hadMs) + hadMs) / 2;
     this.#means.delete(statement);
     if (mean >= slowStatementMs / 2) this.#means.set(statement, mean);
-    else this.#isQuick(statement);
+    else this.#noteQuick(statement);
     if (this.#means.size > mostSlow) this.#means.delete(this.#means.keys().next().value as string);
   }
 
-  #isQuick(statement: string): void {
+  #noteQuick(statement: string): void {
     this.#quick.add(statement);
     if (this.#quick.size > mostQuick) this.#quick.delete(this.#quick.keys().next().value as string);
   }
@@ -235,7 +235,7 @@ function decay(measured: Measured, now: number): void {
 
 /**
  * Which work is costly: by what its request was charged with, by what that has meant lately where it comes from, by how many records
- * the answer may have, and what runs a statement that was slow lately. A unit of work may hold up others for as long as it likes.
+ * the answer may have, and what runs a statement that was slow lately, or that nothing is known of. A unit of work may hold up others for as long as it likes.
  */
 export class CostlyWork {
   readonly #statements = new KnownStatements();
