@@ -235,7 +235,8 @@ function decay(measured: Measured, now: number): void {
 
 /**
  * Which work is costly: by what its request was charged with, by what that has meant lately where it comes from, by how many records
- * the answer may have, and what runs a statement that was slow lately, or that nothing is known of. A unit of work may hold up others for as long as it likes.
+ * the answer may have, and what runs a statement that was slow lately, or that nothing is known of. A unit of work may hold up
+ * others for as long as it likes.
  */
 export class CostlyWork {
   readonly #statements = new KnownStatements();
