@@ -77,15 +77,15 @@ export class CostlyPlaces {
     const alone = Math.max(placesOfSlow, all - placesOfSlow);
     const kinds: PlacesOfKind[] = [];
     const lent = () => kinds.reduce((sum, { queue }) => sum + queue.running, 0);
+    const most = (besideOthers: number) => (othersAreThere() ? besideOthers : alone);
     const placesOf = (besideOthers: number, waiting = { timeoutMs, ...(late && { late }) }) => {
       const options = {
         ...waiting,
         get places(): number {
-          const [ofKind, ofAll] = othersAreThere() ? [besideOthers, placesOfSlow] : [alone, alone];
-          return Math.max(1, Math.min(ofKind, kind.queue.running + ofAll - lent()));
+          return Math.max(1, Math.min(most(besideOthers), kind.queue.running + most(placesOfSlow) - lent()));
         },
         get placesOfSlow(): number {
-          return Math.ceil((othersAreThere() ? besideOthers : alone) / 2);
+          return Math.ceil(most(besideOthers) / 2);
         },
       };
       const kind = new PlacesOfKind(options, rests);
@@ -129,6 +129,7 @@ export class CostlyPlaces {
 /** A statement that has this much of the database, in milliseconds, is slow, until it has less than half of it on average. */
 const slowStatementMs = 50;
 const mostSlow = 500;
+/** Each may be a query of some thousand characters in other words. */
 const mostQuick = 1000;
 
 /** The statements that were slow lately, which are few, and the latest that were run for the first time and were not. */
@@ -184,7 +185,7 @@ const leastMs = 20;
 const leastCost = (leastMs / slowStatementMs) * ordinaryCost;
 /** What finding few records by an index is charged with, and a page of them. */
 const costOfFew = 5;
-/** Of a client that had less lately, in milliseconds, one list that took longer than it was charged for says nothing. */
+/** Who had less of the database lately, in milliseconds, may have had one list that took long: that says nothing of what comes next. */
 const muchMs = 200;
 /** So much as was expected is added to what was had, because one request says little; and after a pause nothing is left to say. */
 const priorMs = 50;
@@ -198,7 +199,7 @@ export class MeasuredCost {
   /** Those whose requests took longer than they were charged for. They are few, so that others cost next to nothing here. */
   readonly #addresses = new Map<string, Measured>();
 
-  /** How many times its charge a request of an address is likely to cost; 1 at least. */
+  /** How many times its charge a request of an address is likely to cost; 1 at least, and where the address had little lately. */
   timesCharged(address: string, now: number): number {
     const measured = this.#addresses.get(address);
     if (measured === undefined) return 1;

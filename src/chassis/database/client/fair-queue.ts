@@ -4,7 +4,7 @@ import { isOrdinary } from './visitors.ts';
 
 /** How a queue lends its places. */
 export interface FairQueueOptions {
-  /** Places that there are. */
+  /** Places that there are now; it is read each time. */
   places: number;
   /** Places that a client with slow work may have while others are there. */
   placesOfSlow: number;
