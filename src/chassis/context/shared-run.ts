@@ -132,9 +132,6 @@ export interface Taker<T> {
   readonly isJoined: boolean;
 }
 
-/** Gives a place back. */
-export type Leave = () => void;
-
 /** What gives a turn up, and what ends listening for its client to go. */
 interface Asked {
   readonly giveUp: () => void;
@@ -142,23 +139,23 @@ interface Asked {
 }
 
 /** Asks for a turn of a request. Gives what gives the turn up while it waits; undefined where it came at once. */
-type Ask = (context: Waiter, taker: Taker<Leave>) => (() => void) | undefined;
+type Ask<T> = (context: Waiter, taker: Taker<T>) => (() => void) | undefined;
 
 /**
  * Waits for a turn. Work that several share waits for one of each of them: the first that comes is taken and the others are given up, so
  * nobody waits for longer because the work is shared, and who gave the turn pays for it. Who goes away waits no longer: what waits for a
  * turn takes memory, and clients that go come again with more.
  */
-export class FirstTurn {
-  readonly #ask: Ask;
+export class FirstTurn<T> {
+  readonly #ask: Ask<T>;
   readonly #share: SharedWork<Waiter> | undefined;
   readonly #waiting: Asked[] = [];
   #unwatch: (() => void) | undefined;
-  #leave: Leave | undefined;
-  #coming: PromiseWithResolvers<Leave> | undefined;
+  #lent: { readonly what: T } | undefined;
+  #coming: PromiseWithResolvers<T> | undefined;
 
   /** @param share the work that several share, or the request whose own it is */
-  constructor(ask: Ask, share: SharedWork<Waiter> | { readonly own: Waiter }) {
+  constructor(ask: Ask<T>, share: SharedWork<Waiter> | { readonly own: Waiter }) {
     this.#ask = ask;
     if ('own' in share) this.#add({ context: share.own, leave: () => false }, currentWaiter());
     else {
@@ -167,11 +164,11 @@ export class FirstTurn {
     }
   }
 
-  /** What gives the place back; at once where there was one. @throws Error when none of those who wait had a turn in time */
-  come(): Leave | Promise<Leave> {
-    if (this.#leave) {
+  /** What the turn brought; at once where it came so. @throws Error when none of those who wait had a turn in time */
+  come(): T | Promise<T> {
+    if (this.#lent) {
       this.#end();
-      return this.#leave;
+      return this.#lent.what;
     }
     this.#coming = Promise.withResolvers();
     return this.#coming.promise;
@@ -179,14 +176,14 @@ export class FirstTurn {
 
   /** @param waiter whose going ends its waiting; undefined for nobody's */
   #add(sharer: Sharer<Waiter>, waiter: Waiter): void {
-    if (this.#leave) return;
+    if (this.#lent) return;
     let asked: Asked | undefined;
     const giveUp = this.#ask(sharer.context, {
-      lent: (leave) => {
-        this.#leave = leave;
+      lent: (what) => {
+        this.#lent = { what };
         this.#forget(asked);
         this.#end();
-        this.#coming?.resolve(leave);
+        this.#coming?.resolve(what);
       },
       late: (error) => {
         this.#forget(asked);

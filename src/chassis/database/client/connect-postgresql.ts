@@ -2,7 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { type ClientBase, DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { currentWaiters, isAbandoned, type Waiter } from '../../context/request-context.ts';
 import { cancelQuery, type RunningBackend, type RunningConnection, stopQuery } from './cancel-query.ts';
-import { unitOfWorkPlace } from './costly-places.ts';
+import { unitOfWorkPlace } from './costly-work.ts';
 import { type Borrower, currentBorrower } from './current-work.ts';
 import type { DatabaseTarget } from './database-url.ts';
 import { type ReadLimits, ReadRoom } from './read-room.ts';

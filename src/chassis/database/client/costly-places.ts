@@ -1,23 +1,24 @@
-import { isCostly, ordinaryCost, type RequestContext } from '../../context/request-context.ts';
+import { isCostly, type RequestContext } from '../../context/request-context.ts';
+import type { Taker } from '../../context/shared-run.ts';
+import { expectedMs, muchMs, unitOfWorkPlace } from './costly-work.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
-import { keptAfter, mostAddresses } from './measured-use.ts';
+import type { Place } from './measured-use.ts';
 import { addressKey, isOrdinary, workKey } from './visitors.ts';
-
-/** Stands for the statement where a place is for a unit of work: those of many callers would have all, and reads would wait. */
-export const unitOfWorkPlace = 'unit of work';
 
 /** Places of long answers, of those with room for the records of their answers, and of streams, beside those of the others. */
 const mostOfKind = 2;
 /**
- * Where places are served one by one: the pause behind costly work that ran for longer than this, in milliseconds. An ordinary request
- * asks several times, one after the other, and each time would wait for another costly statement that began in between.
+ * Where places are served one by one: the pause behind a unit of work that took longer than this, in milliseconds. An ordinary request
+ * asks several times, one after the other, and each time would wait for another that began in between.
  */
 const restMs = 50;
+/** Where places are served one by one: costly reads that are served beside them. */
+const readers = 2;
 /** What the latest work counts of the mean time. */
 const weightOfLatest = 0.2;
 
 /** Places that one kind of costly requests has. */
-export class PlacesOfKind {
+class PlacesOfKind {
   readonly queue: FairQueue;
   readonly #rests: boolean;
   #meanMs = 0;
@@ -48,6 +49,22 @@ export class PlacesOfKind {
   }
 }
 
+/** Gives a place back, and tells whether the work that has it is served beside the others, where those are served one by one. */
+export interface Leave {
+  (): void;
+  readonly isBeside?: boolean;
+}
+
+/** Who asks for a place for costly work. */
+interface Asking {
+  context: RequestContext | undefined;
+  /** The read, or `unitOfWorkPlace`; undefined for a write. */
+  statement: string | undefined;
+  isUnderWay: boolean;
+  /** What gives a place of the database back that was lent now. */
+  leaving: (place: Place) => Leave;
+}
+
 /**
  * The places that costly requests wait for before they wait with all others: as many as a client with slow work has, all clients
  * together, because many that ask for one costly list each are none with slow work. Within that part they are lent fairly too.
@@ -57,9 +74,16 @@ export class PlacesOfKind {
  * process is busy; streams, of which each has many short turns; requests with room for the records of their answers, for whose
  * end others wait; and those whose answers may be long: of what comes from the database in one turn of the event loop all is
  * read before anybody's work goes on, and nobody is to wait for ten answers of a thousand records.
+ *
+ * Where places are served one by one, reads are served beside that, two at once: a statement may take a second there, and who had
+ * little lately is not to wait for those of who had much. Of equals who asks for less goes first.
  */
 export class CostlyPlaces {
+  readonly #all: FairQueue;
+  readonly #isSerial: boolean;
   readonly #others: PlacesOfKind;
+  /** Reads of clients that had little lately, where reads are served beside. */
+  readonly #light: PlacesOfKind;
   readonly #units: PlacesOfKind;
   readonly #long: PlacesOfKind;
   readonly #withRoom: PlacesOfKind;
@@ -69,16 +93,24 @@ export class CostlyPlaces {
   /** The same without streams. */
   ordinaryWaiting = 0;
 
-  /** @param othersAreThere whether ordinary requests are there now, or were lately */
+  /**
+   * @param all the places of the database
+   * @param options how those are lent
+   * @param othersAreThere whether ordinary requests are there now, or were lately
+   */
   constructor(
-    { places: all, placesOfSlow, timeoutMs, late, serial: rests = false }: FairQueueOptions,
+    all: FairQueue,
+    { places, placesOfSlow, timeoutMs, late, serial = false }: FairQueueOptions,
     othersAreThere: () => boolean,
   ) {
-    const alone = Math.max(placesOfSlow, all - placesOfSlow);
+    this.#all = all;
+    this.#isSerial = serial;
+    const alone = Math.max(placesOfSlow, places - placesOfSlow);
     const kinds: PlacesOfKind[] = [];
     const lent = () => kinds.reduce((sum, { queue }) => sum + queue.running, 0);
     const most = (besideOthers: number) => (othersAreThere() ? besideOthers : alone);
-    const placesOf = (besideOthers: number, waiting = { timeoutMs, ...(late && { late }) }) => {
+    const patience = { timeoutMs, ...(late && { late }) };
+    const placesOf = (besideOthers: number, waiting: Pick<FairQueueOptions, 'timeoutMs' | 'late'> = patience) => {
       const options = {
         ...waiting,
         get places(): number {
@@ -88,187 +120,131 @@ export class CostlyPlaces {
           return Math.ceil(most(besideOthers) / 2);
         },
       };
-      const kind = new PlacesOfKind(options, rests);
+      const kind = new PlacesOfKind(options, serial);
       kinds.push(kind);
       return kind;
     };
     const few = Math.min(mostOfKind, placesOfSlow);
-    this.#others = placesOf(placesOfSlow);
+    const beside = (most: number, other: () => PlacesOfKind) => {
+      const options = {
+        ...patience,
+        placesOfSlow,
+        get places(): number {
+          return Math.min(most, readers - other().queue.running);
+        },
+      };
+      return new PlacesOfKind(options, false);
+    };
+    this.#others = serial ? beside(1, () => this.#light) : placesOf(placesOfSlow);
+    this.#light = serial ? beside(readers, () => this.#others) : this.#others;
     this.#units = placesOf(placesOfSlow);
-    // Where they are served one by one, each ordinary statement would wait for one of each kind.
-    this.#long = rests ? this.#others : placesOf(few);
-    this.#withRoom = rests ? this.#others : placesOf(few);
+    this.#long = placesOf(few);
+    this.#withRoom = placesOf(few);
     // An answer that has begun would be cut.
     this.#streams = placesOf(few, { timeoutMs: undefined });
   }
 
-  /** Those that a request waits for with a statement. */
-  of(context: RequestContext | undefined, statement: string | undefined): PlacesOfKind {
+  /**
+   * Asks for a place: for one of these, and once it has that for one of all.
+   *
+   * @param taker gets what gives both back
+   * @returns what gives the turn up while it waits; undefined where it came at once
+   */
+  take(asking: Asking, taker: Taker<Leave>): (() => void) | undefined {
+    const { context, statement, isUnderWay, leaving } = asking;
+    const { lent, late, isJoined } = taker;
+    const [key, address] = [workKey(context), addressKey(context)];
+    const isBeside = this.#isSerial && isRead(statement);
+    const kind = this.#kindOf(context, statement);
+    const { queue } = kind;
+    let giveUp: (() => void) | undefined;
+    const enter = (costly: Place) => {
+      const since = performance.now();
+      const leaveCostly = () => {
+        queue.giveBack(costly);
+        if (isBeside) for (const { queue: waiting } of [this.#light, this.#others]) waiting.lendFree();
+      };
+      const tooLate = (error: Error) => {
+        leaveCostly();
+        late(error);
+      };
+      const lentPlace = (place: Place) => {
+        const leavePlace = leaving(place);
+        const leave = () => {
+          leavePlace();
+          kind.ended(since, place.since, leaveCostly);
+        };
+        lent(isBeside ? Object.assign(leave, { isBeside }) : leave);
+      };
+      const all = { lent: lentPlace, late: tooLate, isJoined, isBeside };
+      const leaveQueue = this.#all.take(key, all, isUnderWay, address);
+      giveUp =
+        leaveQueue &&
+        (() => {
+          leaveQueue();
+          leaveCostly();
+        });
+    };
+    const waits = (count: 1 | -1) => {
+      if (!isJoined) this.#waits(key, count);
+    };
+    const waitsNoLonger = <T>(next: (what: T) => void) => {
+      return (what: T) => {
+        waits(-1);
+        next(what);
+      };
+    };
+    const movesOn = () => {
+      // Its client may have had much meanwhile.
+      if (!isBeside || this.#kindOf(context, statement) === kind) return false;
+      waits(-1);
+      giveUp = this.take(asking, taker);
+      return true;
+    };
+    const price = isBeside ? expectedMs(context?.cost ?? 0) : 0;
+    waits(1);
+    const own = { lent: waitsNoLonger(enter), late: waitsNoLonger(late), isJoined, movesOn, expectedMs: price };
+    const leaveQueue = queue.take(key, own, isUnderWay, address);
+    if (leaveQueue) giveUp = waitsNoLonger<void>(leaveQueue);
+    return giveUp && (() => giveUp?.());
+  }
+
+  /** How long a costly request waits for others that are, in milliseconds, of its own caller or of all. */
+  heldBackMs(context: RequestContext, now: number): number {
+    const [caller, address] = [workKey(context), addressKey(context)];
+    const reads = this.#readsOf(context);
+    const longMs = context.isLong ? (this.#isSerial ? reads : this.#long).clientMs(address) : 0;
+    if (context.isLong && !isCostly(context)) return longMs;
+    const ownMs = Math.max(reads.queue.heldBackMs(caller, now), this.#units.queue.heldBackMs(caller, now));
+    return Math.max(ownMs, longMs, reads.clientMs(address));
+  }
+
+  /** Whether a client has had much of the places for reads lately, so that others do not wait for it. */
+  hasHadMuch(context: RequestContext | undefined): boolean {
+    const [address, now] = [addressKey(context), performance.now()];
+    const hadMs = this.#light.queue.hadLately(address, now) + this.#others.queue.hadLately(address, now);
+    return hadMs >= muchMs;
+  }
+
+  #readsOf(context: RequestContext | undefined): PlacesOfKind {
+    return !this.#isSerial || this.hasHadMuch(context) ? this.#others : this.#light;
+  }
+
+  #kindOf(context: RequestContext | undefined, statement: string | undefined): PlacesOfKind {
     if (context?.isStreaming) return this.#streams;
+    if (this.#isSerial) return isRead(statement) ? this.#readsOf(context) : this.#units;
     if (context?.hasRoom) return this.#withRoom;
     if (statement === unitOfWorkPlace) return this.#units;
     return context?.isLong ? this.#long : this.#others;
   }
 
   /** Counts what waits, or waits no longer. */
-  waits(key: string, count: 1 | -1): void {
+  #waits(key: string, count: 1 | -1): void {
     this.waiting += count;
     if (isOrdinary(key)) this.ordinaryWaiting += count;
   }
-
-  /** How long a costly request waits for others that are, in milliseconds, of its own caller or of all. */
-  heldBackMs(context: RequestContext, now: number): number {
-    const [caller, address] = [workKey(context), addressKey(context)];
-    const longMs = context.isLong ? this.#long.clientMs(address) : 0;
-    if (context.isLong && !isCostly(context)) return longMs;
-    const ownMs = Math.max(this.#others.queue.heldBackMs(caller, now), this.#units.queue.heldBackMs(caller, now));
-    return Math.max(ownMs, longMs, this.#others.clientMs(address));
-  }
 }
 
-/** A statement that has this much of the database, in milliseconds, is slow, until it has less than half of it on average. */
-const slowStatementMs = 50;
-const mostSlow = 500;
-/** Each may be a query of some thousand characters in other words. */
-const mostQuick = 1000;
-
-/** The statements that were slow lately, which are few, and the latest that were run for the first time and were not. */
-class KnownStatements {
-  readonly #means = new Map<string, number>();
-  readonly #quick = new Set<string>();
-
-  has(statement: string | undefined): boolean {
-    return statement !== undefined && this.#means.has(statement);
-  }
-
-  /** Whether a statement may be slow, because it has not been run yet. */
-  knowsNothingOf(statement: string | undefined): boolean {
-    return statement !== undefined && !this.#quick.has(statement) && !this.#means.has(statement);
-  }
-
-  /** Counts what a statement had of the database; the latest counts half. */
-  ended(statement: string | undefined, hadMs: number): void {
-    if (statement === undefined) return;
-    if (hadMs < slowStatementMs && !this.#means.has(statement)) return void this.#noteQuick(statement);
-    const mean = ((this.#means.get(statement) ?? hadMs) + hadMs) / 2;
-    this.#means.delete(statement);
-    if (mean >= slowStatementMs / 2) this.#means.set(statement, mean);
-    else this.#noteQuick(statement);
-    if (this.#means.size > mostSlow) this.#means.delete(this.#means.keys().next().value as string);
-  }
-
-  #noteQuick(statement: string): void {
-    this.#quick.add(statement);
-    if (this.#quick.size > mostQuick) this.#quick.delete(this.#quick.keys().next().value as string);
-  }
-}
-
-/**
- * What a request may have of the database, in milliseconds, for what it is charged with: one that costs as much as any ordinary
- * one as long as a statement that is not slow.
- */
-export function expectedMs(cost: number): number {
-  return (cost / ordinaryCost) * slowStatementMs;
-}
-
-/** What requests of one address had of the database, in milliseconds, the latest most. */
-interface Measured {
-  hadMs: number;
-  /** The same, each time as often as it is what was expected: long ones count most, so that many short ones do not hide them. */
-  timesCharged: number;
-  at: number;
-}
-
-/** Less of the database, in milliseconds, says nothing of a charge; nor is less expected, as of finding one record. */
-const leastMs = 20;
-/** What a request is charged with of which so little is expected. */
-const leastCost = (leastMs / slowStatementMs) * ordinaryCost;
-/** What finding few records by an index is charged with, and a page of them. */
-const costOfFew = 5;
-/** Who had less of the database lately, in milliseconds, may have had one list that took long: that says nothing of what comes next. */
-const muchMs = 200;
-/** So much as was expected is added to what was had, because one request says little; and after a pause nothing is left to say. */
-const priorMs = 50;
-
-/**
- * How many times what they were charged with the requests of an address had of the database. A charge is an estimate from what a
- * request asks for, and cannot know what the planner does with it. Somebody who asks for what is charged too little can change
- * the words of the request each time, and not what it takes.
- */
-export class MeasuredCost {
-  /** Those whose requests took longer than they were charged for. They are few, so that others cost next to nothing here. */
-  readonly #addresses = new Map<string, Measured>();
-
-  /** How many times its charge a request of an address is likely to cost; 1 at least, and where the address had little lately. */
-  timesCharged(address: string, now: number): number {
-    const measured = this.#addresses.get(address);
-    if (measured === undefined) return 1;
-    decay(measured, now);
-    if (measured.hadMs < muchMs) return 1;
-    return Math.max(1, (measured.timesCharged + priorMs) / (measured.hadMs + priorMs));
-  }
-
-  /** Counts a statement of a request, of which so much was expected. */
-  ended(address: string, expected: number, hadMs: number, now: number): void {
-    if (hadMs < leastMs) return;
-    const measured = this.#addresses.get(address) ?? this.#open(address, hadMs > expected);
-    if (measured === undefined) return;
-    decay(measured, now);
-    measured.hadMs += hadMs;
-    measured.timesCharged += hadMs * (hadMs / Math.max(leastMs, expected));
-  }
-
-  #open(address: string, isMore: boolean): Measured | undefined {
-    if (!isMore) return undefined;
-    if (this.#addresses.size >= mostAddresses) this.#addresses.delete(this.#addresses.keys().next().value as string);
-    const measured = { hadMs: 0, timesCharged: 0, at: 0 };
-    this.#addresses.set(address, measured);
-    return measured;
-  }
-}
-
-function decay(measured: Measured, now: number): void {
-  const kept = keptAfter(now - measured.at);
-  measured.hadMs *= kept;
-  measured.timesCharged *= kept;
-  measured.at = now;
-}
-
-/**
- * Which work is costly: by what its request was charged with, by what that has meant lately where it comes from, by how many records
- * the answer may have, and what runs a statement that was slow lately, or that nothing is known of. A unit of work may hold up
- * others for as long as it likes.
- */
-export class CostlyWork {
-  readonly #statements = new KnownStatements();
-  readonly #measured = new MeasuredCost();
-  readonly #serial: boolean;
-
-  /** @param serial whether one costly statement after the other is served, so that a new one would wait for all others */
-  constructor(serial = false) {
-    this.#serial = serial;
-  }
-
-  /** @param statement the read, or `unitOfWorkPlace`; undefined for a write, or for a request as such */
-  isCostly(context: RequestContext | undefined, statement?: string): boolean {
-    if (context === undefined) return false;
-    if (statement === unitOfWorkPlace || context.isLong || isCostly(context) || this.#statements.has(statement))
-      return true;
-    const { cost = 0 } = context;
-    if (cost === 0) return false;
-    if (!this.#serial && cost > costOfFew && this.#statements.knowsNothingOf(statement)) return true;
-    return (
-      Math.max(leastCost, cost) * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost
-    );
-  }
-
-  /** Counts what a statement had of the database, in milliseconds. */
-  countStatement(statement: string | undefined, hadMs: number): void {
-    this.#statements.ended(statement, hadMs);
-  }
-
-  /** Counts what a request had of the database for sure with one of its statements, in milliseconds. */
-  countRequest(context: RequestContext, hadMs: number, now: number): void {
-    this.#measured.ended(addressKey(context), expectedMs(context.cost ?? 0), hadMs, now);
-  }
+function isRead(statement: string | undefined): boolean {
+  return statement !== undefined && statement !== unitOfWorkPlace;
 }

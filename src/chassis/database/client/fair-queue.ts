@@ -23,8 +23,6 @@ const candidates = 256;
 const mostClients = 10_000;
 /** Places that go to requests under way in a row; the next goes to the client that used least, whatever it waits with. */
 const mostUnderWay = 3;
-/** None goes to a request under way whose address used so much more than that of who waits, in milliseconds. */
-const mostAheadMs = 100;
 
 /**
  * Lends the places of a database, such as connections, so that no client keeps it from the others: the next place goes to
@@ -120,12 +118,12 @@ export class FairQueue {
    * @returns what gives the turn up while it waits; undefined where it came at once
    */
   take(key: string, taker: PlaceTaker, isUnderWay = false, address = key): (() => void) | undefined {
-    const place = this.takeFree(key, address);
+    const place = this.takeFree(key, address, taker.isBeside);
     return place ? void taker.lent(place) : this.#wait(this.#clientOf(key), taker, isUnderWay, performance.now());
   }
 
   /** Gives a client a place if there is one for it now; otherwise it has none, and does not wait. */
-  takeFree(key: string, address = key): Place | undefined {
+  takeFree(key: string, address = key, isBeside = false): Place | undefined {
     const now = performance.now();
     const client = this.#clientOf(key);
     // Beside the service's own work, such as a health check, a client is alone.
@@ -133,7 +131,7 @@ export class FairQueue {
     client.used = withinLead(client.used, this.#used);
     client.address = this.#addresses.of(address);
     const free = this.running < this.#options.places && client.waiting.length === 0;
-    return free && !this.#isHeldBack(client, now) ? this.#lend(client, now) : undefined;
+    return free && !this.#isHeldBack(client, now) ? this.#lend(client, now, isBeside) : undefined;
   }
 
   /**
@@ -141,25 +139,31 @@ export class FairQueue {
    *
    * @param count hears before what the work had of the database, as its part of the time, in milliseconds
    */
-  giveBack({ client, address, since, among }: Place, count?: (hadMs: number) => void): void {
+  giveBack({ client, address, since, among, isBeside }: Place, count?: (hadMs: number) => void): void {
     const now = performance.now();
-    const tookMs = now - (this.#options.serial ? Math.max(since, this.#endedAt) : since);
+    const isSerial = this.#options.serial && !isBeside;
+    const tookMs = now - (isSerial ? Math.max(since, this.#endedAt) : since);
     const running = this.#options.serial ? 1 : Math.max(among, this.running);
     client.ended(tookMs, address, now);
     const hadMs = this.#addresses.had(address, tookMs, running, now);
     count?.(hadMs);
     client.running -= 1;
     this.running -= 1;
-    this.#endedAt = now;
-    for (let next = this.#next(now); next !== undefined; next = this.#next(now)) this.#startFirst(next, now);
+    if (isSerial) this.#endedAt = now;
+    this.lendFree(now);
     this.#judge(client, now);
   }
 
-  #lend(client: ClientUse, now: number): Place {
+  /** Lends the places that are free, of which there may be more than before, to those that wait. */
+  lendFree(now = performance.now()): void {
+    for (let next = this.#next(now); next !== undefined; next = this.#next(now)) this.#startFirst(next, now);
+  }
+
+  #lend(client: ClientUse, now: number, isBeside = false): Place {
     this.running += 1;
     client.running += 1;
     this.#judge(client, now);
-    return { client, address: client.address, since: now, among: this.running };
+    return { client, address: client.address, since: now, among: this.running, isBeside };
   }
 
   #wait(client: ClientUse, taker: PlaceTaker, isUnderWay: boolean, now: number): () => void {
@@ -206,7 +210,7 @@ export class FairQueue {
     if (this.running >= this.#options.places) return undefined;
     const underWay = this.#leastOf(this.#underWay, now);
     const least = this.#leastOf(this.#queue, now);
-    const goesFirst = underWay !== undefined && this.#lentUnderWay < mostUnderWay && !isOwed(least, underWay);
+    const goesFirst = underWay !== undefined && this.#lentUnderWay < mostUnderWay && !least?.isOwed(underWay);
     this.#lentUnderWay = goesFirst ? this.#lentUnderWay + 1 : 0;
     return goesFirst ? underWay : (least ?? underWay);
   }
@@ -216,7 +220,7 @@ export class FairQueue {
     let next: ClientUse | undefined;
     let seen = 0;
     for (const client of clients) {
-      if (!this.#isHeldBack(client, now) && (next === undefined || hasUsedLess(client, next))) next = client;
+      if (!this.#isHeldBack(client, now) && (next === undefined || client.isBefore(next))) next = client;
       if (++seen === candidates) break;
     }
     return next;
@@ -231,7 +235,7 @@ export class FairQueue {
     this.#queue.delete(client);
     this.#leave(client, first);
     if (client.waiting.length > 0) this.#queue.add(client);
-    if (!first.taker.movesOn?.()) first.taker.lent(this.#lend(client, now));
+    if (!first.taker.movesOn?.()) first.taker.lent(this.#lend(client, now, first.taker.isBeside));
   }
 
   #judge(client: ClientUse, now: number): void {
@@ -267,16 +271,6 @@ export class FairQueue {
       if (running === 0 && waiting.length === 0) return void this.#clients.delete(key);
     }
   }
-}
-
-function hasUsedLess(client: ClientUse, other: ClientUse): boolean {
-  if (client.address === other.address) return client.used < other.used;
-  return client.address.used < other.address.used;
-}
-
-/** Whether the turn is of who waits, although the other's request is under way: its address has used so much more. */
-function isOwed(least: ClientUse | undefined, underWay: ClientUse): boolean {
-  return least !== undefined && least.address.used + mostAheadMs < underWay.address.used;
 }
 
 function noConnection(): Error {

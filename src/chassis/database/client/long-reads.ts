@@ -1,4 +1,4 @@
-import { getRequestContext } from '../../context/request-context.ts';
+import { getRequestContext, type RequestContext } from '../../context/request-context.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 import { type ReadLimits, untilRoom } from './read-room.ts';
 import { RequestQueue } from './request-queue.ts';
@@ -8,24 +8,42 @@ import { RequestQueue } from './request-queue.ts';
  * `ReadRoom` counts what comes in, not what becomes of it. Without this 250 lists of 4 MB filled a pod of 256 MiB to its last.
  */
 const atOnce = { places: 2, placesOfSlow: 1 };
-/** Where nothing knows how much comes in before it has come. */
+/** Where nothing knows how much comes in before it has come; who had much lately has as many. */
 const inTurns = { places: 1, placesOfSlow: 1 };
 
 /** Runs reads of much text. */
 export type LongReads = Pick<RequestQueue, 'run'>;
 
+/** How reads wait for memory where connections, which learn how much comes, do not. */
+interface InTurns {
+  readonly reads: ReadLimits;
+  /** Tells who had much lately, for whose reads others do not wait. */
+  readonly requests: Pick<RequestQueue, 'hasHadMuch'>;
+}
+
 /**
  * Where lists of much text take turns.
  *
  * @param timeoutMs how long one waits at most; undefined for as long as it takes
- * @param reads what they wait for memory by, each until the answer before is made: five times as much as was read. Undefined
- * where connections do that, which learn how much comes
+ * @param turns where each waits until the answer before it is made, and for memory: five times as much as was read. Undefined
+ * where connections wait
  */
-export function longReads(timeoutMs: number | undefined, reads: ReadLimits | undefined): LongReads {
+export function longReads(timeoutMs: number | undefined, turns: InTurns | undefined): LongReads {
   // The database is there, and has connections.
   const late = () => tryAgain('Too many long lists are asked for; try again in a moment');
-  const queue = new RequestQueue({ ...(reads ? inTurns : atOnce), late, timeoutMs });
-  if (!reads) return queue;
+  if (!turns) return new RequestQueue({ ...atOnce, late, timeoutMs });
+  const { reads, requests } = turns;
+  const ofLight = new RequestQueue({ ...inTurns, late, timeoutMs });
+  const ofHeavy = new RequestQueue({ ...inTurns, late, timeoutMs });
+  const takeTurn = async (context: RequestContext | undefined) => {
+    for (;;) {
+      const isHeavy = requests.hasHadMuch(context);
+      const { leave } = await (isHeavy ? ofHeavy : ofLight).enter(async () => undefined);
+      // Its client may have had much meanwhile.
+      if (isHeavy === requests.hasHadMuch(context)) return leave;
+      leave();
+    }
+  };
   /** The places of answers, by their endings: what an answer reads beside needs no further one. */
   const places = new WeakMap<object, Promise<unknown>>();
   return {
@@ -36,15 +54,18 @@ export function longReads(timeoutMs: number | undefined, reads: ReadLimits | und
       };
       const context = getRequestContext();
       const endings = context?.endings;
-      if (endings === undefined) return queue.run(inRoom);
+      if (endings === undefined) {
+        const leave = await takeTurn(context);
+        return inRoom().finally(leave);
+      }
       const known = places.get(endings);
       if (known !== undefined) {
         await known;
         return inRoom();
       }
-      const taking = queue.enter(async () => undefined);
+      const taking = takeTurn(context);
       places.set(endings, taking);
-      const { leave } = await taking;
+      const leave = await taking;
       // Who asked first may have gone, and others share what it asked for.
       if (context?.endings !== endings) return inRoom().finally(leave);
       endings.push(leave);

@@ -4,6 +4,10 @@ import type { Taker } from '../../context/shared-run.ts';
 export interface PlaceTaker extends Taker<Place> {
   /** Asked when the turn comes after a wait: whether the work waits elsewhere from now on. By default it does not. */
   movesOn?(): boolean;
+  /** See `Place`. Default: it is one of the others. */
+  readonly isBeside?: boolean;
+  /** How long the work will take by its price, in milliseconds; of equals who asks for less goes first. Default 0. */
+  readonly expectedMs?: number;
 }
 
 /** Work that waits for a place. */
@@ -19,6 +23,9 @@ export interface WaitingWork {
 /** A client whose weighted mean time exceeds this is slow. */
 const slowMs = 50;
 const halfLifeMs = 5000;
+
+/** No turn goes to a request under way whose address used so much more than that of who waits, in milliseconds. */
+const mostAheadMs = 100;
 
 /** What the clients of one address have used of a database together. */
 interface AddressUse {
@@ -82,6 +89,22 @@ export class ClientUse {
   /** Whether any of its work has ended, so that its time is known. */
   get isMeasured(): boolean {
     return this.#took > 0;
+  }
+
+  /** Whether its turn comes first: it used less, what it waits for included. Of an address it is what all its clients used. */
+  isBefore(other: ClientUse): boolean {
+    const aheadMs = this.#nextMs - other.#nextMs;
+    if (this.address === other.address) return this.used + aheadMs < other.used;
+    return this.address.used + aheadMs < other.address.used;
+  }
+
+  /** Whether its turn comes before that of a request under way, because that one's address has used so much more. */
+  isOwed(underWay: ClientUse): boolean {
+    return this.address.used + mostAheadMs < underWay.address.used;
+  }
+
+  get #nextMs(): number {
+    return this.waiting[0]?.taker.expectedMs ?? 0;
   }
 
   /** Counts work that has ended. */
@@ -200,6 +223,8 @@ export interface Place {
   readonly since: number;
   /** How many places were lent when it was, this one among them. */
   readonly among: number;
+  /** Whether it is served beside the others, where those are served one by one. */
+  readonly isBeside: boolean;
 }
 
 /** Answers that took less time, in milliseconds, are not worth a look at the turn. */

@@ -100,7 +100,10 @@ export async function openDatabase(settings: DatabaseSettings, options: OpenData
   const keepsTotals = target.provider === 'postgresql' && !target.pgbouncer;
   const reader = new JsonReader({
     ...{ provider, dataModel, schema, server, keepsTotals, connection, measured, counts },
-    longReads: longReads(settings.DATABASE_ACQUIRE_TIMEOUT_MS || undefined, pool ? undefined : reads),
+    longReads: longReads(
+      settings.DATABASE_ACQUIRE_TIMEOUT_MS || undefined,
+      pool || !reads ? undefined : { reads, requests },
+    ),
   });
   pool?.on('remove', () => reader.forgetTotals());
   nameDatabase(client, { ...scoped, counts, reader, readsJson: settings.DATABASE_JSON_READS ?? false });

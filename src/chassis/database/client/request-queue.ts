@@ -5,25 +5,16 @@ import {
   type RequestContext,
   stopAbandoned,
 } from '../../context/request-context.ts';
-import { FirstTurn, type Leave, type Taker } from '../../context/shared-run.ts';
+import { FirstTurn, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
-import { CostlyPlaces, CostlyWork, type PlacesOfKind, unitOfWorkPlace } from './costly-places.ts';
+import { CostlyPlaces, type Leave } from './costly-places.ts';
+import { CostlyWork, unitOfWorkPlace } from './costly-work.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 import { AwaitedAnswers, idleTime, type Place } from './measured-use.ts';
 import { addressKey, streamsOf, Visitors, workKey } from './visitors.ts';
 
 /** An ordinary request that came within this time is there. */
 const presentMs = 5000;
-
-/** Who asks for a place, and for which of the costly ones. */
-interface Asking {
-  key: string;
-  address: string;
-  isUnderWay: boolean;
-  places: PlacesOfKind;
-  /** What gives a place back that was lent now. */
-  leaving: (place: Place) => Leave;
-}
 
 /**
  * Lends the places of a database to requests, fairly, and counts who waits and whose turn came: requests, each once however
@@ -53,7 +44,7 @@ export class RequestQueue {
     this.#work = new CostlyWork(serial);
     // Where places are served one by one, others are always held to be there.
     const othersAreThere = () => serial || performance.now() - this.#ordinaryAt < presentMs;
-    this.#costly = new CostlyPlaces(options, othersAreThere);
+    this.#costly = new CostlyPlaces(this.#places, options, othersAreThere);
   }
 
   /** Requests that wait now. */
@@ -111,6 +102,11 @@ export class RequestQueue {
     return this.#places.hadLately(address, now) + this.#places.hadLately(streamsOf(address), now);
   }
 
+  /** Whether the client of a request has had much of costly places lately, so that others do not wait for it. */
+  hasHadMuch(context: RequestContext | undefined): boolean {
+    return this.#costly.hasHadMuch(context);
+  }
+
   /**
    * Has `listener` hear what requests of a client had of the database as their part of the time, in milliseconds, as far as
    * their answers had not come for sure: one that came may have waited for the event loop.
@@ -123,14 +119,17 @@ export class RequestQueue {
    * Waits for a place for the request under way, then for what opens it. Work that several share waits for a place for each of
    * them, and takes the first that comes.
    *
-   * @param open its failure gives the place back
+   * @param open its failure gives the place back; it is told whether it is a read to be served beside the others
    * @param statement the read that the place is for, or `unitOfWorkPlace`; undefined for a write
    * @returns what was opened, and what gives the place back
    * @throws ServiceUnavailableException at once where other work of the same client has waited for half of `timeoutMs` for
    * work of this client: what comes after it would wait in vain; never for what a request does once it has written; what
    * `stopAbandoned` raises, as soon as nobody waits any more
    */
-  async enter<T>(open: () => Promise<T>, statement?: string): Promise<{ opened: T; leave: () => void }> {
+  async enter<T>(
+    open: (isBeside?: boolean) => Promise<T>,
+    statement?: string,
+  ): Promise<{ opened: T; leave: () => void }> {
     const context = getRequestContext();
     const share = currentShare();
     if (context !== undefined && share === undefined && !context.isStreaming) this.#refuseInVain(context);
@@ -139,10 +138,13 @@ export class RequestQueue {
     let served = false;
     try {
       leave = this.#takeFree(context, statement);
-      leave ??= await new FirstTurn((by, taker) => this.#ask(by, taker, statement), share ?? { own: context }).come();
+      leave ??= await new FirstTurn<Leave>(
+        (by, taker) => this.#ask(by, taker, statement),
+        share ?? { own: context },
+      ).come();
       share?.close();
       stopAbandoned();
-      const opened = await open();
+      const opened = await open(leave.isBeside);
       served = true;
       visitor.hasWritten ||= statement === undefined || statement === unitOfWorkPlace;
       return { opened, leave };
@@ -195,10 +197,7 @@ export class RequestQueue {
     const [key, address] = [workKey(context), addressKey(context)];
     const isUnderWay = this.#isUnderWay(context);
     const leaving = (place: Place) => this.#leaving(place, context, statement);
-    const asCostly = () => {
-      const places = this.#costly.of(context, statement);
-      return this.#askAsCostly({ key, address, isUnderWay, places, leaving }, taker);
-    };
+    const asCostly = () => this.#costly.take({ context, statement, isUnderWay, leaving }, taker);
     if (this.#work.isCostly(context, statement)) return asCostly();
     this.#noteOrdinary(context);
     let giveUp: (() => void) | undefined;
@@ -213,58 +212,8 @@ export class RequestQueue {
     return giveUp && (() => giveUp?.());
   }
 
-  /** The same for a costly request, which asks for one of their places first. */
-  #askAsCostly(asking: Asking, { lent, late, isJoined }: Taker<Leave>): (() => void) | undefined {
-    const { key, address, isUnderWay, places, leaving } = asking;
-    let giveUp: (() => void) | undefined;
-    const waits = (count: 1 | -1) => {
-      if (!isJoined) this.#costly.waits(key, count);
-    };
-    const enter = (costly: Place) => {
-      const since = performance.now();
-      const leaveCostly = () => places.queue.giveBack(costly);
-      const tooLate = (error: Error) => {
-        leaveCostly();
-        late(error);
-      };
-      const lentPlace = (place: Place) => {
-        const leave = leaving(place);
-        lent(() => {
-          leave();
-          places.ended(since, place.since, leaveCostly);
-        });
-      };
-      const leaveQueue = this.#places.take(key, { lent: lentPlace, late: tooLate, isJoined }, isUnderWay, address);
-      giveUp =
-        leaveQueue &&
-        (() => {
-          leaveQueue();
-          leaveCostly();
-        });
-    };
-    waits(1);
-    const taker: Taker<Place> = {
-      lent: (costly) => {
-        waits(-1);
-        enter(costly);
-      },
-      late: (error) => {
-        waits(-1);
-        late(error);
-      },
-      isJoined,
-    };
-    const leaveQueue = places.queue.take(key, taker, isUnderWay, address);
-    if (leaveQueue)
-      giveUp = () => {
-        leaveQueue();
-        waits(-1);
-      };
-    return giveUp && (() => giveUp?.());
-  }
-
   /** Waits for a place and has it while `work` runs, which is waiting too where places are served one after the other. */
-  async run<T>(work: () => Promise<T>, statement?: string): Promise<T> {
+  async run<T>(work: (isBeside?: boolean) => Promise<T>, statement?: string): Promise<T> {
     const { opened, leave } = await this.enter(work, statement);
     leave();
     return opened;

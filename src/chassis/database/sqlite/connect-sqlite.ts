@@ -39,14 +39,16 @@ export function connectSqlite(
   return {
     ...adapter,
     async connect() {
-      const thread = new SqliteThread(path, dataModel, statementTimeoutMs, reads);
+      const file = { path, dataModel, statementTimeoutMs, reads };
+      const thread = new SqliteThread(file);
       try {
         await thread.run({ kind: 'open' });
       } catch (error) {
         await thread.close().catch(() => undefined);
         throw error;
       }
-      opened = new ThreadedSqlite(thread, requests);
+      const reader = () => new SqliteThread({ ...file, onlyReads: true });
+      opened = new ThreadedSqlite(thread, [reader(), reader()], requests);
       return opened;
     },
     isBusy: () => opened?.isBusy ?? false,
@@ -54,25 +56,34 @@ export function connectSqlite(
 }
 
 /**
- * Lends turns on the thread of an SQLite file. Several statements are sent to it at once, so that it always has the next
+ * Lends turns on the threads of an SQLite file. Several statements are sent to one at once, so that it always has the next
  * one, but a client whose statements are slow has one at a time while others are there, and so have all costly requests together.
  */
 export function sqliteQueue(): RequestQueue {
   return new RequestQueue({ places: 16, placesOfSlow: 1, serial: true });
 }
 
-/** One connection: while a transaction is open, everything else waits for its end. */
+/** Never writes, so that it may run on any connection. */
+const plainRead = /^\s*SELECT\b/i;
+
+/**
+ * One connection: while a transaction is open, everything else waits for its end. Costly reads have others beside it, for which
+ * nobody else waits: a reader sees the file as it was when its statement began, whatever is written meanwhile (WAL).
+ */
 class ThreadedSqlite implements SqlDriverAdapter {
   readonly provider = adapter.provider;
   readonly adapterName = adapter.adapterName;
   readonly #thread: SqliteThread;
+  /** For costly reads; each starts with the first of them. */
+  readonly #readers: readonly SqliteThread[];
   readonly #requests: RequestQueue;
   readonly #waiting: (() => void)[] = [];
   #inTransaction = false;
   #begun = false;
 
-  constructor(thread: SqliteThread, requests: RequestQueue) {
+  constructor(thread: SqliteThread, readers: readonly SqliteThread[], requests: RequestQueue) {
     this.#thread = thread;
+    this.#readers = readers;
     this.#requests = requests;
   }
 
@@ -83,10 +94,7 @@ class ThreadedSqlite implements SqlDriverAdapter {
   }
 
   queryRaw(statement: SqlQuery): Promise<SqlResultSet> {
-    return this.#requests.run(
-      () => this.#whenFree(() => this.#thread.run({ kind: 'query', statement })),
-      statement.sql,
-    );
+    return this.#requests.run((isBeside) => this.#query(statement, isBeside), statement.sql);
   }
 
   executeRaw(statement: SqlQuery): Promise<number> {
@@ -108,7 +116,20 @@ class ThreadedSqlite implements SqlDriverAdapter {
   }
 
   dispose(): Promise<void> {
-    return this.#whenFree(() => this.#thread.close());
+    return this.#whenFree(async () => {
+      // The last to close leaves one complete file.
+      for (const reader of this.#readers) await reader.close();
+      await this.#thread.close();
+    });
+  }
+
+  #query(statement: SqlQuery, isBeside: boolean | undefined): Promise<SqlResultSet> {
+    const request = { kind: 'query', statement } as const;
+    if (isBeside && plainRead.test(statement.sql)) {
+      const [reader = this.#thread] = this.#readers.toSorted((one, other) => one.pending - other.pending);
+      return reader.run(request);
+    }
+    return this.#whenFree(() => this.#thread.run(request));
   }
 
   /** Gives the generation of the thread on which the transaction is open. */

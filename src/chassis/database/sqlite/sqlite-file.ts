@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SqlQuery, SqlResultSet } from '@prisma/driver-adapter-utils';
 import Database from 'libsql';
@@ -11,6 +11,10 @@ import { busyTimeoutMs, isBusy } from './sqlite-waiting.ts';
 
 /** Holds the indexes of some 100,000 records. */
 const mostCacheBytes = 67_108_864;
+/** The part of each of the two that do costly reads: they read whole tables, of which a cache keeps what is not asked for next. */
+const cachePartOfReads = 0.125;
+/** The log of a file that is longer than this is merged into it, in bytes. SQLite does it from 4 MB on by itself. */
+const longLogBytes = 16_777_216;
 /** Holds 200 compiled statements of 2,500 characters. */
 const mostStatementBytes = 8_388_608;
 
@@ -20,11 +24,22 @@ const mostStatementBytes = 8_388_608;
  */
 const settings = `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;`;
 
+/** Waits for nobody. */
+const mergeLog = 'PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE);';
+
 const reading = /^\s*(SELECT|WITH|PRAGMA|EXPLAIN)\b/i;
 /** In a statement that begins with WITH: it may write after all. */
 const changing = /\b(INSERT|UPDATE|DELETE|REPLACE)\b/i;
 /** What SQLite refuses within a transaction, or what says itself where one begins and ends. */
 const withoutTransaction = /^\s*(VACUUM|ATTACH|DETACH|BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
+
+/** How much a file may take, and what is done with it. */
+interface SqliteFileOptions {
+  /** Characters of one result, at most. Default: as many as it has. */
+  readonly mostChars?: number;
+  /** Whether it is read beside another connection of this process, which writes. Default false. */
+  readonly onlyReads?: boolean;
+}
 
 /** Who watches the statements of a file. */
 interface StatementWatch {
@@ -44,13 +59,13 @@ export class SqliteFile {
   readonly #watch: StatementWatch;
   readonly #queries: SqliteQueries;
   readonly #statements: StatementCache;
+  /** Where the log of the file is that this connection merges; undefined where it does so as it writes. */
+  readonly #log: string | undefined;
   #inTransaction = false;
 
-  /**
-   * @param dataModel the models of the file, whose enums sort in declared order
-   * @param mostChars characters of one result, at most
-   */
-  constructor(path: string, dataModel: DataModel, watch: StatementWatch, mostChars = Number.POSITIVE_INFINITY) {
+  /** @param dataModel the models of the file, whose enums sort in declared order */
+  constructor(path: string, dataModel: DataModel, watch: StatementWatch, options: SqliteFileOptions = {}) {
+    const { mostChars = Number.POSITIVE_INFINITY, onlyReads = false } = options;
     mkdirSync(dirname(path), { recursive: true });
     // Even to open a file can fail while another process, the last that had it open, cleans up behind itself.
     this.#database = retried(() => new Database(path));
@@ -59,12 +74,16 @@ export class SqliteFile {
     const prepare = (sql: string) => prepareStatement(this.#database, sql, mostChars);
     this.#statements = new StatementCache(prepare, Math.min(mostStatementBytes, mostChars / 2));
     retried(() => this.#database.exec(settings));
-    this.#boundMemory(mostChars);
+    if (onlyReads) this.#database.exec('PRAGMA query_only = ON');
+    this.#log = onlyReads ? `${path}-wal` : undefined;
+    this.#boundMemory(mostChars, onlyReads);
   }
 
   /** Runs a statement and gives the rows that it found or returned. */
   query(statement: SqlQuery): SqlResultSet {
-    return this.#run(statement, (prepared, args) => resultSet(prepared, prepared.rows(args)));
+    const found = this.#run(statement, (prepared, args) => resultSet(prepared, prepared.rows(args)));
+    this.#mergeLongLog();
+    return found;
   }
 
   /** Runs a statement and tells how many records it changed. */
@@ -109,7 +128,7 @@ export class SqliteFile {
     this.rollback();
     this.#statements.clear();
     try {
-      this.#database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE);');
+      this.#database.exec(mergeLog);
     } catch (error) {
       // Another process reads the file: the next one to open it merges the log.
       if (!isBusy(error)) throw error;
@@ -118,10 +137,23 @@ export class SqliteFile {
     }
   }
 
+  /** While one read follows the other, the log has no end that who writes would find merged: it grows with each write. */
+  #mergeLongLog(): void {
+    if (this.#log === undefined || (statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0) < longLogBytes) return;
+    try {
+      this.#database.exec(mergeLog);
+    } catch {
+      // It is tried again behind the next read. What is wrong with the disk is for who writes to say.
+    } finally {
+      this.#database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    }
+  }
+
   /** SQLite sorts in memory. A statement that takes more for it than that fails, and no other does. */
-  #boundMemory(mostChars: number): void {
+  #boundMemory(mostChars: number, onlyReads: boolean): void {
     const cacheBytes = Math.min(mostCacheBytes, mostChars);
-    this.#database.exec(`PRAGMA cache_size = -${Math.floor(cacheBytes / 1024)}`);
+    const ownBytes = cacheBytes * (onlyReads ? cachePartOfReads : 1 - 2 * cachePartOfReads);
+    this.#database.exec(`PRAGMA cache_size = -${Math.floor(ownBytes / 1024)}`);
     if (Number.isFinite(mostChars)) this.#database.exec(`PRAGMA hard_heap_limit = ${cacheBytes + 4 * mostChars}`);
   }
 

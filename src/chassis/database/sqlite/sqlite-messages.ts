@@ -23,6 +23,8 @@ export interface SqliteThreadData {
   readonly running: Int32Array;
   /** Characters of one result, and of all that are on their way, at most. */
   readonly mostChars: number;
+  /** Whether it reads beside another thread, which writes. */
+  readonly onlyReads: boolean;
 }
 
 /**

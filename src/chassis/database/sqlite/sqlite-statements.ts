@@ -27,6 +27,8 @@ class ResultTooLong extends Error {
 
 /** Compiles a statement. @param mostChars characters and bytes of one result, at most */
 export function prepareStatement(database: Database.Database, sql: string, mostChars: number): Prepared {
+  // A connection notices columns that another one has added only once it runs something.
+  if (allColumns.test(sql)) database.exec('SELECT 1 FROM sqlite_schema LIMIT 1');
   const statement = database.prepare(sql).safeIntegers(true);
   if (!statement.reader) {
     const changes = (args: unknown[]) => statement.run(args).changes;

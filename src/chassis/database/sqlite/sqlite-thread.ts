@@ -25,6 +25,19 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
+/** A file, and what a thread does with it. */
+export interface SqliteThreadOptions {
+  readonly path: string;
+  /** The models of the file. */
+  readonly dataModel: DataModel;
+  /** How long one statement may run. */
+  readonly statementTimeoutMs: number;
+  /** How much a result may bring. Default: as much as it does. */
+  readonly reads?: ReadLimits | undefined;
+  /** Whether it reads beside another thread, which writes. Default false. */
+  readonly onlyReads?: boolean;
+}
+
 const program = chassisFile('database/sqlite/sqlite-worker');
 /** Threads that are left behind with a statement that nothing can stop, at most. */
 const mostAbandoned = 1;
@@ -37,8 +50,7 @@ const longestCheckMs = 250;
  * requests wait for the second.
  */
 export class SqliteThread {
-  readonly #path: string;
-  readonly #dataModel: DataModel;
+  readonly #options: SqliteThreadOptions;
   readonly #statementTimeoutMs: number;
   readonly #mostChars: number;
   readonly #pending = new Map<number, Pending>();
@@ -49,21 +61,20 @@ export class SqliteThread {
   #lastId = 0;
   #check: NodeJS.Timeout | undefined;
 
-  /**
-   * @param dataModel the models of the file
-   * @param statementTimeoutMs how long one statement may run
-   * @param reads how much a result may bring. Default: as much as it does
-   */
-  constructor(path: string, dataModel: DataModel, statementTimeoutMs: number, reads?: ReadLimits) {
-    this.#path = path;
-    this.#dataModel = dataModel;
-    this.#statementTimeoutMs = statementTimeoutMs;
-    this.#mostChars = reads?.mostBytes ?? Number.POSITIVE_INFINITY;
+  constructor(options: SqliteThreadOptions) {
+    this.#options = options;
+    this.#statementTimeoutMs = options.statementTimeoutMs;
+    this.#mostChars = options.reads?.mostBytes ?? Number.POSITIVE_INFINITY;
   }
 
   /** Changes when the thread is replaced by another, which knows nothing of transactions open on the one before. */
   get generation(): number {
     return this.#generation;
+  }
+
+  /** What it was asked to do, and has not done yet. */
+  get pending(): number {
+    return this.#pending.size;
   }
 
   /** Which statement runs there: none, one within the time limit, or one beyond it that the thread cannot be freed of. */
@@ -84,8 +95,9 @@ export class SqliteThread {
     });
   }
 
-  /** Closes the file and ends the thread, after those that are left behind with a statement. */
+  /** Closes the file and ends the thread, after those that are left behind with a statement; nothing if it never started. */
   async close(): Promise<void> {
+    if (this.#generation === 0) return;
     for (const worker of this.#abandoned) {
       worker.ref();
       await once(worker, 'exit');
@@ -116,13 +128,9 @@ export class SqliteThread {
   #start(): Worker {
     const running = sharedSlots();
     this.#running = running;
-    const workerData: SqliteThreadData = {
-      path: this.#path,
-      dataModel: this.#dataModel,
-      running,
-      mostChars: this.#mostChars,
-    };
-    const worker = new Worker(program, { name: 'sqlite', workerData });
+    const { path, dataModel, onlyReads = false } = this.#options;
+    const workerData: SqliteThreadData = { path, dataModel, running, mostChars: this.#mostChars, onlyReads };
+    const worker = new Worker(program, { name: onlyReads ? 'sqlite reader' : 'sqlite', workerData });
     worker.on('message', (answer: SqliteAnswer) => {
       if ('chars' in answer) noteReceived(running, answer.chars);
       if (worker === this.#worker) this.#settle(answer);

@@ -15,7 +15,7 @@ import {
 import { charsOf } from './sqlite-statements.ts';
 
 /** The thread of one SQLite file: takes requests of `SqliteThread` one after the other and answers each. */
-const { path, dataModel, running, mostChars } = workerData as SqliteThreadData;
+const { path, dataModel, running, mostChars, onlyReads } = workerData as SqliteThreadData;
 const port = parentPort;
 if (!port) throw new Error('Expected to run as a worker thread, found the main thread; use connectSqlite().');
 
@@ -59,7 +59,8 @@ function answerWith(id: number, value: unknown): SqliteAnswer {
 
 /** A file that could not be opened is tried again by the next request. */
 function perform(request: SqliteRequest): unknown {
-  file ??= new SqliteFile(path, dataModel, { running: watchStatement, beforeCommit: refuseGivenUp }, mostChars);
+  const watch = { running: watchStatement, beforeCommit: refuseGivenUp };
+  file ??= new SqliteFile(path, dataModel, watch, { mostChars, onlyReads });
   switch (request.kind) {
     case 'query':
     case 'execute':

@@ -11,6 +11,7 @@ import { BatchedReads, type StatementForEach } from './batched-reads.ts';
 import { isFinal } from './final-errors.ts';
 import { forgetUnused, type Kept } from './forget-unused.ts';
 import { windows } from './kept-plan.ts';
+import { likelyChars, mostChars } from './likely-chars.ts';
 import { argumentsOf, ifKnown, type StatementArguments, valuesOf } from './statement-arguments.ts';
 import type { StatementTarget } from './statement-writer.ts';
 import { type ReadParameters, type ReadStatement, writeCount, writeRead } from './write-statement.ts';
@@ -85,10 +86,6 @@ interface CountedTotal {
 const longText = 500_000;
 /** A character takes so many bytes at most. */
 const bytesOfChar = 3;
-/** As long as a list is taken to be that was too long to be read to its end, or of whose related records nothing is known. */
-const mostChars = 20_000_000;
-/** Taken for a record of which nothing is known. */
-const charsOfRecord = 600;
 
 /** A state in which more is being written is not kept: 20 characters for each transaction. */
 const longestState = 1000;
@@ -190,7 +187,8 @@ export class JsonReader {
       const { argTypes, values } = valuesOf(bindings, this.#parts.dataModel);
       const sql = operation === 'findUnique' ? forEach() : undefined;
       const lists = argTypes.map((type) => ({ ...type, arity: 'list' as const }));
-      return { ...written, argTypes, values, ...(sql && { forEach: { model, sql, argTypes: lists } }) };
+      const count = operation === 'count' && { chars: 0 };
+      return { ...written, ...count, argTypes, values, ...(sql && { forEach: { model, sql, argTypes: lists } }) };
     };
     return this.#statements.of(key, () => ifKnown(make));
   }
@@ -213,7 +211,7 @@ export class JsonReader {
     const { sql, argTypes } = statement;
     const ask = async () => (await connection.queryRaw({ sql, args, argTypes })).rows;
     const { longReads } = this.#parts;
-    const isLong = !unit && (statement.chars ?? likelyChars(parameters)) > longText;
+    const isLong = !unit && (statement.chars ?? likelyChars(this.#parts.dataModel, model, parameters)) > longText;
     const query = longReads && isLong ? () => longReads.run(ask) : ask;
     const run = () => this.#traced({ model, operation, sql }, query);
     try {
@@ -248,9 +246,4 @@ function recordsOf(statement: Statement, rows: readonly (readonly unknown[])[]):
   const chars = records.chars > longText / bytesOfChar ? bytesOf(texts) : records.chars;
   statement.chars = Math.max(chars, (3 * (statement.chars ?? 0) + chars) / 4);
   return records;
-}
-
-/** What a list may give of which nothing is known: related records are often more than the records, and each may be long. */
-function likelyChars({ take = 0, select = {} }: ReadParameters): number {
-  return Object.values(select).some((part) => part !== true) ? mostChars : take * charsOfRecord;
 }

@@ -77,8 +77,9 @@ describe.each([true, false])('a result of SQLite with DATABASE_JSON_READS=%s', (
 describe('long results of SQLite', () => {
   function openThread(): SqliteThread {
     const folder = mkdtempSync(join(tmpdir(), 'slipway-long-'));
-    const models = { models: {}, enums: {}, constraints: {} };
-    const thread = new SqliteThread(join(folder, 'x.db'), models, 10_000, { mostBytes });
+    const dataModel = { models: {}, enums: {}, constraints: {} };
+    const limits = { statementTimeoutMs: 10_000, reads: { mostBytes } };
+    const thread = new SqliteThread({ path: join(folder, 'x.db'), dataModel, ...limits });
     onTestFinished(async () => {
       await thread.close();
       rmSync(folder, { recursive: true });

@@ -84,9 +84,11 @@ describe('lists of PostgreSQL that are asked for at once', () => {
     expect(await mostAtOnce((index) => short(index + 8), 1000)).toBe(8);
   });
 
-  it('are read two at a time where they have related records and none has been read yet, however few they are', async () => {
+  it('are read two at a time where they have lists of related records and none has been read yet, however few they are', async () => {
     const short = (index: number) => ({ sku: `short ${index}` });
-    const related = { category: { select: { id: true } } };
+    expect(await mostAtOnce(short, 4, { category: { select: { id: true } } })).toBe(8);
+    const ofShelf = { select: { id: true }, orderBy: [{ id: 'asc' }], take: 5 };
+    const related = { category: { select: { products: ofShelf } } };
     expect(await mostAtOnce(short, 4, related)).toBe(2);
     expect(await mostAtOnce((index) => short(index + 8), 4, related)).toBe(8);
   });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { CostlyWork, expectedMs, MeasuredCost } from '../../../../src/chassis/database/client/costly-places.ts';
+import { CostlyWork, expectedMs, MeasuredCost } from '../../../../src/chassis/database/client/costly-work.ts';
 import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
 
 const now = 100_000;

@@ -1,0 +1,153 @@
+import { isCostly, ordinaryCost, type RequestContext } from '../../context/request-context.ts';
+import { keptAfter, mostAddresses } from './measured-use.ts';
+import { addressKey } from './visitors.ts';
+
+/** Stands for the statement where a place is for a unit of work: those of many callers would have all, and reads would wait. */
+export const unitOfWorkPlace = 'unit of work';
+
+/** A statement that has this much of the database, in milliseconds, is slow, until it has less than half of it on average. */
+const slowStatementMs = 50;
+const mostSlow = 500;
+/** Each may be a query of some thousand characters in other words. */
+const mostQuick = 1000;
+
+/** The statements that were slow lately, which are few, and the latest that were run for the first time and were not. */
+class KnownStatements {
+  readonly #means = new Map<string, number>();
+  readonly #quick = new Set<string>();
+
+  has(statement: string | undefined): boolean {
+    return statement !== undefined && this.#means.has(statement);
+  }
+
+  /** Whether a statement may be slow, because it has not been run yet. */
+  knowsNothingOf(statement: string | undefined): boolean {
+    return statement !== undefined && !this.#quick.has(statement) && !this.#means.has(statement);
+  }
+
+  /** Counts what a statement had of the database; the latest counts half. */
+  ended(statement: string | undefined, hadMs: number): void {
+    if (statement === undefined) return;
+    if (hadMs < slowStatementMs && !this.#means.has(statement)) return void this.#noteQuick(statement);
+    const mean = ((this.#means.get(statement) ?? hadMs) + hadMs) / 2;
+    this.#means.delete(statement);
+    if (mean >= slowStatementMs / 2) this.#means.set(statement, mean);
+    else this.#noteQuick(statement);
+    if (this.#means.size > mostSlow) this.#means.delete(this.#means.keys().next().value as string);
+  }
+
+  #noteQuick(statement: string): void {
+    this.#quick.add(statement);
+    if (this.#quick.size > mostQuick) this.#quick.delete(this.#quick.keys().next().value as string);
+  }
+}
+
+/**
+ * What a request may have of the database, in milliseconds, for what it is charged with: one that costs as much as any ordinary
+ * one as long as a statement that is not slow.
+ */
+export function expectedMs(cost: number): number {
+  return (cost / ordinaryCost) * slowStatementMs;
+}
+
+/** What requests of one address had of the database, in milliseconds, the latest most. */
+interface Measured {
+  hadMs: number;
+  /** The same, each time as often as it is what was expected: long ones count most, so that many short ones do not hide them. */
+  timesCharged: number;
+  at: number;
+}
+
+/** Less of the database, in milliseconds, says nothing of a charge; nor is less expected, as of finding one record. */
+const leastMs = 20;
+/** What a request is charged with of which so little is expected. */
+const leastCost = (leastMs / slowStatementMs) * ordinaryCost;
+/** What finding few records by an index is charged with, and a page of them. */
+const costOfFew = 5;
+/** Who had less of the database lately, in milliseconds, may have had one list that took long: that says nothing of what comes next. */
+export const muchMs = 200;
+/** So much as was expected is added to what was had, because one request says little; and after a pause nothing is left to say. */
+const priorMs = 50;
+
+/**
+ * How many times what they were charged with the requests of an address had of the database. A charge is an estimate from what a
+ * request asks for, and cannot know what the planner does with it. Somebody who asks for what is charged too little can change
+ * the words of the request each time, and not what it takes.
+ */
+export class MeasuredCost {
+  /** Those whose requests took longer than they were charged for. They are few, so that others cost next to nothing here. */
+  readonly #addresses = new Map<string, Measured>();
+
+  /** How many times its charge a request of an address is likely to cost; 1 at least, and where the address had little lately. */
+  timesCharged(address: string, now: number): number {
+    const measured = this.#addresses.get(address);
+    if (measured === undefined) return 1;
+    decay(measured, now);
+    if (measured.hadMs < muchMs) return 1;
+    return Math.max(1, (measured.timesCharged + priorMs) / (measured.hadMs + priorMs));
+  }
+
+  /** Counts a statement of a request, of which so much was expected. */
+  ended(address: string, expected: number, hadMs: number, now: number): void {
+    if (hadMs < leastMs) return;
+    const measured = this.#addresses.get(address) ?? this.#open(address, hadMs > expected);
+    if (measured === undefined) return;
+    decay(measured, now);
+    measured.hadMs += hadMs;
+    measured.timesCharged += hadMs * (hadMs / Math.max(leastMs, expected));
+  }
+
+  #open(address: string, isMore: boolean): Measured | undefined {
+    if (!isMore) return undefined;
+    if (this.#addresses.size >= mostAddresses) this.#addresses.delete(this.#addresses.keys().next().value as string);
+    const measured = { hadMs: 0, timesCharged: 0, at: 0 };
+    this.#addresses.set(address, measured);
+    return measured;
+  }
+}
+
+function decay(measured: Measured, now: number): void {
+  const kept = keptAfter(now - measured.at);
+  measured.hadMs *= kept;
+  measured.timesCharged *= kept;
+  measured.at = now;
+}
+
+/**
+ * Which work is costly: by what its request was charged with, by what that has meant lately where it comes from, by how many records
+ * the answer may have, and what runs a statement that was slow lately, or that nothing is known of. A unit of work may hold up
+ * others for as long as it likes.
+ */
+export class CostlyWork {
+  readonly #statements = new KnownStatements();
+  readonly #measured = new MeasuredCost();
+  readonly #serial: boolean;
+
+  /** @param serial whether one costly statement after the other is served, so that a new one would wait for all others */
+  constructor(serial = false) {
+    this.#serial = serial;
+  }
+
+  /** @param statement the read, or `unitOfWorkPlace`; undefined for a write, or for a request as such */
+  isCostly(context: RequestContext | undefined, statement?: string): boolean {
+    if (context === undefined) return false;
+    if (statement === unitOfWorkPlace || context.isLong || isCostly(context) || this.#statements.has(statement))
+      return true;
+    const { cost = 0 } = context;
+    if (cost === 0) return false;
+    if (!this.#serial && cost > costOfFew && this.#statements.knowsNothingOf(statement)) return true;
+    return (
+      Math.max(leastCost, cost) * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost
+    );
+  }
+
+  /** Counts what a statement had of the database, in milliseconds. */
+  countStatement(statement: string | undefined, hadMs: number): void {
+    this.#statements.ended(statement, hadMs);
+  }
+
+  /** Counts what a request had of the database for sure with one of its statements, in milliseconds. */
+  countRequest(context: RequestContext, hadMs: number, now: number): void {
+    this.#measured.ended(addressKey(context), expectedMs(context.cost ?? 0), hadMs, now);
+  }
+}

@@ -1,0 +1,108 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
+
+/** Longer than what may be had without having had much. */
+const muchMs = 220;
+
+describe('costly reads where places are served one by one', () => {
+  /** A queue, and who has places of it, by a letter for each address. */
+  function queueOf() {
+    const queue = new RequestQueue({ places: 16, placesOfSlow: 1, serial: true });
+    const turns = new Map<string, () => void>();
+    const beside: (boolean | undefined)[] = [];
+    const enter = async (address: string, cost = 500, statement: string | undefined = 'SELECT slow') => {
+      const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress: address, cost };
+      const open = async (isBeside?: boolean) => void beside.push(isBeside);
+      void runWithRequestContext(context, async () => {
+        const { leave } = await queue.enter(open, statement);
+        turns.set(address, leave);
+      });
+      await wait(5);
+    };
+    const end = async (address: string) => {
+      turns.get(address)?.();
+      turns.delete(address);
+      await wait(5);
+    };
+    const served = () => [...turns.keys()].sort().join('');
+    /** Has these addresses had much. */
+    const makeHeavy = async (...addresses: string[]) => {
+      for (const address of addresses) await enter(address);
+      await wait(muchMs);
+      for (const address of addresses) await end(address);
+    };
+    return { queue, enter, end, served, makeHeavy, beside };
+  }
+
+  it('are served beside the others, two at once', async () => {
+    const { enter, end, served, beside } = queueOf();
+    for (const address of ['a', 'b', 'c']) await enter(address);
+    await enter('ordinary', 1);
+    expect([served(), beside]).toEqual(['abordinary', [true, true, undefined]]);
+    await end('a');
+    expect(served()).toBe('bcordinary');
+  });
+
+  it('of those who had much lately are served one by one, so that who had little finds a place', async () => {
+    const { enter, end, served, makeHeavy } = queueOf();
+    await makeHeavy('x', 'y');
+    for (const address of ['x', 'y', 'a']) await enter(address);
+    expect(served()).toBe('ax');
+    await end('x');
+    expect(served()).toBe('ay');
+  });
+
+  it('of those who had little may have all while the others ask for nothing', async () => {
+    const { enter, served, makeHeavy } = queueOf();
+    await makeHeavy('x');
+    for (const address of ['a', 'b', 'x']) await enter(address);
+    expect(served()).toBe('ab');
+  });
+
+  it('count with those who had much once they had, whatever they had when they asked', async () => {
+    const { enter, end, served, makeHeavy } = queueOf();
+    await makeHeavy('x');
+    await enter('x');
+    await enter('y');
+    await enter('y');
+    await enter('a');
+    await wait(muchMs);
+    await end('y');
+    expect(served()).toBe('ax');
+    await end('x');
+    expect(served()).toBe('ay');
+  });
+
+  it('of equals who asks for less goes first', async () => {
+    const { enter, end, served } = queueOf();
+    for (const address of ['a', 'b']) await enter(address);
+    await enter('c', 900);
+    await enter('d', 200);
+    await end('a');
+    expect(served()).toBe('bd');
+  });
+
+  it('are told apart from writes, which are served with the others', async () => {
+    const { enter, end, served, beside, queue } = queueOf();
+    const context = { requestId: 'r', method: 'POST', url: '/', startTime: new Date(), ipAddress: 'w', cost: 500 };
+    const { leave } = await runWithRequestContext(context, () => queue.enter(async (is) => void beside.push(is)));
+    for (const address of ['a', 'b']) await enter(address);
+    expect([served(), beside]).toEqual(['ab', [undefined, true, true]]);
+    leave();
+    await end('a');
+  });
+
+  it('are timed by themselves, whatever ends beside them meanwhile', async () => {
+    const { enter, end, queue } = queueOf();
+    await enter('x');
+    for (let turn = 0; turn < 4; turn += 1) {
+      await wait(muchMs / 4);
+      await enter('ordinary', 1, 'SELECT 1');
+      await end('ordinary');
+    }
+    await end('x');
+    expect(queue.hadLately('x', performance.now())).toBeGreaterThan(muchMs / 2);
+  });
+});
