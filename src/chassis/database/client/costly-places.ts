@@ -55,6 +55,9 @@ export interface Leave {
   readonly isBeside?: boolean;
 }
 
+/** How long work waits for a place, and what it fails with then. */
+type Waiting = Pick<FairQueueOptions, 'timeoutMs' | 'late'>;
+
 /** Who asks for a place for costly work. */
 interface Asking {
   context: RequestContext | undefined;
@@ -70,8 +73,8 @@ interface Asking {
  * together, because many that ask for one costly list each are none with slow work. Within that part they are lent fairly too.
  * Where no others are there, they have all but that many, so that who comes next finds a place free.
  *
- * Each kind has one of them at least, and all kinds together have no more. Kinds are units of work, which keep a place while the
- * process is busy; streams, of which each has many short turns; requests with room for the records of their answers, for whose
+ * All kinds together have no more, but units of work, which keep a place while the process is busy, may have all of them at any time,
+ * and each of the other kinds has one at least. Those are streams, of which each has many short turns; requests with room for the records of their answers, for whose
  * end others wait; and those whose answers may be long: of what comes from the database in one turn of the event loop all is
  * read before anybody's work goes on, and nobody is to wait for ten answers of a thousand records.
  *
@@ -110,11 +113,11 @@ export class CostlyPlaces {
     const lent = () => kinds.reduce((sum, { queue }) => sum + queue.running, 0);
     const most = (besideOthers: number) => (othersAreThere() ? besideOthers : alone);
     const patience = { timeoutMs, ...(late && { late }) };
-    const placesOf = (besideOthers: number, waiting: Pick<FairQueueOptions, 'timeoutMs' | 'late'> = patience) => {
+    const placesOf = (besideOthers: number, least = 1, waiting: Waiting = patience) => {
       const options = {
         ...waiting,
         get places(): number {
-          return Math.max(1, Math.min(most(besideOthers), kind.queue.running + most(placesOfSlow) - lent()));
+          return Math.max(least, Math.min(most(besideOthers), kind.queue.running + most(placesOfSlow) - lent()));
         },
         get placesOfSlow(): number {
           return Math.ceil(most(besideOthers) / 2);
@@ -137,11 +140,12 @@ export class CostlyPlaces {
     };
     this.#others = serial ? beside(1, () => this.#light) : placesOf(placesOfSlow);
     this.#light = serial ? beside(readers, () => this.#others) : this.#others;
-    this.#units = placesOf(placesOfSlow);
+    // Each keeps its place for many turns of an event loop that lists keep busy, so with one few would end.
+    this.#units = placesOf(placesOfSlow, placesOfSlow);
     this.#long = placesOf(few);
     this.#withRoom = placesOf(few);
     // An answer that has begun would be cut.
-    this.#streams = placesOf(few, { timeoutMs: undefined });
+    this.#streams = placesOf(few, 1, { timeoutMs: undefined });
   }
 
   /**

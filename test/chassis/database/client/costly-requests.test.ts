@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { unitOfWorkPlace } from '../../../../src/chassis/database/client/costly-work.ts';
 import type { FairQueueOptions } from '../../../../src/chassis/database/client/fair-queue.ts';
 import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
 
@@ -14,12 +15,13 @@ describe('costly requests of many addresses, each of which has sent one', () => 
   function queueOf(options: FairQueueOptions) {
     const queue = new RequestQueue(options);
     const turns = new Map<number, () => void>();
-    const enter = (address: number, cost: number, more: Partial<RequestContext> = {}) =>
+    const enter = (address: number, cost: number, more: Partial<RequestContext> = {}, statement?: string) =>
       void runWithRequestContext({ ...context(address, cost), ...more }, async () => {
-        const { leave } = await queue.enter(async () => undefined);
+        const { leave } = await queue.enter(async () => undefined, statement);
         turns.set(address, leave);
       }).catch(() => undefined);
-    return { queue, turns, enter };
+    const enterUnit = (address: number) => enter(address, 1, {}, unitOfWorkPlace);
+    return { queue, turns, enter, enterUnit };
   }
 
   it('have a part of the places together while others are there, who get theirs at once', async () => {
@@ -69,6 +71,22 @@ describe('costly requests of many addresses, each of which has sent one', () => 
     expect([...turns.keys()].sort()).toEqual([1, 10, 100, 2, 20, 3, 30]);
     for (const address of [1, 2, 3]) await ends(address);
     expect([...turns.keys()].sort()).toEqual([10, 100, 20, 30, 4]);
+  });
+
+  it('leave units of work all of their places, because each keeps one while the event loop is busy with lists', async () => {
+    const { turns, enter, enterUnit } = queueOf({ places: 10, placesOfSlow: 3 });
+    enter(100, 1);
+    for (let address = 1; address <= 9; address += 1) enter(address, 500);
+    for (let address = 11; address <= 19; address += 1) enterUnit(address);
+    await wait(5);
+    expect([...turns.keys()].sort()).toEqual([1, 100, 11, 12, 13, 2, 3]);
+    // What ends of the lists is not lent again while units have all.
+    for (const address of [1, 2]) turns.get(address)?.();
+    await wait(5);
+    expect(turns.size).toBe(7);
+    turns.get(3)?.();
+    await wait(5);
+    expect([...turns.keys()].at(-1)).toBe(4);
   });
 
   it('have a place of their own where they stream, for which each batch waits as long as it takes', async () => {
