@@ -121,12 +121,6 @@ function decay(measured: Measured, now: number): void {
 export class CostlyWork {
   readonly #statements = new KnownStatements();
   readonly #measured = new MeasuredCost();
-  readonly #serial: boolean;
-
-  /** @param serial whether one costly statement after the other is served, so that a new one would wait for all others */
-  constructor(serial = false) {
-    this.#serial = serial;
-  }
 
   /** @param statement the read, or `unitOfWorkPlace`; undefined for a write, or for a request as such */
   isCostly(context: RequestContext | undefined, statement?: string): boolean {
@@ -135,7 +129,7 @@ export class CostlyWork {
       return true;
     const { cost = 0 } = context;
     if (cost === 0) return false;
-    if (!this.#serial && cost > costOfFew && this.#statements.knowsNothingOf(statement)) return true;
+    if (cost > costOfFew && this.#statements.knowsNothingOf(statement)) return true;
     return (
       Math.max(leastCost, cost) * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost
     );

@@ -104,7 +104,7 @@ export class SqliteFile {
 
   /** Takes the right to write at once: a reader that turns into a writer half-way cannot wait, only fail. */
   begin(): void {
-    this.#database.exec('BEGIN IMMEDIATE');
+    this.#begin();
     this.#inTransaction = true;
   }
 
@@ -162,7 +162,7 @@ export class SqliteFile {
     const values = toDriverValues(args);
     const run = () => this.#watched(() => this.#statements.use(sql, (prepared) => work(prepared, values)));
     if (this.#inTransaction || isReading(sql) || withoutTransaction.test(sql)) return run();
-    this.#database.exec('BEGIN IMMEDIATE');
+    this.#begin();
     try {
       const result = run();
       this.#commit();
@@ -170,6 +170,12 @@ export class SqliteFile {
     } finally {
       this.#undo();
     }
+  }
+
+  /** One that could not be undone, because there was no memory for that either, ends here: else no write would begin again. */
+  #begin(): void {
+    this.#undo();
+    this.#database.exec('BEGIN IMMEDIATE');
   }
 
   #commit(): void {
