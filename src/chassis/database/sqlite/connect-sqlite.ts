@@ -56,11 +56,11 @@ export function connectSqlite(
 }
 
 /**
- * Lends turns on the threads of an SQLite file. Several statements are sent to one at once, so that it always has the next
- * one, but a client whose statements are slow has one at a time while others are there, and so have all costly requests together.
+ * Lends turns on the threads of an SQLite file. Three statements are sent to one at once, so that it always has the next
+ * one and whoever comes waits for no more, but a client whose statements are slow has one at a time while others are there, and so have all costly requests together.
  */
 export function sqliteQueue(): RequestQueue {
-  return new RequestQueue({ places: 16, placesOfSlow: 1, serial: true });
+  return new RequestQueue({ places: 3, placesOfSlow: 1, serial: true });
 }
 
 /** Never writes, so that it may run on any connection. */

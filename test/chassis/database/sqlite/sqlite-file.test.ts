@@ -75,6 +75,20 @@ describe('an SQLite file', () => {
     expect(file.query(all).columnNames).toEqual(['text', 'more']);
   });
 
+  it('undoes what a transaction left open before the next one begins', () => {
+    const { file } = opened();
+    const insert = (text: string) => ({ sql: 'INSERT INTO notes VALUES (?)', args: [text], argTypes: [] });
+    // As one leaves it whose end fails too.
+    file.query({ sql: 'BEGIN IMMEDIATE', args: [], argTypes: [] });
+    file.query({ sql: 'SAVEPOINT half', args: [], argTypes: [] });
+    expect(file.execute(insert('a'))).toBe(1);
+    file.query({ sql: 'BEGIN IMMEDIATE', args: [], argTypes: [] });
+    file.begin();
+    file.execute(insert('b'));
+    file.commit();
+    expect(file.query({ sql: noted, args: [], argTypes: [] }).rows).toEqual([['a'], ['b']]);
+  });
+
   it('that is only read refuses to be written', () => {
     const { reader } = opened();
     const insert = { sql: `INSERT INTO notes VALUES ('a')`, args: [], argTypes: [] };
