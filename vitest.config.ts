@@ -24,6 +24,7 @@ const ofProcess = [
   'test/chassis/telemetry/**/*.test.ts',
   'test/chassis/current-environment.test.ts',
   'test/chassis/internal/diagnostics.test.ts',
+  'test/chassis/database/sqlite/long-log.test.ts',
   'test/chassis/database/sqlite/long-results.test.ts',
 ];
 /** Minutes of load, run alone and one after the other: npm run test:soak. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -28,7 +28,7 @@ function opened() {
     rmSync(folder, { recursive: true });
   });
   file.script('CREATE TABLE notes (text TEXT UNIQUE)');
-  return { file, reader, log: `${path}-wal`, giveUp: () => decide(running, 7, 'give up') };
+  return { file, reader, giveUp: () => decide(running, 7, 'give up') };
 }
 
 describe('an SQLite file', () => {
@@ -93,25 +93,5 @@ describe('an SQLite file', () => {
     const { reader } = opened();
     const insert = { sql: `INSERT INTO notes VALUES ('a')`, args: [], argTypes: [] };
     expect(() => reader.execute(insert)).toThrow('readonly');
-  });
-
-  it('has its log merged by a reader once that is long, which one who reads all the time would keep from who writes', () => {
-    const { file, reader, log } = opened();
-    file.execute({ sql: 'INSERT INTO notes VALUES (hex(zeroblob(10000000)))', args: [], argTypes: [] });
-    expect(statSync(log).size).toBeGreaterThan(16_777_216);
-    const length = { sql: 'SELECT length(text) FROM notes', args: [], argTypes: [] };
-    expect(Number(reader.query(length).rows[0]?.[0])).toBe(20_000_000);
-    expect(statSync(log).size).toBe(0);
-    expect(Number(file.query(length).rows[0]?.[0])).toBe(20_000_000);
-  });
-
-  it('leaves its log as it is while another writes, and reads on', () => {
-    const { file, reader, log } = opened();
-    file.execute({ sql: 'INSERT INTO notes VALUES (hex(zeroblob(10000000)))', args: [], argTypes: [] });
-    file.begin();
-    const count = { sql: 'SELECT count(*) FROM notes', args: [], argTypes: [] };
-    expect(Number(reader.query(count).rows[0]?.[0])).toBe(1);
-    expect(statSync(log).size).toBeGreaterThan(16_777_216);
-    file.rollback();
   });
 });
