@@ -73,10 +73,11 @@ interface Asking {
  * together, because many that ask for one costly list each are none with slow work. Within that part they are lent fairly too.
  * Where no others are there, they have all but that many, so that who comes next finds a place free.
  *
- * All kinds together have no more, but units of work, which keep a place while the process is busy, may have all of them at any time,
- * and each of the other kinds has one at least. Those are streams, of which each has many short turns; requests with room for the records of their answers, for whose
- * end others wait; and those whose answers may be long: of what comes from the database in one turn of the event loop all is
- * read before anybody's work goes on, and nobody is to wait for ten answers of a thousand records.
+ * All kinds together have no more, but units of work, which keep a place while the process is busy, may have all of them at any
+ * time, and each of the other kinds has one at least. Those are streams, of which each has many short turns; requests with room
+ * for the records of their answers, for whose end others wait; and those whose answers may be long: of what comes from the
+ * database in one turn of the event loop all is read before anybody's work goes on, and nobody is to wait for ten answers of a
+ * thousand records.
  *
  * Where places are served one by one, reads are served beside that, two at once: a statement may take a second there, and who had
  * little lately is not to wait for those of who had much. Of equals who asks for less goes first.
@@ -128,12 +129,12 @@ export class CostlyPlaces {
       return kind;
     };
     const few = Math.min(mostOfKind, placesOfSlow);
-    const beside = (most: number, other: () => PlacesOfKind) => {
+    const beside = (mostReaders: number, other: () => PlacesOfKind) => {
       const options = {
         ...patience,
         placesOfSlow,
         get places(): number {
-          return Math.min(most, readers - other().queue.running);
+          return Math.min(mostReaders, readers - other().queue.running);
         },
       };
       return new PlacesOfKind(options, false);

@@ -149,7 +149,7 @@ export class SqliteFile {
     }
   }
 
-  /** SQLite sorts in memory. A statement that takes more for it than that fails, and no other does. */
+  /** SQLite sorts in memory. What takes more fails, and so may what runs beside it: the limit is of the process. */
   #boundMemory(mostChars: number, onlyReads: boolean): void {
     const cacheBytes = Math.min(mostCacheBytes, mostChars);
     const ownBytes = cacheBytes * (onlyReads ? cachePartOfReads : 1 - 2 * cachePartOfReads);

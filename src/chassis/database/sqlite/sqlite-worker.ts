@@ -57,10 +57,14 @@ function answerWith(id: number, value: unknown): SqliteAnswer {
   return { id, value, chars };
 }
 
+function open(): SqliteFile {
+  const watch = { running: watchStatement, beforeCommit: refuseGivenUp };
+  return new SqliteFile(path, dataModel, watch, { mostChars, onlyReads });
+}
+
 /** A file that could not be opened is tried again by the next request. */
 function perform(request: SqliteRequest): unknown {
-  const watch = { running: watchStatement, beforeCommit: refuseGivenUp };
-  file ??= new SqliteFile(path, dataModel, watch, { mostChars, onlyReads });
+  file ??= open();
   switch (request.kind) {
     case 'query':
     case 'execute':
