@@ -26,7 +26,7 @@ interface Pending {
 }
 
 /** A file, and what a thread does with it. */
-export interface SqliteThreadOptions {
+interface SqliteThreadOptions {
   readonly path: string;
   /** The models of the file. */
   readonly dataModel: DataModel;
