@@ -47,6 +47,11 @@ export interface SqlDialect {
    * does so by itself.
    */
   foundFirst?(source: string, condition: string, alias: string): string;
+  /**
+   * The join of records to the keys of a page, in the order of those; its condition follows. Undefined where the database sorts
+   * few columns of each record by itself: SQLite would hold the page's columns of all records up to its end in memory.
+   */
+  inOrderOf?(keys: string, records: string): string;
   /** A comparison with a part of a text; `insensitive` is PostgreSQL's alone. */
   like(column: string, pattern: string, insensitive: boolean): string;
   /** The JSON at a path, or without one the whole column. */
@@ -173,6 +178,8 @@ const sqlite: SqlDialect = {
     `${nulls ? `CASE WHEN ${column} IS NULL THEN 1 ELSE 0 END, ` : ''}${column} ${direction}`,
   // Its plans do not depend on values.
   window: (sorted) => sorted,
+  // The left side of a CROSS JOIN is always read first.
+  inOrderOf: (keys, records) => `${keys} CROSS JOIN ${records}`,
   like: (column, pattern, insensitive) => {
     if (insensitive) throw new UnknownShape('mode of SQLite');
     return `${column} LIKE ${pattern}`;

@@ -127,19 +127,27 @@ class Reading {
     // In the order, PostgreSQL may walk through the records of all parents until it has found some of this one, if there are any.
     const found = parent && !isLookup(where) ? writer.dialect.foundFirst?.(from, condition, alias) : undefined;
     const joins: string[] = [];
-    const listed = [...columns].map((column) => writer.column(alias, column)).join(', ');
     const scope = { scopes: orderScopes, path: [...path, 'orderScopes'] };
     const order = orderBy?.map((term) => this.#order(model, alias, term, joins, scope)).join(', ');
-    const sorted = [
-      `SELECT ${listed} FROM ${[found ?? from, ...joins].join(' ')}`,
-      ...(found === undefined ? [`WHERE ${condition}`] : []),
-      ...(order ? [`ORDER BY ${order}`] : []),
-    ].join(' ');
-    return [
-      window === undefined ? sorted : writer.dialect.window(sorted, window, writer.alias()),
-      ...(take === undefined ? [] : [`LIMIT ${writer.plain([...path, 'take'], 'BigInt')}`]),
-      ...(skip ? [`OFFSET ${writer.plain([...path, 'skip'], 'BigInt')}`] : []),
-    ].join(' ');
+    const listed = (of: string) => [...columns].map((column) => writer.column(of, column)).join(', ');
+    const page = (wanted: string) => {
+      const sorted = [
+        `SELECT ${wanted} FROM ${[found ?? from, ...joins].join(' ')}`,
+        ...(found === undefined ? [`WHERE ${condition}`] : []),
+        ...(order ? [`ORDER BY ${order}`] : []),
+      ].join(' ');
+      return [
+        window === undefined ? sorted : writer.dialect.window(sorted, window, writer.alias()),
+        ...(take === undefined ? [] : [`LIMIT ${writer.plain([...path, 'take'], 'BigInt')}`]),
+        ...(skip ? [`OFFSET ${writer.plain([...path, 'skip'], 'BigInt')}`] : []),
+      ].join(' ');
+    };
+    const id = this.#dataModel.models[model]?.fields.id?.column;
+    const inOrderOf = order && skip ? writer.dialect.inOrderOf : undefined;
+    if (inOrderOf === undefined || id === undefined) return page(listed(alias));
+    const [keys, records] = [writer.alias(), writer.alias()];
+    const source = inOrderOf(`(${page(writer.column(alias, id))}) AS ${keys}`, writer.from(model, records));
+    return `SELECT ${listed(records)} FROM ${source} ON ${writer.equal(records, [id], keys, [id])}`;
   }
 
   /** What records are read from, with what their filter needs beside them, and which of them are meant. */

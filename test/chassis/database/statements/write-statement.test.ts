@@ -57,6 +57,22 @@ describe('a statement for the related records of each record', () => {
   });
 });
 
+describe('a statement for a later page', () => {
+  const page = (provider: 'postgresql' | 'sqlite', skip: number) => {
+    const read = { select: { title: true }, orderBy: [{ author: { name: 'asc' } }, { id: 'asc' }], take: 2, skip };
+    return writeRead({ provider, dataModel, schema: 'public' }, 'Book', read).sql;
+  };
+
+  it('has SQLite sort the keys of all records before its end, and read the records of the page alone', () => {
+    expect(page('sqlite', 2)).toMatch(/\(SELECT `t\d`\.`id` FROM .* LIMIT \? OFFSET \?\) AS `t\d` CROSS JOIN /);
+    expect(page('sqlite', 0)).not.toContain('CROSS JOIN');
+  });
+
+  it('leaves that to PostgreSQL, which sorts on the disk what is too much for its memory', () => {
+    expect(page('postgresql', 2)).not.toContain('JOIN "public"."Book"');
+  });
+});
+
 describe('a statement for the records that have certain related ones', () => {
   const sqlOf = (where: Filter) =>
     writeRead({ provider: 'postgresql', dataModel, schema: 'public' }, 'Shelf', { select: { id: true }, where }).sql;
