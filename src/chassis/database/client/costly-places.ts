@@ -1,6 +1,6 @@
 import { isCostly, type RequestContext } from '../../context/request-context.ts';
 import type { Taker } from '../../context/shared-run.ts';
-import { expectedMs, muchMs, unitOfWorkPlace } from './costly-work.ts';
+import { expectedMs, isRead, muchMs, unitOfWorkPlace } from './costly-work.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 import type { Place } from './measured-use.ts';
 import { addressKey, isOrdinary, workKey } from './visitors.ts';
@@ -32,7 +32,8 @@ class PlacesOfKind {
   /** How long a request of an address waits for the turns of those before it that wait already, and has its own; 0 where none do. */
   clientMs(address: string): number {
     const turns = this.queue.turnsBefore(address);
-    return turns === 0 ? 0 : ((turns + 1) * this.#meanMs) / this.queue.places;
+    // There may be none now, because others have those that this kind shares with theirs.
+    return turns === 0 ? 0 : ((turns + 1) * this.#meanMs) / Math.max(1, this.queue.places);
   }
 
   /**
@@ -248,8 +249,4 @@ export class CostlyPlaces {
     this.waiting += count;
     if (isOrdinary(key)) this.ordinaryWaiting += count;
   }
-}
-
-function isRead(statement: string | undefined): boolean {
-  return statement !== undefined && statement !== unitOfWorkPlace;
 }

@@ -62,7 +62,7 @@ interface Measured {
 const leastMs = 20;
 /** What a request is charged with of which so little is expected. */
 const leastCost = (leastMs / slowStatementMs) * ordinaryCost;
-/** What finding few records by an index is charged with, and a page of them. */
+/** What finding few records by an index is charged with, and a page of them. Where work is served one by one no other read is. */
 const costOfFew = 5;
 /** Who had less of the database lately, in milliseconds, may have had one list that took long: that says nothing of what comes next. */
 export const muchMs = 200;
@@ -116,11 +116,17 @@ function decay(measured: Measured, now: number): void {
 /**
  * Which work is costly: by what its request was charged with, by what that has meant lately where it comes from, by how many records
  * the answer may have, and what runs a statement that was slow lately, or that nothing is known of. A unit of work may hold up
- * others for as long as it likes.
+ * others for as long as it likes. Where work is served one by one so are all reads but the cheapest: those have threads beside.
  */
 export class CostlyWork {
   readonly #statements = new KnownStatements();
   readonly #measured = new MeasuredCost();
+  readonly #isSerial: boolean;
+
+  /** @param isSerial whether what is not costly is served one by one */
+  constructor(isSerial: boolean) {
+    this.#isSerial = isSerial;
+  }
 
   /** @param statement the read, or `unitOfWorkPlace`; undefined for a write, or for a request as such */
   isCostly(context: RequestContext | undefined, statement?: string): boolean {
@@ -129,7 +135,9 @@ export class CostlyWork {
       return true;
     const { cost = 0 } = context;
     if (cost === 0) return false;
-    if (cost > costOfFew && this.#statements.knowsNothingOf(statement)) return true;
+    // What a statement took with other values says little of these, and where work is served one by one all would wait for it.
+    if (cost > costOfFew && (this.#isSerial ? isRead(statement) : this.#statements.knowsNothingOf(statement)))
+      return true;
     return (
       Math.max(leastCost, cost) * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost
     );
@@ -144,4 +152,9 @@ export class CostlyWork {
   countRequest(context: RequestContext, hadMs: number, now: number): void {
     this.#measured.ended(addressKey(context), expectedMs(context.cost ?? 0), hadMs, now);
   }
+}
+
+/** Whether a place is for a read. */
+export function isRead(statement: string | undefined): boolean {
+  return statement !== undefined && statement !== unitOfWorkPlace;
 }

@@ -30,7 +30,7 @@ export class RequestQueue {
   #ordinaryAt = performance.now();
   readonly #places: FairQueue;
   readonly #costly: CostlyPlaces;
-  readonly #work = new CostlyWork();
+  readonly #work: CostlyWork;
   readonly #awaited = new AwaitedAnswers();
   /** For how long work of a client may wait for other work of the same one before what comes after it is refused. */
   readonly #patienceMs: number;
@@ -41,6 +41,7 @@ export class RequestQueue {
     this.#patienceMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : timeoutMs / 2;
     this.places = options.places;
     this.#places = new FairQueue(options);
+    this.#work = new CostlyWork(serial);
     // Where places are served one by one, others are always held to be there.
     const othersAreThere = () => serial || performance.now() - this.#ordinaryAt < presentMs;
     this.#costly = new CostlyPlaces(this.#places, options, othersAreThere);

@@ -56,8 +56,9 @@ export function connectSqlite(
 }
 
 /**
- * Lends turns on the threads of an SQLite file. Three statements are sent to one at once, so that it always has the next
- * one and whoever comes waits for no more, but a client whose statements are slow has one at a time while others are there, and so have all costly requests together.
+ * Lends turns on the threads of an SQLite file. Three statements are sent at once to the one that writes, so that it always has the
+ * next one and whoever comes waits for no more; but a client whose statements are slow has one at a time while others are there, and so
+ * have all costly writes together.
  */
 export function sqliteQueue(): RequestQueue {
   return new RequestQueue({ places: 3, placesOfSlow: 1, serial: true });
@@ -67,14 +68,14 @@ export function sqliteQueue(): RequestQueue {
 const plainRead = /^\s*SELECT\b/i;
 
 /**
- * One connection: while a transaction is open, everything else waits for its end. Costly reads have others beside it, for which
- * nobody else waits: a reader sees the file as it was when its statement began, whatever is written meanwhile (WAL).
+ * One connection: while a transaction is open, everything else waits for its end. All reads but the cheapest have others beside it, for
+ * which nobody else waits: a reader sees the file as it was when its statement began, whatever is written meanwhile (WAL).
  */
 class ThreadedSqlite implements SqlDriverAdapter {
   readonly provider = adapter.provider;
   readonly adapterName = adapter.adapterName;
   readonly #thread: SqliteThread;
-  /** For costly reads; each starts with the first of them. */
+  /** For reads beside; each starts with the first of them. */
   readonly #readers: readonly SqliteThread[];
   readonly #requests: RequestQueue;
   readonly #waiting: (() => void)[] = [];

@@ -11,8 +11,8 @@ import { busyTimeoutMs, isBusy } from './sqlite-waiting.ts';
 
 /** Holds the indexes of some 100,000 records. */
 const mostCacheBytes = 67_108_864;
-/** The part of each of the two that do costly reads: they read whole tables, of which a cache keeps what is not asked for next. */
-const cachePartOfReads = 0.125;
+/** The part of the cache that each of the two has that only read: they read whole tables, and who writes reads few records. */
+const cachePartOfReads = 0.375;
 /** The log of a file that is longer than this is merged into it, in bytes. SQLite does it from 4 MB on by itself. */
 const longLogBytes = 16_777_216;
 /** Holds 200 compiled statements of 2,500 characters. */

@@ -152,6 +152,24 @@ describe('costly requests of many addresses, each of which has sent one', () => 
     expect([waitOf(500) > 30, waitOf(60)]).toEqual([true, 0]);
   });
 
+  it('tell who had much how long it will wait where others have all threads for reads, and not for ever', async () => {
+    const { queue, turns, enter } = queueOf({ places: 2, placesOfSlow: 1, serial: true });
+    const read = (address: number) => enter(address, 500, {}, 'SELECT');
+    for (const ms of [250, 20]) {
+      read(1);
+      await wait(ms);
+      turns.get(1)?.();
+    }
+    for (const address of [2, 3, 4]) read(address);
+    await wait(5);
+    read(1);
+    await wait(5);
+    expect([...turns.keys()].toSorted()).toEqual([1, 2, 3]);
+    const waitMs = queue.heldBackMs(context(1, 500), performance.now());
+    expect(waitMs).toBeGreaterThan(0);
+    expect(waitMs).toBeLessThan(5000);
+  });
+
   it('leave a pause behind each that took long where places are served one by one, in which others have all their turns', async () => {
     const { turns, enter } = queueOf({ places: 2, placesOfSlow: 1, serial: true });
     enter(1, 500);

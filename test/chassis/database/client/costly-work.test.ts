@@ -55,8 +55,20 @@ describe('MeasuredCost', () => {
 });
 
 describe('CostlyWork', () => {
+  it.each([
+    ['one by one', true, true],
+    ['side by side', false, false],
+  ])('takes a list by a known quick statement for costly where work is served %s: %s', (_how, isSerial, expected) => {
+    const work = new CostlyWork(isSerial);
+    work.countStatement('SELECT', 1);
+    const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress: '192.0.2.1' };
+    expect(work.isCostly({ ...context, cost: 6 }, 'SELECT')).toBe(expected);
+    expect(work.isCostly({ ...context, cost: 5 }, 'SELECT')).toBe(false);
+    expect(work.isCostly({ ...context, cost: 6 })).toBe(false);
+  });
+
   it('takes for costly what is charged with next to nothing and takes many times what a page does', () => {
-    const work = new CostlyWork();
+    const work = new CostlyWork(false);
     const context = {
       requestId: 'r',
       method: 'GET',
