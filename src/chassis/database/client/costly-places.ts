@@ -12,8 +12,8 @@ const mostOfKind = 2;
  * asks several times, one after the other, and each time would wait for another that began in between.
  */
 const restMs = 50;
-/** Where places are served one by one: costly reads that are served beside them. */
-const readers = 2;
+/** Where places are served one by one: reads that are served beside them. */
+export const readersBeside = 2;
 /** What the latest work counts of the mean time. */
 const weightOfLatest = 0.2;
 
@@ -135,13 +135,13 @@ export class CostlyPlaces {
         ...patience,
         placesOfSlow,
         get places(): number {
-          return Math.min(mostReaders, readers - other().queue.running);
+          return Math.min(mostReaders, readersBeside - other().queue.running);
         },
       };
       return new PlacesOfKind(options, false);
     };
     this.#others = serial ? beside(1, () => this.#light) : placesOf(placesOfSlow);
-    this.#light = serial ? beside(readers, () => this.#others) : this.#others;
+    this.#light = serial ? beside(readersBeside, () => this.#others) : this.#others;
     // Each keeps its place for many turns of an event loop that lists keep busy, so with one few would end.
     this.#units = placesOf(placesOfSlow, placesOfSlow);
     this.#long = placesOf(few);

@@ -7,6 +7,7 @@ import {
   type SqlResultSet,
   type Transaction,
 } from '@prisma/driver-adapter-utils';
+import { readersBeside } from '../client/costly-places.ts';
 import type { ReadLimits } from '../client/read-room.ts';
 import { RequestQueue } from '../client/request-queue.ts';
 import type { DataModel } from '../models/data-model.ts';
@@ -48,7 +49,7 @@ export function connectSqlite(
         throw error;
       }
       const reader = () => new SqliteThread({ ...file, onlyReads: true });
-      opened = new ThreadedSqlite(thread, [reader(), reader()], requests);
+      opened = new ThreadedSqlite(thread, Array.from({ length: readersBeside }, reader), requests);
       return opened;
     },
     isBusy: () => opened?.isBusy ?? false,
