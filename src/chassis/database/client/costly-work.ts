@@ -62,10 +62,12 @@ interface Measured {
 const leastMs = 20;
 /** What a request is charged with of which so little is expected. */
 const leastCost = (leastMs / slowStatementMs) * ordinaryCost;
-/** What finding few records by an index is charged with, and a page of them. Where work is served one by one no other read is. */
+/** What finding few records by an index is charged with, and a page of them. */
 const costOfFew = 5;
+/** What finding one is charged with. */
+const costOfOne = 1;
 /** Who had less of the database lately, in milliseconds, may have had one list that took long: that says nothing of what comes next. */
-export const muchMs = 200;
+const muchMs = 200;
 /** So much as was expected is added to what was had, because one request says little; and after a pause nothing is left to say. */
 const priorMs = 50;
 
@@ -116,7 +118,8 @@ function decay(measured: Measured, now: number): void {
 /**
  * Which work is costly: by what its request was charged with, by what that has meant lately where it comes from, by how many records
  * the answer may have, and what runs a statement that was slow lately, or that nothing is known of. A unit of work may hold up
- * others for as long as it likes. Where work is served one by one so are all reads but the cheapest: those have threads beside.
+ * others for as long as it likes. Where work is served one by one, so is
+ * every read but that of one record: those have threads beside.
  */
 export class CostlyWork {
   readonly #statements = new KnownStatements();
@@ -136,8 +139,8 @@ export class CostlyWork {
     const { cost = 0 } = context;
     if (cost === 0) return false;
     // What a statement took with other values says little of these, and where work is served one by one all would wait for it.
-    if (cost > costOfFew && (this.#isSerial ? isRead(statement) : this.#statements.knowsNothingOf(statement)))
-      return true;
+    if (this.#isSerial && cost > costOfOne && isRead(statement)) return true;
+    if (cost > costOfFew && this.#statements.knowsNothingOf(statement)) return true;
     return (
       Math.max(leastCost, cost) * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost
     );

@@ -1,6 +1,6 @@
 import { serviceKey } from '../../context/request-context.ts';
 import { AddressUses, ClientUse, type Place, type PlaceTaker, type WaitingWork, withinLead } from './measured-use.ts';
-import { isOrdinary } from './visitors.ts';
+import { isOrdinary, PresentClients } from './visitors.ts';
 
 /** How a queue lends its places. */
 export interface FairQueueOptions {
@@ -16,8 +16,6 @@ export interface FairQueueOptions {
   late?: () => Error;
 }
 
-/** A client that asked for a place within this time is there. */
-const presentMs = 5000;
 /** The next client is the one that used least among this many that have waited longest, those with requests under way first. */
 const candidates = 256;
 const mostClients = 10_000;
@@ -34,7 +32,7 @@ const mostUnderWay = 3;
  * is there alone, or whose work is quick, may have all of them.
  */
 export class FairQueue {
-  /** Places that are lent now. */
+  /** Places that are lent now, without those beside. */
   running = 0;
   readonly #options: FairQueueOptions;
   readonly #clients = new Map<string, ClientUse>();
@@ -49,9 +47,7 @@ export class FairQueue {
   /** Places that requests under way had in a row. */
   #lentUnderWay = 0;
   #endedAt = 0;
-  #latest: ClientUse | undefined;
-  #latestAt = Number.NEGATIVE_INFINITY;
-  #otherAt = Number.NEGATIVE_INFINITY;
+  readonly #present = new PresentClients<ClientUse>();
 
   constructor(options: FairQueueOptions) {
     this.#options = options;
@@ -118,20 +114,22 @@ export class FairQueue {
    * @returns what gives the turn up while it waits; undefined where it came at once
    */
   take(key: string, taker: PlaceTaker, isUnderWay = false, address = key): (() => void) | undefined {
-    const place = this.takeFree(key, address, taker.isBeside);
+    const place = this.takeFree(key, address);
     return place ? void taker.lent(place) : this.#wait(this.#clientOf(key), taker, isUnderWay, performance.now());
   }
 
   /** Gives a client a place if there is one for it now; otherwise it has none, and does not wait. */
-  takeFree(key: string, address = key, isBeside = false): Place | undefined {
+  takeFree(key: string, address = key): Place | undefined {
     const now = performance.now();
-    const client = this.#clientOf(key);
-    // Beside the service's own work, such as a health check, a client is alone.
-    if (key !== serviceKey) this.#see(client, now);
-    client.used = withinLead(client.used, this.#used);
-    client.address = this.#addresses.of(address);
+    const client = this.#comes(key, address, now);
     const free = this.running < this.#options.places && client.waiting.length === 0;
-    return free && !this.#isHeldBack(client, now) ? this.#lend(client, now, isBeside) : undefined;
+    return free && !this.#isHeldBack(client, now) ? this.#lend(client, now) : undefined;
+  }
+
+  /** Gives a client a place beside those that are served one by one. How many of these there are is for the caller to bound. */
+  takeBeside(key: string, address: string): Place {
+    const now = performance.now();
+    return this.#lend(this.#comes(key, address, now), now, true);
   }
 
   /**
@@ -147,8 +145,10 @@ export class FairQueue {
     client.ended(tookMs, address, now);
     const hadMs = this.#addresses.had(address, tookMs, running, now);
     count?.(hadMs);
-    client.running -= 1;
-    this.running -= 1;
+    if (!isBeside) {
+      client.running -= 1;
+      this.running -= 1;
+    }
     if (isSerial) this.#endedAt = now;
     this.lendFree(now);
     this.#judge(client, now);
@@ -159,9 +159,21 @@ export class FairQueue {
     for (let next = this.#next(now); next !== undefined; next = this.#next(now)) this.#startFirst(next, now);
   }
 
+  /** A client asks, from an address. */
+  #comes(key: string, address: string, now: number): ClientUse {
+    const client = this.#clientOf(key);
+    // Beside the service's own work, such as a health check, a client is alone.
+    if (key !== serviceKey) this.#present.see(client, now);
+    client.used = withinLead(client.used, this.#used);
+    client.address = this.#addresses.of(address);
+    return client;
+  }
+
   #lend(client: ClientUse, now: number, isBeside = false): Place {
-    this.running += 1;
-    client.running += 1;
+    if (!isBeside) {
+      this.running += 1;
+      client.running += 1;
+    }
     this.#judge(client, now);
     return { client, address: client.address, since: now, among: this.running, isBeside };
   }
@@ -235,7 +247,7 @@ export class FairQueue {
     this.#queue.delete(client);
     this.#leave(client, first);
     if (client.waiting.length > 0) this.#queue.add(client);
-    if (!first.taker.movesOn?.()) first.taker.lent(this.#lend(client, now, first.taker.isBeside));
+    if (!first.taker.movesOn?.()) first.taker.lent(this.#lend(client, now));
   }
 
   #judge(client: ClientUse, now: number): void {
@@ -244,17 +256,7 @@ export class FairQueue {
   }
 
   #isHeldBack(client: ClientUse, now: number): boolean {
-    return client.running >= this.#options.placesOfSlow && !client.isQuick && this.#othersAreThere(client, now);
-  }
-
-  #see(client: ClientUse, now: number): void {
-    if (client !== this.#latest) this.#otherAt = this.#latestAt;
-    this.#latest = client;
-    this.#latestAt = now;
-  }
-
-  #othersAreThere(client: ClientUse, now: number): boolean {
-    return now - (client === this.#latest ? this.#otherAt : this.#latestAt) < presentMs;
+    return client.running >= this.#options.placesOfSlow && !client.isQuick && this.#present.hasOthers(client, now);
   }
 
   #clientOf(key: string): ClientUse {

@@ -4,8 +4,6 @@ import type { Taker } from '../../context/shared-run.ts';
 export interface PlaceTaker extends Taker<Place> {
   /** Asked when the turn comes after a wait: whether the work waits elsewhere from now on. By default it does not. */
   movesOn?(): boolean;
-  /** See `Place`. Default: it is one of the others. */
-  readonly isBeside?: boolean;
   /** How long the work will take by its price, in milliseconds; of equals who asks for less goes first. Default 0. */
   readonly expectedMs?: number;
 }
@@ -43,7 +41,7 @@ interface AddressUse {
 export class ClientUse {
   /** Whether its work ends once it had its turns, as that of a request does. */
   readonly isOrdinary: boolean;
-  /** Places that it has now. */
+  /** Places that it has now, without those beside. */
   running = 0;
   /**
    * Those of requests under way, then the others, in the order in which they came. Tables of a Set lead each to the next, so

@@ -13,6 +13,28 @@ interface Visitor {
 /** An ordinary request asks no more than this at once: for records, and for what belongs to them. */
 const ordinaryAtOnce = 2;
 
+/** A client that asked for a place within this time is there. */
+const presentMs = 5000;
+
+/** Which clients are there: the latest, and whether another one came lately. */
+export class PresentClients<Client> {
+  #latest: Client | undefined;
+  #latestAt = Number.NEGATIVE_INFINITY;
+  #otherAt = Number.NEGATIVE_INFINITY;
+
+  /** A client asks. */
+  see(client: Client, now: number): void {
+    if (client !== this.#latest) this.#otherAt = this.#latestAt;
+    this.#latest = client;
+    this.#latestAt = now;
+  }
+
+  /** Whether any other client is there. */
+  hasOthers(client: Client, now: number): boolean {
+    return now - (client === this.#latest ? this.#otherAt : this.#latestAt) < presentMs;
+  }
+}
+
 /** Counts who waits for a database and whose turn came: requests, each once however many of its queries wait, and queries. */
 export class Visitors {
   /** Requests that wait now. */

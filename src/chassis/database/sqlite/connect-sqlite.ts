@@ -69,8 +69,8 @@ export function sqliteQueue(): RequestQueue {
 const plainRead = /^\s*SELECT\b/i;
 
 /**
- * One connection: while a transaction is open, everything else waits for its end. All reads but the cheapest have others beside it, for
- * which nobody else waits: a reader sees the file as it was when its statement began, whatever is written meanwhile (WAL).
+ * One connection: while a transaction is open, everything else waits for its end. All reads but those of one record have others beside
+ * it, for which nobody else waits: a reader sees the file as it was when its statement began, whatever is written meanwhile (WAL).
  */
 class ThreadedSqlite implements SqlDriverAdapter {
   readonly provider = adapter.provider;

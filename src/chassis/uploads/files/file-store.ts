@@ -62,7 +62,8 @@ export function typeOfName(name: string): string {
   return types.get(name.slice(name.lastIndexOf('.') + 1)) ?? 'application/octet-stream';
 }
 
-const validName = /^[\w-]+\.\w+$/;
+/** Longer ones no store would have; S3 says of them that they are too long, which would be an error of the service. */
+const validName = /^[\w-]{1,128}\.\w{1,16}$/;
 
 /** Refuses a name that the server did not make, such as a path. @throws NotFoundException */
 export function checkedName(name: string): string {

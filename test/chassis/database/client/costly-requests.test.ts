@@ -155,7 +155,7 @@ describe('costly requests of many addresses, each of which has sent one', () => 
   it('tell who had much how long it will wait where others have all threads for reads, and not for ever', async () => {
     const { queue, turns, enter } = queueOf({ places: 2, placesOfSlow: 1, serial: true });
     const read = (address: number) => enter(address, 500, {}, 'SELECT');
-    for (const ms of [250, 20]) {
+    for (const ms of [600, 20]) {
       read(1);
       await wait(ms);
       turns.get(1)?.();

@@ -62,9 +62,9 @@ describe('CostlyWork', () => {
     const work = new CostlyWork(isSerial);
     work.countStatement('SELECT', 1);
     const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress: '192.0.2.1' };
-    expect(work.isCostly({ ...context, cost: 6 }, 'SELECT')).toBe(expected);
-    expect(work.isCostly({ ...context, cost: 5 }, 'SELECT')).toBe(false);
-    expect(work.isCostly({ ...context, cost: 6 })).toBe(false);
+    expect(work.isCostly({ ...context, cost: 2 }, 'SELECT')).toBe(expected);
+    expect(work.isCostly({ ...context, cost: 1 }, 'SELECT')).toBe(false);
+    expect(work.isCostly({ ...context, cost: 2 })).toBe(false);
   });
 
   it('takes for costly what is charged with next to nothing and takes many times what a page does', () => {

@@ -4,7 +4,7 @@ import { runWithRequestContext } from '../../../../src/chassis/context/request-c
 import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
 
 /** Twice what may be had without having had much, so that it is still much after a pause of the machine. */
-const muchMs = 400;
+const muchMs = 1000;
 
 describe('costly reads where places are served one by one', () => {
   /** A queue, and who has places of it, by a letter for each address. */
@@ -92,6 +92,23 @@ describe('costly reads where places are served one by one', () => {
     expect([served(), beside]).toEqual(['ab', [undefined, true, true]]);
     leave();
     await end('a');
+  });
+
+  it('need no place of those that write, which a transaction and what waits for it may have', async () => {
+    const { enter, served, queue } = queueOf();
+    for (let write = 0; write < 16; write += 1) {
+      const context = {
+        requestId: 'r',
+        method: 'POST',
+        url: '/',
+        startTime: new Date(),
+        ipAddress: `w${write}`,
+        cost: 1,
+      };
+      await runWithRequestContext(context, () => queue.enter(async () => undefined));
+    }
+    for (const address of ['a', 'b', 'c']) await enter(address);
+    expect(served()).toBe('ab');
   });
 
   it('are timed by themselves, whatever ends beside them meanwhile', async () => {

@@ -176,5 +176,6 @@ describe.each(stores)('a file of any type in $name', ({ env, stored: storedIn, p
     expect(stored()).not.toContain(join(privateFolder, name));
     await app.get(`/private/${name}`).expectError(404, 'No such file');
     await app.get('/private/..%2f..%2fetc%2fpasswd').expectError(404, 'No such file');
+    await app.get(`/private/${'a'.repeat(252)}.png`).expectError(404, 'No such file');
   });
 });
