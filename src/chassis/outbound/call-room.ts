@@ -11,10 +11,13 @@ interface WaitingCall {
 /**
  * A bounded number of calls of a peer, and of those that wait for them, so that no client keeps the others from the peer: the
  * next place goes to a call of the client address that has the fewest under way, among equals to the one that came first, and
- * where too many wait, the last one of the address with the most gives way. Calls outside of requests are one client.
+ * where too many wait, the last one of the address with the most gives way. Some places may be for clients with no call under
+ * way: those that began together end together, and who came meanwhile would wait for all of that. Calls outside of requests are
+ * one client.
  */
 export class CallRoom {
   readonly #mayWait: number;
+  readonly #kept: number;
   /** In the order in which they came. */
   readonly #waiting = new Set<WaitingCall>();
   readonly #underWay = new Map<string, number>();
@@ -23,9 +26,11 @@ export class CallRoom {
   /**
    * @param atOnce calls under way at the same time
    * @param mayWait how many more wait
+   * @param kept places of these that only clients with no call under way may have. Default 0
    */
-  constructor(atOnce: number, mayWait: number) {
+  constructor(atOnce: number, mayWait: number, kept = 0) {
     this.#free = atOnce;
+    this.#kept = kept;
     this.#mayWait = mayWait;
   }
 
@@ -38,13 +43,17 @@ export class CallRoom {
     signal?.throwIfAborted();
     const context = getRequestContext();
     const client = context ? clientKey(context.ipAddress) : serviceKey;
-    if (this.#free > 0) this.#take(client);
+    if (this.#mayBegin(client)) this.#take(client);
     else await this.#turn(client, signal);
     try {
       return await call();
     } finally {
       this.#giveBack(client);
     }
+  }
+
+  #mayBegin(client: string): boolean {
+    return this.#free > (this.#callsOf(client) > 0 ? this.#kept : 0);
   }
 
   #take(client: string): void {
@@ -57,7 +66,7 @@ export class CallRoom {
     const left = this.#callsOf(client) - 1;
     if (left > 0) this.#underWay.set(client, left);
     else this.#underWay.delete(client);
-    this.#next()?.begin();
+    for (let next = this.#next(); next !== undefined; next = this.#next()) next.begin();
   }
 
   #turn(client: string, signal?: AbortSignal): Promise<void> {
@@ -97,7 +106,7 @@ export class CallRoom {
     let next: WaitingCall | undefined;
     for (const call of this.#waiting)
       if (next === undefined || this.#callsOf(call.client) < this.#callsOf(next.client)) next = call;
-    return next;
+    return next && this.#mayBegin(next.client) ? next : undefined;
   }
 
   /** The last call that waits of the client with the most, under way and waiting. */

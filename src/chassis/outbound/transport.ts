@@ -9,6 +9,8 @@ export interface TransportOptions {
   url: string;
   connections: number;
   queue: number;
+  /** How many of the connections only clients with no call under way may have. Default 0. */
+  kept?: number;
   /** Whether a call ends with the head of its answer: bodies are read as their readers take them, on connections of their own. */
   streams?: boolean;
   breaker: { calls: number; failedShare: number; openMs: number };
@@ -39,6 +41,7 @@ export async function openTransport({
   url,
   connections,
   queue,
+  kept,
   streams = false,
   breaker,
   onState,
@@ -57,7 +60,7 @@ export async function openTransport({
     },
   );
   circuit.onStateChange((state) => onState(states[state] ?? 'closed'));
-  const room = new CallRoom(connections, queue);
+  const room = new CallRoom(connections, queue, kept);
   const pool = new Pool(new URL(url).origin, {
     connections: streams ? null : connections,
     pipelining: 1,

@@ -5,8 +5,8 @@ import { CallRoom } from '../../../src/chassis/outbound/call-room.ts';
 const forEver = new AbortController().signal;
 
 /** A room, calls in it that go on until they are ended, and what became of them. */
-function roomOf(atOnce: number, mayWait: number) {
-  const room = new CallRoom(atOnce, mayWait);
+function roomOf(atOnce: number, mayWait: number, kept?: number) {
+  const room = new CallRoom(atOnce, mayWait, kept);
   const began: string[] = [];
   const ended: string[] = [];
   const underWay: (() => void)[] = [];
@@ -45,6 +45,17 @@ describe('CallRoom', () => {
     // Where as many are under way of each, who came first is next.
     const then = ['other', 'job', 'many 4', 'network', 'many 5', 'many 6', 'same network'];
     expect(began).toEqual([...first, ...then]);
+  });
+
+  it('keeps some places for clients with no call under way, which would wait for all that began together', async () => {
+    const { call, began, endOne } = roomOf(10, 10, 1);
+    for (let index = 1; index <= 12; index += 1) call(`many ${index}`, '192.0.2.1');
+    expect(began).toHaveLength(9);
+    call('other', '192.0.2.2');
+    call('second of other', '192.0.2.2');
+    expect(began.slice(9)).toEqual(['other']);
+    for (let count = 0; count < 4; count += 1) await endOne();
+    expect(began.slice(10)).toEqual(['second of other', 'many 10', 'many 11']);
   });
 
   it('has the last call of the client with the most give way where too many wait, and refuses nobody else', async () => {
