@@ -118,8 +118,8 @@ function decay(measured: Measured, now: number): void {
 /**
  * Which work is costly: by what its request was charged with, by what that has meant lately where it comes from, by how many records
  * the answer may have, and what runs a statement that was slow lately, or that nothing is known of. A unit of work may hold up
- * others for as long as it likes. Where work is served one by one, so is
- * every read but that of one record: those have threads beside.
+ * others for as long as it likes. Where work is served one by one every read is costly but that of one record: there are threads
+ * for them beside.
  */
 export class CostlyWork {
   readonly #statements = new KnownStatements();
