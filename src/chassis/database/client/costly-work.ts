@@ -157,7 +157,9 @@ export class CostlyWork {
   }
 }
 
-/** Whether a place is for a read. */
+const plainRead = /^\s*SELECT\b/i;
+
+/** Whether a place is for what never writes, so that it may run on any connection. */
 export function isRead(statement: string | undefined): boolean {
-  return statement !== undefined && statement !== unitOfWorkPlace;
+  return statement !== undefined && plainRead.test(statement);
 }

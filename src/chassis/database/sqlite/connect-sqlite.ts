@@ -65,9 +65,6 @@ export function sqliteQueue(): RequestQueue {
   return new RequestQueue({ places: 3, placesOfSlow: 1, serial: true });
 }
 
-/** Never writes, so that it may run on any connection. */
-const plainRead = /^\s*SELECT\b/i;
-
 /**
  * One connection: while a transaction is open, everything else waits for its end. All reads but those of one record have others beside
  * it, for which nobody else waits: a reader sees the file as it was when its statement began, whatever is written meanwhile (WAL).
@@ -127,7 +124,7 @@ class ThreadedSqlite implements SqlDriverAdapter {
 
   #query(statement: SqlQuery, isBeside: boolean | undefined): Promise<SqlResultSet> {
     const request = { kind: 'query', statement } as const;
-    if (isBeside && plainRead.test(statement.sql)) {
+    if (isBeside) {
       const [reader = this.#thread] = this.#readers.toSorted((one, other) => one.pending - other.pending);
       return reader.run(request);
     }

@@ -94,6 +94,15 @@ describe('costly reads where places are served one by one', () => {
     await end('a');
   });
 
+  it.each(['UPDATE notes SET text = ? RETURNING text', 'WITH old AS (SELECT 1) DELETE FROM notes RETURNING text'])(
+    'are told apart from what gives rows and may write: %s',
+    async (statement) => {
+      const { enter, beside } = queueOf();
+      await enter('a', 500, statement);
+      expect(beside).toEqual([undefined]);
+    },
+  );
+
   it('need no place of those that write, which a transaction and what waits for it may have', async () => {
     const { enter, served, queue } = queueOf();
     for (let write = 0; write < 16; write += 1) {
