@@ -15,8 +15,8 @@ const restMs = 50;
 /** Where places are served one by one: reads that are served beside them. */
 export const readersBeside = 2;
 /**
- * Who had less of the places for reads lately, in milliseconds, goes on having all of them: a search each second comes to a fifth of
- * that, and at a fifth whoever searched waited with those who kept everybody waiting.
+ * Who had less of the places for reads lately, in milliseconds, goes on having all of them: a search of 30 ms each second comes to half
+ * of that, and must not wait with those who keep everybody waiting.
  */
 const muchReadMs = 500;
 /** What the latest work counts of the mean time. */

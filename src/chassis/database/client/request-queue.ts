@@ -11,10 +11,7 @@ import { CostlyPlaces, type Leave } from './costly-places.ts';
 import { CostlyWork, unitOfWorkPlace } from './costly-work.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 import { AwaitedAnswers, idleTime, type Place } from './measured-use.ts';
-import { addressKey, streamsOf, Visitors, workKey } from './visitors.ts';
-
-/** An ordinary request that came within this time is there. */
-const presentMs = 5000;
+import { addressKey, presentMs, streamsOf, Visitors, workKey } from './visitors.ts';
 
 /**
  * Lends the places of a database to requests, fairly, and counts who waits and whose turn came: requests, each once however

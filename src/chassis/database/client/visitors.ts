@@ -13,8 +13,8 @@ interface Visitor {
 /** An ordinary request asks no more than this at once: for records, and for what belongs to them. */
 const ordinaryAtOnce = 2;
 
-/** A client that asked for a place within this time is there. */
-const presentMs = 5000;
+/** Who asked for a place within this time is there, in milliseconds. */
+export const presentMs = 5000;
 
 /** Which clients are there: the latest, and whether another one came lately. */
 export class PresentClients<Client> {
