@@ -64,10 +64,14 @@ export class SharedCounts {
       // What is refused without asking Redis comes without its count.
       return Object.assign(refused, { consumedPoints: Math.max(refused.consumedPoints, options.points + 1) });
     };
+    const windowMs = options.duration * 1000;
     const consume = async (key: string, points: number): Promise<Left> => {
       const found = await limiter.consume(key, points).catch(toRefused);
-      const counted = isCount(found, points) ? found : await memory.consume(key, points).catch(toRefused);
-      return { used: counted.consumedPoints, resetMs: Math.min(counted.msBeforeNext, options.duration * 1000) };
+      const isCounted = isCount(found, points);
+      // Whom it has refused would be refused without asking for as long as it said.
+      if (!isCounted || found.msBeforeNext > windowMs) limiter.deleteInMemoryBlockedAll();
+      const counted = isCounted ? found : await memory.consume(key, points).catch(toRefused);
+      return { used: counted.consumedPoints, resetMs: Math.min(counted.msBeforeNext, windowMs) };
     };
     return { consume, known: (_key, last) => last };
   }

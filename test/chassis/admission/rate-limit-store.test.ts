@@ -138,6 +138,15 @@ describe('RateLimitStore', () => {
     await expect.poll(async () => quota?.consume('client', 1)).toEqual({ used: 7, resetMs: 60_000 });
   });
 
+  it('keeps nobody out for as long as Redis says in error', async () => {
+    const answers = ['*2\r\n:4000\r\n:86400000\r\n'];
+    const answer = () => answers.shift() ?? '*2\r\n:7\r\n:60000\r\n';
+    await limits.open({ RATE_LIMIT_ENABLED: true, REDIS_URL: await startFalseRedis(answer) });
+    const quota = limits.counterFor({ name: `test-${process.pid}-${++made}`, points: 10, seconds: 60 });
+    await expect.poll(async () => quota?.consume('client', 1)).toEqual({ used: 4000, resetMs: 60_000 });
+    expect(await quota?.consume('client', 1)).toEqual({ used: 7, resetMs: 60_000 });
+  });
+
   it.each([
     ['nothing', 'false', '', [false, false]],
     ['nothing', 'true', '', [false, false]],
@@ -162,13 +171,15 @@ describe('RateLimitStore', () => {
   });
 });
 
-/** The URL of a Redis that counts nothing and answers whatever is asked to count with the same, until the end of the test. */
-async function startFalseRedis(answer: string): Promise<string> {
+const textOf = (answer: string | (() => string)) => (typeof answer === 'string' ? answer : answer());
+
+/** The URL of a Redis that counts nothing and answers whatever is asked to count with this, until the end of the test. */
+async function startFalseRedis(answer: string | (() => string)): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', (commands) => {
       for (const [, name] of String(commands).matchAll(/\*\d+\r\n\$\d+\r\n(\w+)\r\n/g))
-        socket.write(/^eval/i.test(name ?? '') ? answer : name === 'info' ? '$0\r\n\r\n' : '+OK\r\n');
+        socket.write(/^eval/i.test(name ?? '') ? textOf(answer) : name === 'info' ? '$0\r\n\r\n' : '+OK\r\n');
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
