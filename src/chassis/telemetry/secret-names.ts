@@ -4,13 +4,13 @@ const gap = '[-_. +]?';
 const parts =
   `passw|pwd|passphrase|passcode|token|secret|api${gap}key|private${gap}key|credential|authorization|jwt|` +
   `(?:access|signing|encryption|shared|master)${gap}key|(?:code|oauth|pkce)${gap}verifier|saml${gap}(?:request|response|art)|` +
-  `cvv|card${gap}number`;
+  `cvv|card${gap}number|csrf|xsrf|hmac`;
 /** Whole names of secrets, which as parts would be found in `country_code` or `spinning`. */
 const words = 't?otp|mfa|pin|pass|pw|sid|session(?:[-_]?id)?|refresh|bearer|auth';
 /** The same that are ordinary words in a text. */
-const namesOnly = `cvc2?|(?:account|activation|pass|recovery|reset|subscription)${gap}key|credit${gap}card|phpsessid`;
+const namesOnly = `cvc2?|(?:account|activation|pass|recovery|reset|subscription)${gap}key|credit${gap}card|phpsessid|pkce`;
 /** The same that are ordinary names of what a log tells. */
-const parametersOnly = `access|code|cookies?|key|sig|ticket|csc|pat|verifier|invite|wresult|magic${gap}link|x[-_]functions[-_]key`;
+const parametersOnly = `access|state|nonce|magic|saml|code|cookies?|key|sig|ticket|csc|pat|verifier|invite|wresult|magic${gap}link|x[-_]functions[-_]key`;
 /** Codes that everybody may read; every other `…_code` is taken for one that opens something. */
 const publicCodes = 'country|currency|language|lang|locale|post|postal|zip|area|region|status|error|exit|color|product';
 

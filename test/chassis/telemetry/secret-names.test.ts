@@ -7,6 +7,7 @@ const token = 'aB3-_'.repeat(17);
 describe('names of secrets', () => {
   it.each([
     ...['cvc', 'cvc2', 'cvv', 'accountKey', 'activation_key', 'passkey', 'recovery-key', 'resetKey', 'PHPSESSID'],
+    ...['csrf', 'X-XSRF-Token', 'csrf_value', 'hmac', 'request_hmac', 'pkce'],
     ...['creditCard', 'credit_card', 'recovery key', 'subscription-key', 'samlResponse', 'saml_response', 'SAMLart'],
   ])('have the field and the parameter %s masked', (name) => {
     expect([masks.hasField(name), masks.hasParameter(name)]).toEqual([true, true]);
@@ -14,6 +15,7 @@ describe('names of secrets', () => {
 
   it.each([
     ...['csc', 'pat', 'verifier', 'invite', 'wresult', 'magic_link', 'magic link', 'x-functions-key', 'ticket'],
+    ...['state', 'nonce', 'magic', 'saml'],
   ])('have the parameter %s masked, and not the field', (name) => {
     expect([masks.hasField(name), masks.hasParameter(name)]).toEqual([false, true]);
   });
@@ -21,6 +23,7 @@ describe('names of secrets', () => {
   it.each([
     ...['recvCount', 'cvCount', 'bypassKey', 'compassKey', 'resetKeyboard', 'activationKeyword', 'accountKeys'],
     ...['magicLinkEnabled', 'assessId', 'inviteId', 'publicKey', 'path', 'idempotencyKey'],
+    ...['stateName', 'announce', 'ibanCountry'],
   ])('are not found in %s', (name) => {
     expect([masks.hasField(name), masks.hasParameter(name)]).toEqual([false, false]);
   });
