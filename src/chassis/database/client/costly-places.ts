@@ -1,6 +1,6 @@
 import { isCostly, type RequestContext } from '../../context/request-context.ts';
 import type { Taker } from '../../context/shared-run.ts';
-import { expectedMs, isRead, unitOfWorkPlace } from './costly-work.ts';
+import { isRead, unitOfWorkPlace } from './costly-work.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 import type { Place } from './measured-use.ts';
 import { addressKey, isOrdinary, workKey } from './visitors.ts';
@@ -69,6 +69,8 @@ interface Asking {
   context: RequestContext | undefined;
   /** The read, or `unitOfWorkPlace`; undefined for a write. */
   statement: string | undefined;
+  /** How long that will have the place by what is known of it, in milliseconds. */
+  expectedMs: number;
   isUnderWay: boolean;
   /** What gives a place of the database back that was lent now. */
   leaving: (place: Place) => Leave;
@@ -85,14 +87,14 @@ interface Asking {
  * database in one turn of the event loop all is read before anybody's work goes on, and nobody is to wait for ten answers of a
  * thousand records.
  *
- * Where places are served one by one, reads are served beside that, two at once: a statement may take a second there, and who had
- * little lately is not to wait for those of who had much. Of equals who asks for less goes first.
+ * Where places are served one by one, reads are served beside that, two at once: a statement may take a second there, and who asks
+ * for an ordinary list and had little lately is not to wait for those of the others. Of equals who asks for less, and had less lately, goes first.
  */
 export class CostlyPlaces {
   readonly #all: FairQueue;
   readonly #isSerial: boolean;
   readonly #others: PlacesOfKind;
-  /** Reads of clients that had little lately, where reads are served beside. */
+  /** Ordinary reads of clients that had little lately, where reads are served beside. */
   readonly #light: PlacesOfKind;
   readonly #units: PlacesOfKind;
   readonly #long: PlacesOfKind;
@@ -135,18 +137,21 @@ export class CostlyPlaces {
       return kind;
     };
     const few = Math.min(mostOfKind, placesOfSlow);
-    const beside = (mostReaders: number, other: () => PlacesOfKind) => {
+    const beside = (readers: () => number) => {
       const options = {
         ...patience,
         placesOfSlow,
         get places(): number {
-          return Math.min(mostReaders, readersBeside - other().queue.running);
+          return readers();
         },
       };
       return new PlacesOfKind(options, false);
     };
-    this.#others = serial ? beside(1, () => this.#light) : placesOf(placesOfSlow);
-    this.#light = serial ? beside(readersBeside, () => this.#others) : this.#others;
+    // Neither of both kinds has both readers while the other one waits.
+    const heavyReaders = () => Math.min(1, readersBeside - this.#light.queue.running);
+    const lightReaders = () => readersBeside - (this.#others.queue.isAwaited ? 1 : this.#others.queue.running);
+    this.#others = serial ? beside(heavyReaders) : placesOf(placesOfSlow);
+    this.#light = serial ? beside(lightReaders) : this.#others;
     // Each keeps its place for many turns of an event loop that lists keep busy, so with one few would end.
     this.#units = placesOf(placesOfSlow, placesOfSlow);
     this.#long = placesOf(few);
@@ -162,7 +167,7 @@ export class CostlyPlaces {
    * @returns what gives the turn up while it waits; undefined where it came at once
    */
   take(asking: Asking, taker: Taker<Leave>): (() => void) | undefined {
-    const { context, statement, isUnderWay, leaving } = asking;
+    const { context, statement, expectedMs, isUnderWay, leaving } = asking;
     const { lent, late, isJoined } = taker;
     const [key, address] = [workKey(context), addressKey(context)];
     const isBeside = this.#isSerial && isRead(statement);
@@ -214,7 +219,8 @@ export class CostlyPlaces {
       giveUp = this.take(asking, taker);
       return true;
     };
-    const price = isBeside ? expectedMs(context?.cost ?? 0) : 0;
+    // Each kind knows only what an address used of its own places.
+    const price = isBeside ? expectedMs + this.#hadLately(address) : 0;
     waits(1);
     const own = { lent: waitsNoLonger(enter), late: waitsNoLonger(late), isJoined, movesOn, expectedMs: price };
     const leaveQueue = queue.take(key, own, isUnderWay, address);
@@ -234,13 +240,18 @@ export class CostlyPlaces {
 
   /** Whether a client has had much of the places for reads lately, so that others do not wait for it. */
   hasHadMuch(context: RequestContext | undefined): boolean {
-    const [address, now] = [addressKey(context), performance.now()];
-    const hadMs = this.#light.queue.hadLately(address, now) + this.#others.queue.hadLately(address, now);
-    return hadMs >= muchReadMs;
+    return this.#hadLately(addressKey(context)) >= muchReadMs;
+  }
+
+  /** What an address had of the places for reads lately, in milliseconds. */
+  #hadLately(address: string): number {
+    const now = performance.now();
+    return this.#light.queue.hadLately(address, now) + this.#others.queue.hadLately(address, now);
   }
 
   #readsOf(context: RequestContext | undefined): PlacesOfKind {
-    return !this.#isSerial || this.hasHadMuch(context) ? this.#others : this.#light;
+    const isLight = this.#isSerial && !isCostly(context) && !this.hasHadMuch(context);
+    return isLight ? this.#light : this.#others;
   }
 
   #kindOf(context: RequestContext | undefined, statement: string | undefined): PlacesOfKind {

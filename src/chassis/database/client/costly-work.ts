@@ -25,6 +25,11 @@ class KnownStatements {
     return statement !== undefined && !this.#quick.has(statement) && !this.#means.has(statement);
   }
 
+  /** Whether a statement was run lately and was not slow. */
+  isQuick(statement: string | undefined): boolean {
+    return statement !== undefined && this.#quick.has(statement) && !this.#means.has(statement);
+  }
+
   /** Counts what a statement had of the database; the latest counts half. */
   ended(statement: string | undefined, hadMs: number): void {
     if (statement === undefined) return;
@@ -144,6 +149,12 @@ export class CostlyWork {
     return (
       Math.max(leastCost, cost) * this.#measured.timesCharged(addressKey(context), performance.now()) > ordinaryCost
     );
+  }
+
+  /** What a statement may have of the database, in milliseconds, for what its request is charged with; less where it was quick lately. */
+  expectedMs(context: RequestContext | undefined, statement: string | undefined): number {
+    const expected = expectedMs(context?.cost ?? 0);
+    return this.#statements.isQuick(statement) ? Math.min(expected, slowStatementMs) : expected;
   }
 
   /** Counts what a statement had of the database, in milliseconds. */

@@ -72,6 +72,10 @@ export class FairQueue {
     return this.#options.places;
   }
 
+  get isAwaited(): boolean {
+    return this.#queue.size > 0;
+  }
+
   /** Turns before that of work which comes from an address now, as that has turns with all others. */
   turnsBefore(address: string): number {
     return this.#addresses.turnsBefore(address);

@@ -194,7 +194,10 @@ export class RequestQueue {
     const [key, address] = [workKey(context), addressKey(context)];
     const isUnderWay = this.#isUnderWay(context);
     const leaving = (place: Place) => this.#leaving(place, context, statement);
-    const asCostly = () => this.#costly.take({ context, statement, isUnderWay, leaving }, taker);
+    const asCostly = () => {
+      const expectedMs = this.#work.expectedMs(context, statement);
+      return this.#costly.take({ context, statement, expectedMs, isUnderWay, leaving }, taker);
+    };
     if (this.#work.isCostly(context, statement)) return asCostly();
     this.#noteOrdinary(context);
     let giveUp: (() => void) | undefined;

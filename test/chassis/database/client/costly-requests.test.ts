@@ -154,7 +154,7 @@ describe('costly requests of many addresses, each of which has sent one', () => 
 
   it('tell who had much how long it will wait where others have all threads for reads, and not for ever', async () => {
     const { queue, turns, enter } = queueOf({ places: 2, placesOfSlow: 1, serial: true });
-    const read = (address: number) => enter(address, 500, {}, 'SELECT');
+    const read = (address: number) => enter(address, 100, {}, 'SELECT');
     for (const ms of [600, 20]) {
       read(1);
       await wait(ms);

@@ -6,13 +6,13 @@ import { RequestQueue } from '../../../../src/chassis/database/client/request-qu
 /** Twice what may be had without having had much, so that it is still much after a pause of the machine. */
 const muchMs = 1000;
 
-describe('costly reads where places are served one by one', () => {
+describe('reads where places are served one by one', () => {
   /** A queue, and who has places of it, by a letter for each address. */
   function queueOf() {
     const queue = new RequestQueue({ places: 16, placesOfSlow: 1, serial: true });
     const turns = new Map<string, () => void>();
     const beside: (boolean | undefined)[] = [];
-    const enter = async (address: string, cost = 500, statement: string | undefined = 'SELECT slow') => {
+    const enter = async (address: string, cost = 100, statement: string | undefined = 'SELECT slow') => {
       const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress: address, cost };
       const open = async (isBeside?: boolean) => void beside.push(isBeside);
       void runWithRequestContext(context, async () => {
@@ -78,15 +78,55 @@ describe('costly reads where places are served one by one', () => {
   it('of equals who asks for less goes first', async () => {
     const { enter, end, served } = queueOf();
     for (const address of ['a', 'b']) await enter(address);
-    await enter('c', 900);
-    await enter('d', 200);
+    await enter('c', 90);
+    await enter('d', 20);
     await end('a');
     expect(served()).toBe('bd');
   });
 
+  it('that are charged with more than an ordinary request are served one by one, so that the others find a place', async () => {
+    const { enter, end, served } = queueOf();
+    await enter('a', 500);
+    await enter('b', 500);
+    await enter('c');
+    expect(served()).toBe('ac');
+    await end('a');
+    expect(served()).toBe('bc');
+  });
+
+  it('that may take long have the next place where the others have both', async () => {
+    const { enter, end, served } = queueOf();
+    for (const address of ['a', 'b']) await enter(address);
+    await enter('long', 500);
+    await enter('c');
+    await end('a');
+    expect(served()).toBe('blong');
+  });
+
+  it('of an address that had much go behind dearer ones of others', async () => {
+    const { enter, end, served, makeHeavy } = queueOf();
+    await makeHeavy('x');
+    await enter('y', 500);
+    await enter('x', 20);
+    await enter('z', 500);
+    await end('y');
+    expect(served()).toBe('z');
+  });
+
+  it('go before cheaper ones of which nothing is known, where their statement was quick lately', async () => {
+    const { enter, end, served } = queueOf();
+    await enter('a', 500, 'SELECT quick');
+    await end('a');
+    await enter('y', 500);
+    await enter('b', 400, 'SELECT new');
+    await enter('c', 500, 'SELECT quick');
+    await end('y');
+    expect(served()).toBe('c');
+  });
+
   it('are told apart from writes, which are served with the others', async () => {
     const { enter, end, served, beside, queue } = queueOf();
-    const context = { requestId: 'r', method: 'POST', url: '/', startTime: new Date(), ipAddress: 'w', cost: 500 };
+    const context = { requestId: 'r', method: 'POST', url: '/', startTime: new Date(), ipAddress: 'w', cost: 100 };
     const { leave } = await runWithRequestContext(context, () => queue.enter(async (is) => void beside.push(is)));
     for (const address of ['a', 'b']) await enter(address);
     expect([served(), beside]).toEqual(['ab', [undefined, true, true]]);
@@ -98,7 +138,7 @@ describe('costly reads where places are served one by one', () => {
     'are told apart from what gives rows and may write: %s',
     async (statement) => {
       const { enter, beside } = queueOf();
-      await enter('a', 500, statement);
+      await enter('a', 100, statement);
       expect(beside).toEqual([undefined]);
     },
   );
