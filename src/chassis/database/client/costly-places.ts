@@ -88,7 +88,8 @@ interface Asking {
  * thousand records.
  *
  * Where places are served one by one, reads are served beside that, two at once: a statement may take a second there, and who asks
- * for an ordinary list and had little lately is not to wait for those of the others. Of equals who asks for less, and had less lately, goes first.
+ * for an ordinary list and had little lately is not to wait for those of the others. Of equals who asks for less, and had less
+ * lately, goes first.
  */
 export class CostlyPlaces {
   readonly #all: FairQueue;
