@@ -27,6 +27,8 @@ export interface Operator {
     readonly insensitive?: ComparisonCost;
     readonly json?: ComparisonCost;
   };
+  /** Whether the text may begin anywhere in that of the field, so that the database tries each place. */
+  readonly anywhere?: boolean;
   /** The filter in the ORM's form for each database, with the same meaning on both. */
   readonly translation: Readonly<Record<Provider, (comparison: Comparison) => Filter>>;
 }
@@ -54,8 +56,8 @@ export const operators = {
   gt: { kinds: ordered, operand: 'value', cost: { default: 'range' }, translation: unchanged('gt') },
   gte: { kinds: ordered, operand: 'value', cost: { default: 'range' }, translation: unchanged('gte') },
   startsWith: { kinds: ['text'], operand: 'value', cost: search, translation: matching('startsWith') },
-  endsWith: { kinds: ['text'], operand: 'value', cost: search, translation: matching('endsWith') },
-  contains: { kinds: ['text'], operand: 'value', cost: search, translation: matching('contains') },
+  endsWith: { kinds: ['text'], operand: 'value', cost: search, anywhere: true, translation: matching('endsWith') },
+  contains: { kinds: ['text'], operand: 'value', cost: search, anywhere: true, translation: matching('contains') },
 } as const satisfies Record<string, Operator>;
 
 /** What joins conditions; every filter may use it. */

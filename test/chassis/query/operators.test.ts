@@ -22,6 +22,8 @@ const fields: Record<FieldKind, [z.ZodType, unknown]> = {
   other: [z.unknown(), 'x'],
 };
 const kinds = Object.keys(fields) as FieldKind[];
+/** A text that begins with the same hardly more than once: what repeats itself costs more. */
+const letters = Array.from({ length: 2_000 }, (_, at) => String.fromCharCode(0x4e00 + at)).join('');
 
 function policyOf(name: string, kind: FieldKind) {
   const record = z.object({ id: z.string(), field: fields[kind][0].nullable() });
@@ -88,10 +90,10 @@ describe.each(Object.entries<Operator>(operators))('the operator %s', (name, ope
         return () => policyOf(name, kind).parseFind({ where: JSON.stringify({ AND }) });
       };
       expect(all(searches)).not.toThrow();
-      expect(all(1, 'x'.repeat(searchText))).not.toThrow();
+      expect(all(1, letters.slice(0, searchText))).not.toThrow();
       if (cost !== 'search') return;
       expect(reasonOf(all(searches + 1))).toContain(`at most ${searches} searches`);
-      expect(reasonOf(all(1, 'x'.repeat(searchText + 1)))).toContain(`at most ${searchText} characters`);
+      expect(reasonOf(all(1, letters.slice(0, searchText + 1)))).toContain(`at most ${searchText} characters`);
     },
   );
 });

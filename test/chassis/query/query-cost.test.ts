@@ -75,8 +75,19 @@ describe('the cost of a query', () => {
   });
 
   it('counts the text that is searched for without case by its length', () => {
-    const text = (length: number) => cost({ where: condition('contains', 'insensitive', 'x'.repeat(length)) });
+    const letters = 'abcdefghijklmnopqrstuvwxyz'.repeat(4);
+    const text = (length: number) => cost({ where: condition('contains', 'insensitive', letters.slice(0, length)) });
     expect(text(100) - text(10)).toBe(360);
+  });
+
+  it.each(modes)('counts a text by how often it begins with the same, in mode %s', (mode) => {
+    const text = (value: string) => cost({ where: condition('contains', mode, value) });
+    expect(text('Xx'.repeat(10)) / text('abcdefghij'.repeat(2))).toBeGreaterThan(1.8);
+    for (const ordinary of ['aardvark', 'banananas', 'wwww.some-name', '2000-01-01']) {
+      const letters = 'abcdefghijklmnop'.slice(0, ordinary.length);
+      expect(text(ordinary)).toBe(text(letters));
+    }
+    expect(reasonOf(() => text(`${'漢'.repeat(97)}x`))).toContain('search for fewer or shorter texts');
   });
 
   it('counts includes, depth, orders through a relation, page size, a deep offset and the total', () => {
