@@ -61,16 +61,13 @@ export interface Leave {
   readonly isBeside?: boolean;
 }
 
-/** How long work waits for a place, and what it fails with then. */
-type Waiting = Pick<FairQueueOptions, 'timeoutMs' | 'late'>;
-
 /** Who asks for a place for costly work. */
 interface Asking {
   context: RequestContext | undefined;
   /** The read, or `unitOfWorkPlace`; undefined for a write. */
   statement: string | undefined;
-  /** How long that will have the place by what is known of it, in milliseconds. */
-  expectedMs: number;
+  /** How long that will have the place by what is known of it now, in milliseconds. */
+  readonly expectedMs: number;
   isUnderWay: boolean;
   /** What gives a place of the database back that was lent now. */
   leaving: (place: Place) => Leave;
@@ -88,8 +85,8 @@ interface Asking {
  * thousand records.
  *
  * Where places are served one by one, reads are served beside that, two at once: a statement may take a second there, and who asks
- * for an ordinary list and had little lately is not to wait for those of the others. Of equals who asks for less, and had less
- * lately, goes first.
+ * for an ordinary list and had little lately is not to wait for those of the others, streams among them: with three at once one
+ * of them waits for another one on its thread. Of equals who asks for less, and had less lately, goes first.
  */
 export class CostlyPlaces {
   readonly #all: FairQueue;
@@ -123,9 +120,9 @@ export class CostlyPlaces {
     const lent = () => kinds.reduce((sum, { queue }) => sum + queue.running, 0);
     const most = (besideOthers: number) => (othersAreThere() ? besideOthers : alone);
     const patience = { timeoutMs, ...(late && { late }) };
-    const placesOf = (besideOthers: number, least = 1, waiting: Waiting = patience) => {
+    const placesOf = (besideOthers: number, least = 1) => {
       const options = {
-        ...waiting,
+        ...patience,
         get places(): number {
           return Math.max(least, Math.min(most(besideOthers), kind.queue.running + most(placesOfSlow) - lent()));
         },
@@ -157,8 +154,7 @@ export class CostlyPlaces {
     this.#units = placesOf(placesOfSlow, placesOfSlow);
     this.#long = placesOf(few);
     this.#withRoom = placesOf(few);
-    // An answer that has begun would be cut.
-    this.#streams = placesOf(few, 1, { timeoutMs: undefined });
+    this.#streams = placesOf(few);
   }
 
   /**
@@ -168,7 +164,7 @@ export class CostlyPlaces {
    * @returns what gives the turn up while it waits; undefined where it came at once
    */
   take(asking: Asking, taker: Taker<Leave>): (() => void) | undefined {
-    const { context, statement, expectedMs, isUnderWay, leaving } = asking;
+    const { context, statement, isUnderWay, leaving } = asking;
     const { lent, late, isJoined } = taker;
     const [key, address] = [workKey(context), addressKey(context)];
     const isBeside = this.#isSerial && isRead(statement);
@@ -220,10 +216,20 @@ export class CostlyPlaces {
       giveUp = this.take(asking, taker);
       return true;
     };
-    // Each kind knows only what an address used of its own places.
-    const price = isBeside ? expectedMs + this.#hadLately(address) : 0;
     waits(1);
-    const own = { lent: waitsNoLonger(enter), late: waitsNoLonger(late), isJoined, movesOn, expectedMs: price };
+    const hadLately = () => this.#hadLately(address);
+    const own = {
+      // An answer that has begun would be cut.
+      isPatient: context?.isStreaming === true,
+      lent: waitsNoLonger(enter),
+      late: waitsNoLonger(late),
+      isJoined,
+      movesOn,
+      get expectedMs(): number {
+        // Each kind knows only what an address used of its own places.
+        return isBeside ? asking.expectedMs + hadLately() : 0;
+      },
+    };
     const leaveQueue = queue.take(key, own, isUnderWay, address);
     if (leaveQueue) giveUp = waitsNoLonger<void>(leaveQueue);
     return giveUp && (() => giveUp?.());
@@ -256,8 +262,9 @@ export class CostlyPlaces {
   }
 
   #kindOf(context: RequestContext | undefined, statement: string | undefined): PlacesOfKind {
+    if (this.#isSerial && isRead(statement)) return context?.isStreaming ? this.#others : this.#readsOf(context);
     if (context?.isStreaming) return this.#streams;
-    if (this.#isSerial) return isRead(statement) ? this.#readsOf(context) : this.#units;
+    if (this.#isSerial) return this.#units;
     if (context?.hasRoom) return this.#withRoom;
     if (statement === unitOfWorkPlace) return this.#units;
     return context?.isLong ? this.#long : this.#others;

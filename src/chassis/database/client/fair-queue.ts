@@ -187,7 +187,7 @@ export class FairQueue {
     const countedAt = taker.isJoined ? undefined : client.address;
     const waiting: WaitingWork = { since: now, taker, isUnderWay, countedAt, timer: undefined };
     const leave = () => this.#leave(client, waiting);
-    if (timeoutMs !== undefined) {
+    if (timeoutMs !== undefined && !taker.isPatient) {
       waiting.timer = setTimeout(() => {
         leave();
         taker.late(late());

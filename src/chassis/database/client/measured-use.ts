@@ -2,9 +2,14 @@ import type { Taker } from '../../context/shared-run.ts';
 
 /** Who takes a place. */
 export interface PlaceTaker extends Taker<Place> {
+  /** Whether it waits for as long as it takes. By default it does not. */
+  readonly isPatient?: boolean;
   /** Asked when the turn comes after a wait: whether the work waits elsewhere from now on. By default it does not. */
   movesOn?(): boolean;
-  /** How long the work will take by its price, in milliseconds; of equals who asks for less goes first. Default 0. */
+  /**
+   * How long the work will take by its price, in milliseconds; of equals who asks for less goes first. It is read each time, because
+   * what is known of it may change while it waits. Default 0.
+   */
   readonly expectedMs?: number;
 }
 

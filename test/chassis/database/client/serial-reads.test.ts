@@ -8,17 +8,24 @@ const muchMs = 1000;
 
 describe('reads where places are served one by one', () => {
   /** A queue, and who has places of it, by a letter for each address. */
-  function queueOf() {
-    const queue = new RequestQueue({ places: 16, placesOfSlow: 1, serial: true });
+  function queueOf(timeoutMs?: number) {
+    const queue = new RequestQueue({ places: 16, placesOfSlow: 1, serial: true, timeoutMs });
     const turns = new Map<string, () => void>();
     const beside: (boolean | undefined)[] = [];
-    const enter = async (address: string, cost = 100, statement: string | undefined = 'SELECT slow') => {
-      const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress: address, cost };
+    const late: string[] = [];
+    const enter = async (
+      address: string,
+      cost = 100,
+      statement: string | undefined = 'SELECT slow',
+      isStreaming = false,
+    ) => {
+      const of = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress: address };
       const open = async (isBeside?: boolean) => void beside.push(isBeside);
-      void runWithRequestContext(context, async () => {
-        const { leave } = await queue.enter(open, statement);
-        turns.set(address, leave);
-      });
+      const entered = runWithRequestContext({ ...of, cost, isStreaming }, () => queue.enter(open, statement));
+      entered.then(
+        ({ leave }) => turns.set(address, leave),
+        () => late.push(address),
+      );
       await wait(5);
     };
     const end = async (address: string) => {
@@ -33,7 +40,7 @@ describe('reads where places are served one by one', () => {
       await wait(muchMs);
       for (const address of addresses) await end(address);
     };
-    return { queue, enter, end, served, makeHeavy, beside };
+    return { queue, enter, end, served, makeHeavy, beside, late };
   }
 
   it('are served beside the others, two at once', async () => {
@@ -101,6 +108,39 @@ describe('reads where places are served one by one', () => {
     await enter('c');
     await end('a');
     expect(served()).toBe('blong');
+  });
+
+  it('of streams have turns with dear ones, so that of three at once none waits for another on its thread', async () => {
+    const { enter, end, served } = queueOf();
+    await enter('stream', 100, 'SELECT slow', true);
+    await enter('dear', 500);
+    await enter('a');
+    expect(served()).toBe('astream');
+    await end('stream');
+    expect(served()).toBe('adear');
+  });
+
+  it('of streams wait for as long as it takes, because an answer that has begun would be cut', async () => {
+    const { enter, end, served, late } = queueOf(50);
+    await enter('dear', 500);
+    await enter('other', 500);
+    await enter('stream', 100, 'SELECT slow', true);
+    await wait(100);
+    expect(late).toEqual(['other']);
+    await end('dear');
+    expect(served()).toBe('stream');
+  });
+
+  it('go by what is known of them when their turn comes, and not by what was when they asked', async () => {
+    const { enter, end, served } = queueOf();
+    await enter('a', 900, 'SELECT quick');
+    await end('a');
+    await enter('y', 900, 'SELECT quick');
+    await enter('b', 900, 'SELECT quick');
+    await enter('c', 700, 'SELECT new');
+    await wait(120);
+    await end('y');
+    expect(served()).toBe('c');
   });
 
   it('of an address that had much go behind dearer ones of others', async () => {
