@@ -205,8 +205,8 @@ function comparisonsCost(condition: unknown, negated: boolean): FilterCost {
   const parts = Object.entries(compared).map(([name, operand]) => {
     const operator = operatorNamed(name);
     const kind = operator?.cost[mode] ?? 'search';
-    const places = (value: unknown) => (operator?.anywhere ? placesCost(String(value), mode) : 1);
-    const costs = [operand].flat().map((value) => ({ cost: comparisonCost(kind, mode, value) * places(value) }));
+    const further = (value: unknown) => (operator?.anywhere ? repetitionCost(String(value), mode) : 0);
+    const costs = [operand].flat().map((value) => ({ cost: comparisonCost(kind, mode, value) + further(value) }));
     const isLookup = kind === 'lookup';
     const eachParent = isLookup ? 0 : walkCost(negated);
     return { cost: sumOf(costs), narrow: isLookup, eachParent, lookups: isLookup ? costs.length : 0, compared: 0 };
@@ -223,10 +223,10 @@ function comparisonCost(kind: ComparisonCost, mode: 'default' | 'insensitive', v
   return units.search + String(value).length * units.foldedCharacter;
 }
 
-/** How many times the usual a text costs that is tried at each place of others, and gets far at many where it repeats itself. */
-function placesCost(text: string, mode: 'default' | 'insensitive'): number {
+/** What a text costs beside that is tried at each place of others, and gets far at many where it begins with the same often. */
+function repetitionCost(text: string, mode: 'default' | 'insensitive'): number {
   const folded = mode === 'insensitive' ? text.toLowerCase() : text;
-  return Math.max(1, repeatsAtBeginning(folded) / fewRepeats);
+  return units.search * Math.max(0, repeatsAtBeginning(folded) / fewRepeats - 1);
 }
 
 /** Every order ends with the primary key, which costs nothing by itself. */

@@ -1,6 +1,6 @@
 /**
  * How many times a text begins with the same at most, whatever follows: 3 for `aaa`, and for `aaab`; 2.5 for `ababa`. To look for it
- * within another text a database compares each character of that as often, because it begins anew at each and gets that far.
+ * within another text a database compares each character of that about as often, because it begins anew at each and gets that far.
  */
 export function repeatsAtBeginning(text: string): number {
   // How much of each beginning stands at its end too, as Knuth, Morris and Pratt find it.

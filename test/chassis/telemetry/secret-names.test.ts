@@ -23,7 +23,7 @@ describe('names of secrets', () => {
   it.each([
     ...['recvCount', 'cvCount', 'bypassKey', 'compassKey', 'resetKeyboard', 'activationKeyword', 'accountKeys'],
     ...['magicLinkEnabled', 'assessId', 'inviteId', 'publicKey', 'path', 'idempotencyKey'],
-    ...['stateName', 'announce', 'ibanCountry'],
+    ...['stateName', 'announce', 'magicNumber'],
   ])('are not found in %s', (name) => {
     expect([masks.hasField(name), masks.hasParameter(name)]).toEqual([false, false]);
   });

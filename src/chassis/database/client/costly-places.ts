@@ -15,8 +15,8 @@ const restMs = 50;
 /** Where places are served one by one: reads that are served beside them. */
 export const readersBeside = 2;
 /**
- * Who had less of the places for reads lately, in milliseconds, goes on having all of them: a search of 30 ms each second comes to half
- * of that, and must not wait with those who keep everybody waiting.
+ * Who had less of the places for reads lately, in milliseconds, goes on having all of them: an ordinary list of 30 ms each second
+ * comes to half of that, and must not wait with those who keep everybody waiting.
  */
 const muchReadMs = 500;
 /** What the latest work counts of the mean time. */
@@ -84,15 +84,15 @@ interface Asking {
  * database in one turn of the event loop all is read before anybody's work goes on, and nobody is to wait for ten answers of a
  * thousand records.
  *
- * Where places are served one by one, reads are served beside that, two at once: a statement may take a second there, and who asks
- * for an ordinary list and had little lately is not to wait for those of the others, streams among them: with three at once one
- * of them waits for another one on its thread. Of equals who asks for less, and had less lately, goes first.
+ * Where places are served one by one, two reads are served beside that, because a statement may take a second there. Lists that
+ * cost much, streams, and clients that had much lately share one of both, so that an ordinary list does not wait for them. Who
+ * asks for less, and had less lately, goes first.
  */
 export class CostlyPlaces {
   readonly #all: FairQueue;
   readonly #isSerial: boolean;
   readonly #others: PlacesOfKind;
-  /** Ordinary reads of clients that had little lately, where reads are served beside. */
+  /** Reads that take no long time, where reads are served beside. */
   readonly #light: PlacesOfKind;
   readonly #units: PlacesOfKind;
   readonly #long: PlacesOfKind;
@@ -168,6 +168,8 @@ export class CostlyPlaces {
     const { lent, late, isJoined } = taker;
     const [key, address] = [workKey(context), addressKey(context)];
     const isBeside = this.#isSerial && isRead(statement);
+    // An answer that has begun would be cut.
+    const isPatient = context?.isStreaming === true;
     const kind = this.#kindOf(context, statement);
     const { queue } = kind;
     let giveUp: (() => void) | undefined;
@@ -175,7 +177,7 @@ export class CostlyPlaces {
       const since = performance.now();
       const leaveCostly = () => {
         queue.giveBack(costly);
-        if (isBeside) for (const { queue: waiting } of [this.#light, this.#others]) waiting.lendFree();
+        if (isBeside) for (const { queue: waiting } of [this.#others, this.#light]) waiting.lendFree();
       };
       const tooLate = (error: Error) => {
         leaveCostly();
@@ -191,7 +193,7 @@ export class CostlyPlaces {
       };
       // What writes may have all of those, and wait for a transaction.
       if (isBeside) return lentPlace(this.#all.takeBeside(key, address));
-      const all = { lent: lentPlace, late: tooLate, isJoined };
+      const all = { isPatient, lent: lentPlace, late: tooLate, isJoined };
       const leaveQueue = this.#all.take(key, all, isUnderWay, address);
       giveUp =
         leaveQueue &&
@@ -219,8 +221,7 @@ export class CostlyPlaces {
     waits(1);
     const hadLately = () => this.#hadLately(address);
     const own = {
-      // An answer that has begun would be cut.
-      isPatient: context?.isStreaming === true,
+      isPatient,
       lent: waitsNoLonger(enter),
       late: waitsNoLonger(late),
       isJoined,
@@ -245,9 +246,12 @@ export class CostlyPlaces {
     return Math.max(ownMs, longMs, reads.clientMs(address));
   }
 
-  /** Whether a client has had much of the places for reads lately, so that others do not wait for it. */
-  hasHadMuch(context: RequestContext | undefined): boolean {
-    return this.#hadLately(addressKey(context)) >= muchReadMs;
+  /**
+   * Whether the reads of a request may take long, so that others do not wait for them: it is charged with more than an ordinary
+   * one, is a stream, or its client has had much of the places for reads lately.
+   */
+  mayTakeLong(context: RequestContext | undefined): boolean {
+    return isCostly(context) || context?.isStreaming === true || this.#hadLately(addressKey(context)) >= muchReadMs;
   }
 
   /** What an address had of the places for reads lately, in milliseconds. */
@@ -257,12 +261,11 @@ export class CostlyPlaces {
   }
 
   #readsOf(context: RequestContext | undefined): PlacesOfKind {
-    const isLight = this.#isSerial && !isCostly(context) && !this.hasHadMuch(context);
-    return isLight ? this.#light : this.#others;
+    return this.#isSerial && !this.mayTakeLong(context) ? this.#light : this.#others;
   }
 
   #kindOf(context: RequestContext | undefined, statement: string | undefined): PlacesOfKind {
-    if (this.#isSerial && isRead(statement)) return context?.isStreaming ? this.#others : this.#readsOf(context);
+    if (this.#isSerial && isRead(statement)) return this.#readsOf(context);
     if (context?.isStreaming) return this.#streams;
     if (this.#isSerial) return this.#units;
     if (context?.hasRoom) return this.#withRoom;

@@ -153,7 +153,9 @@ export class CostlyWork {
 
   /** What a statement may have of the database, in milliseconds, for what its request is charged with; less where it was quick lately. */
   expectedMs(context: RequestContext | undefined, statement: string | undefined): number {
-    const expected = expectedMs(context?.cost ?? 0);
+    const { cost = 0, isStreaming } = context ?? {};
+    // A stream is charged for all that it sends, and asks for one part of it at a time.
+    const expected = expectedMs(isStreaming ? Math.min(cost, ordinaryCost) : cost);
     return this.#statements.isQuick(statement) ? Math.min(expected, slowStatementMs) : expected;
   }
 

@@ -23,13 +23,13 @@ const mostClients = 10_000;
 const mostUnderWay = 3;
 
 /**
- * Lends the places of a database, such as connections, so that no client keeps it from the others: the next place goes to
- * a request that has had one, because others that begin beside it hold more and more until the first is answered. While no
- * such request waits, after three such places in a row, because requests of many turns would keep out all who begin, and where
- * somebody waits whose address used much less, it goes to the client that had places for the least time, as measured, of the
- * address whose clients together had them for the least: somebody with many accounts has one turn for each turn of somebody
- * else, and not one with each. A client whose work is slow has only a part of all places while others are there. A client that
- * is there alone, or whose work is quick, may have all of them.
+ * Lends the places of a database, such as connections, so that no client keeps it from the others: the next place goes to a request
+ * that has had one, because others that begin beside it hold more and more until the first is answered. While no such request
+ * waits, after three such places in a row, because requests of many turns would keep out all who begin, and where somebody waits
+ * whose address used much less, it goes to the client that had places for the least time, as measured, of the address whose clients
+ * together had them for the least: somebody with many accounts has one turn for each turn of somebody else, and not one with each.
+ * A client whose work is slow has only a part of all places while others are there. A client that is there alone, or whose work is
+ * quick, may have all of them.
  */
 export class FairQueue {
   /** Places that are lent now, without those beside. */
@@ -67,11 +67,11 @@ export class FairQueue {
     return seen === 0 ? 0 : ((turnsMs / seen) * this.turnsBefore(address)) / this.#options.places;
   }
 
-  /** Places that there are. */
   get places(): number {
     return this.#options.places;
   }
 
+  /** Whether work waits for a place, that which is held back included. */
   get isAwaited(): boolean {
     return this.#queue.size > 0;
   }

@@ -8,7 +8,7 @@ import { RequestQueue } from './request-queue.ts';
  * `ReadRoom` counts what comes in, not what becomes of it. Without this 250 lists of 4 MB filled a pod of 256 MiB to its last.
  */
 const atOnce = { places: 2, placesOfSlow: 1 };
-/** Where nothing knows how much comes in before it has come; who had much lately has as many. */
+/** Where nothing knows how much comes in before it has come; requests whose reads may take long have as many. */
 const inTurns = { places: 1, placesOfSlow: 1 };
 
 /** Runs reads of much text. */
@@ -17,8 +17,8 @@ export type LongReads = Pick<RequestQueue, 'run'>;
 /** How reads wait for memory where connections, which learn how much comes, do not. */
 interface InTurns {
   readonly reads: ReadLimits;
-  /** Tells who had much lately, for whose reads others do not wait. */
-  readonly requests: Pick<RequestQueue, 'hasHadMuch'>;
+  /** Tells whose reads may take long, for which others do not wait. */
+  readonly requests: Pick<RequestQueue, 'mayTakeLong'>;
 }
 
 /**
@@ -37,10 +37,10 @@ export function longReads(timeoutMs: number | undefined, turns: InTurns | undefi
   const ofHeavy = new RequestQueue({ ...inTurns, late, timeoutMs });
   const takeTurn = async (context: RequestContext | undefined) => {
     for (;;) {
-      const isHeavy = requests.hasHadMuch(context);
+      const isHeavy = requests.mayTakeLong(context);
       const { leave } = await (isHeavy ? ofHeavy : ofLight).enter(async () => undefined);
       // Its client may have had much meanwhile.
-      if (isHeavy === requests.hasHadMuch(context)) return leave;
+      if (isHeavy === requests.mayTakeLong(context)) return leave;
       leave();
     }
   };

@@ -99,9 +99,9 @@ export class RequestQueue {
     return this.#places.hadLately(address, now) + this.#places.hadLately(streamsOf(address), now);
   }
 
-  /** Whether the client of a request has had much of costly places lately, so that others do not wait for it. */
-  hasHadMuch(context: RequestContext | undefined): boolean {
-    return this.#costly.hasHadMuch(context);
+  /** Whether the reads of a request may take long, so that others do not wait for them. */
+  mayTakeLong(context: RequestContext | undefined): boolean {
+    return this.#costly.mayTakeLong(context);
   }
 
   /**

@@ -4,7 +4,7 @@ import { type RequestContext, runWithRequestContext } from '../../../../src/chas
 import { longReads } from '../../../../src/chassis/database/client/long-reads.ts';
 import { charged } from '../../../../src/chassis/http/answers/record-room.ts';
 
-const turns = { reads: { mostBytes: 1000 }, requests: { hasHadMuch: (_context?: RequestContext) => false } };
+const turns = { reads: { mostBytes: 1000 }, requests: { mayTakeLong: (_context?: RequestContext) => false } };
 
 /** Reads twice for an answer, which is made once `made` is resolved. */
 function answer(reads: ReturnType<typeof longReads>, ipAddress: string, begun: string[]) {
@@ -73,8 +73,8 @@ describe('reads of much text that wait for memory', () => {
 
   it('of who had much lately keep nobody else waiting', async () => {
     const heavy = new Set(['192.0.2.1']);
-    const hasHadMuch: typeof turns.requests.hasHadMuch = (context) => heavy.has(context?.ipAddress ?? '');
-    const reads = longReads(undefined, { ...turns, requests: { hasHadMuch } });
+    const mayTakeLong: typeof turns.requests.mayTakeLong = (context) => heavy.has(context?.ipAddress ?? '');
+    const reads = longReads(undefined, { ...turns, requests: { mayTakeLong } });
     const begun: string[] = [];
     const ofHeavy = answer(reads, '192.0.2.1', begun);
     const ofLight = answer(reads, '192.0.2.2', begun);

@@ -120,6 +120,22 @@ describe('reads where places are served one by one', () => {
     expect(served()).toBe('adear');
   });
 
+  it('of streams are priced by one part, and not by all that was sent before', async () => {
+    const { enter, end, served } = queueOf();
+    await enter('dear', 500, 'SELECT dear');
+    await enter('other', 500, 'SELECT other');
+    await enter('stream', 6000, 'SELECT part', true);
+    await end('dear');
+    expect(served()).toBe('stream');
+  });
+
+  it('may take long that are dear or of a stream, so that ordinary lists of much text do not wait for them', () => {
+    const { queue } = queueOf();
+    const of = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress: 'a' };
+    const which = [{ cost: 100 }, { cost: 101 }, { cost: 5, isStreaming: true }];
+    expect(which.map((one) => queue.mayTakeLong({ ...of, ...one }))).toEqual([false, true, true]);
+  });
+
   it('of streams wait for as long as it takes, because an answer that has begun would be cut', async () => {
     const { enter, end, served, late } = queueOf(50);
     await enter('dear', 500);
@@ -166,7 +182,7 @@ describe('reads where places are served one by one', () => {
 
   it('are told apart from writes, which are served with the others', async () => {
     const { enter, end, served, beside, queue } = queueOf();
-    const context = { requestId: 'r', method: 'POST', url: '/', startTime: new Date(), ipAddress: 'w', cost: 100 };
+    const context = { requestId: 'r', method: 'POST', url: '/', startTime: new Date(), ipAddress: 'w', cost: 500 };
     const { leave } = await runWithRequestContext(context, () => queue.enter(async (is) => void beside.push(is)));
     for (const address of ['a', 'b']) await enter(address);
     expect([served(), beside]).toEqual(['ab', [undefined, true, true]]);
