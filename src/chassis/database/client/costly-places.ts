@@ -66,8 +66,8 @@ interface Asking {
   context: RequestContext | undefined;
   /** The read, or `unitOfWorkPlace`; undefined for a write. */
   statement: string | undefined;
-  /** How long that will have the place by what is known of it now, in milliseconds. */
-  readonly expectedMs: number;
+  /** How long that will have the place by what is known of it when this is asked, in milliseconds. */
+  expectedMs(): number;
   isUnderWay: boolean;
   /** What gives a place of the database back that was lent now. */
   leaving: (place: Place) => Leave;
@@ -92,7 +92,7 @@ export class CostlyPlaces {
   readonly #all: FairQueue;
   readonly #isSerial: boolean;
   readonly #others: PlacesOfKind;
-  /** Reads that take no long time, where reads are served beside. */
+  /** Reads that are expected to take little time, where reads are served beside. */
   readonly #light: PlacesOfKind;
   readonly #units: PlacesOfKind;
   readonly #long: PlacesOfKind;
@@ -219,18 +219,9 @@ export class CostlyPlaces {
       return true;
     };
     waits(1);
-    const hadLately = () => this.#hadLately(address);
-    const own = {
-      isPatient,
-      lent: waitsNoLonger(enter),
-      late: waitsNoLonger(late),
-      isJoined,
-      movesOn,
-      get expectedMs(): number {
-        // Each kind knows only what an address used of its own places.
-        return isBeside ? asking.expectedMs + hadLately() : 0;
-      },
-    };
+    // Each kind knows only what an address used of its own places.
+    const expectedMs = () => (isBeside ? asking.expectedMs() + this.#hadLately(address) : 0);
+    const own = { isPatient, lent: waitsNoLonger(enter), late: waitsNoLonger(late), isJoined, movesOn, expectedMs };
     const leaveQueue = queue.take(key, own, isUnderWay, address);
     if (leaveQueue) giveUp = waitsNoLonger<void>(leaveQueue);
     return giveUp && (() => giveUp?.());

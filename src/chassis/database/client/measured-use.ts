@@ -7,10 +7,10 @@ export interface PlaceTaker extends Taker<Place> {
   /** Asked when the turn comes after a wait: whether the work waits elsewhere from now on. By default it does not. */
   movesOn?(): boolean;
   /**
-   * How long the work will take by its price, in milliseconds; of equals who asks for less goes first. It is read each time, because
+   * How long the work will take by its price, in milliseconds; of equals who asks for less goes first. It is asked each time, because
    * what is known of it may change while it waits. Default 0.
    */
-  readonly expectedMs?: number;
+  expectedMs?(): number;
 }
 
 /** Work that waits for a place. */
@@ -107,7 +107,7 @@ export class ClientUse {
   }
 
   get #nextMs(): number {
-    return this.waiting[0]?.taker.expectedMs ?? 0;
+    return this.waiting[0]?.taker.expectedMs?.() ?? 0;
   }
 
   /** Counts work that has ended. */

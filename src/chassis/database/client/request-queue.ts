@@ -194,14 +194,8 @@ export class RequestQueue {
     const [key, address] = [workKey(context), addressKey(context)];
     const isUnderWay = this.#isUnderWay(context);
     const leaving = (place: Place) => this.#leaving(place, context, statement);
-    const work = this.#work;
-    const asking = {
-      ...{ context, statement, isUnderWay, leaving },
-      get expectedMs(): number {
-        return work.expectedMs(context, statement);
-      },
-    };
-    const asCostly = () => this.#costly.take(asking, taker);
+    const expectedMs = () => this.#work.expectedMs(context, statement);
+    const asCostly = () => this.#costly.take({ context, statement, expectedMs, isUnderWay, leaving }, taker);
     if (this.#work.isCostly(context, statement)) return asCostly();
     this.#noteOrdinary(context);
     let giveUp: (() => void) | undefined;

@@ -1,10 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
+import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
 import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
 
 /** Twice what may be had without having had much, so that it is still much after a pause of the machine. */
 const muchMs = 1000;
+
+/** A request from an address. */
+function requestOf(ipAddress: string, more: { cost: number; isStreaming?: boolean }): RequestContext {
+  return { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress, ...more };
+}
 
 describe('reads where places are served one by one', () => {
   /** A queue, and who has places of it, by a letter for each address. */
@@ -19,9 +24,9 @@ describe('reads where places are served one by one', () => {
       statement: string | undefined = 'SELECT slow',
       isStreaming = false,
     ) => {
-      const of = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress: address };
       const open = async (isBeside?: boolean) => void beside.push(isBeside);
-      const entered = runWithRequestContext({ ...of, cost, isStreaming }, () => queue.enter(open, statement));
+      const context = requestOf(address, { cost, isStreaming });
+      const entered = runWithRequestContext(context, () => queue.enter(open, statement));
       entered.then(
         ({ leave }) => turns.set(address, leave),
         () => late.push(address),
@@ -131,9 +136,8 @@ describe('reads where places are served one by one', () => {
 
   it('may take long that are dear or of a stream, so that ordinary lists of much text do not wait for them', () => {
     const { queue } = queueOf();
-    const of = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), ipAddress: 'a' };
     const which = [{ cost: 100 }, { cost: 101 }, { cost: 5, isStreaming: true }];
-    expect(which.map((one) => queue.mayTakeLong({ ...of, ...one }))).toEqual([false, true, true]);
+    expect(which.map((one) => queue.mayTakeLong(requestOf('a', one)))).toEqual([false, true, true]);
   });
 
   it('of streams wait for as long as it takes, because an answer that has begun would be cut', async () => {
@@ -182,8 +186,8 @@ describe('reads where places are served one by one', () => {
 
   it('are told apart from writes, which are served with the others', async () => {
     const { enter, end, served, beside, queue } = queueOf();
-    const context = { requestId: 'r', method: 'POST', url: '/', startTime: new Date(), ipAddress: 'w', cost: 500 };
-    const { leave } = await runWithRequestContext(context, () => queue.enter(async (is) => void beside.push(is)));
+    const write = requestOf('w', { cost: 500 });
+    const { leave } = await runWithRequestContext(write, () => queue.enter(async (is) => void beside.push(is)));
     for (const address of ['a', 'b']) await enter(address);
     expect([served(), beside]).toEqual(['ab', [undefined, true, true]]);
     leave();
@@ -202,15 +206,7 @@ describe('reads where places are served one by one', () => {
   it('need no place of those that write, which a transaction and what waits for it may have', async () => {
     const { enter, served, queue } = queueOf();
     for (let write = 0; write < 16; write += 1) {
-      const context = {
-        requestId: 'r',
-        method: 'POST',
-        url: '/',
-        startTime: new Date(),
-        ipAddress: `w${write}`,
-        cost: 1,
-      };
-      await runWithRequestContext(context, () => queue.enter(async () => undefined));
+      await runWithRequestContext(requestOf(`w${write}`, { cost: 1 }), () => queue.enter(async () => undefined));
     }
     for (const address of ['a', 'b', 'c']) await enter(address);
     expect(served()).toBe('ab');
