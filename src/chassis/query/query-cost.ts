@@ -42,7 +42,7 @@ const units = {
 } as const;
 
 const tableSize = 100_000;
-/** What a search costs holds for texts that begin with the same so often. */
+/** So often may a text begin with the same at the usual cost of a search. */
 const fewRepeats = 4;
 /**
  * Where few records of the other table are looked up, few are joined. For more of them PostgreSQL expects enough matches to look at

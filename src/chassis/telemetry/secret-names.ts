@@ -10,7 +10,9 @@ const words = 't?otp|mfa|pin|pass|pw|sid|session(?:[-_]?id)?|refresh|bearer|auth
 /** The same that are ordinary words in a text. */
 const namesOnly = `cvc2?|(?:account|activation|pass|recovery|reset|subscription)${gap}key|credit${gap}card|phpsessid|pkce`;
 /** The same that are ordinary names of what a log tells. */
-const parametersOnly = `access|state|nonce|magic|saml|code|cookies?|key|sig|ticket|csc|pat|verifier|invite|wresult|magic${gap}link|x[-_]functions[-_]key`;
+const parametersOnly =
+  `access|code|cookies?|key|sig|ticket|csc|pat|verifier|invite|wresult|magic(?:${gap}link)?|x[-_]functions[-_]key|` +
+  'state|nonce|saml';
 /** Codes that everybody may read; every other `…_code` is taken for one that opens something. */
 const publicCodes = 'country|currency|language|lang|locale|post|postal|zip|area|region|status|error|exit|color|product';
 
