@@ -51,7 +51,7 @@ class KnownStatements {
  * What a request may have of the database, in milliseconds, for what it is charged with: one that costs as much as any ordinary
  * one as long as a statement that is not slow.
  */
-export function expectedMs(cost: number): number {
+export function chargedMs(cost: number): number {
   return (cost / ordinaryCost) * slowStatementMs;
 }
 
@@ -155,7 +155,7 @@ export class CostlyWork {
   expectedMs(context: RequestContext | undefined, statement: string | undefined): number {
     const { cost = 0, isStreaming } = context ?? {};
     // A stream is charged for all that it sends, and asks for one part of it at a time.
-    const expected = expectedMs(isStreaming ? Math.min(cost, ordinaryCost) : cost);
+    const expected = chargedMs(isStreaming ? Math.min(cost, ordinaryCost) : cost);
     return this.#statements.isQuick(statement) ? Math.min(expected, slowStatementMs) : expected;
   }
 
@@ -166,7 +166,7 @@ export class CostlyWork {
 
   /** Counts what a request had of the database for sure with one of its statements, in milliseconds. */
   countRequest(context: RequestContext, hadMs: number, now: number): void {
-    this.#measured.ended(addressKey(context), expectedMs(context.cost ?? 0), hadMs, now);
+    this.#measured.ended(addressKey(context), chargedMs(context.cost ?? 0), hadMs, now);
   }
 }
 

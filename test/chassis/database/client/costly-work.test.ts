@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type RequestContext, runWithRequestContext } from '../../../../src/chassis/context/request-context.ts';
-import { CostlyWork, expectedMs, MeasuredCost } from '../../../../src/chassis/database/client/costly-work.ts';
+import { CostlyWork, chargedMs, MeasuredCost } from '../../../../src/chassis/database/client/costly-work.ts';
 import { RequestQueue } from '../../../../src/chassis/database/client/request-queue.ts';
 
 const now = 100_000;
@@ -90,7 +90,7 @@ function keepBusy(ms: number): void {
 
 describe('what is expected of a charge', () => {
   it('is for an ordinary one as much as a statement takes that is not slow yet', () => {
-    expect([expectedMs(100), expectedMs(50), expectedMs(0)]).toEqual([50, 25, 0]);
+    expect([chargedMs(100), chargedMs(50), chargedMs(0)]).toEqual([50, 25, 0]);
   });
 });
 
