@@ -2,7 +2,7 @@ import { isCostly, type RequestContext } from '../../context/request-context.ts'
 import type { Taker } from '../../context/shared-run.ts';
 import { isRead, unitOfWorkPlace } from './costly-work.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
-import type { Place } from './measured-use.ts';
+import type { Moment, Place } from './measured-use.ts';
 import { addressKey, isOrdinary, workKey } from './visitors.ts';
 
 /** Places of long answers, of those with room for the records of their answers, and of streams, beside those of the others. */
@@ -57,7 +57,8 @@ class PlacesOfKind {
 
 /** Gives a place back, and tells whether the work that has it is served beside the others, where those are served one by one. */
 export interface Leave {
-  (): void;
+  /** @param from when what the place is for began; by default when the place was lent */
+  (from?: Moment): void;
   readonly isBeside?: boolean;
 }
 
@@ -185,8 +186,8 @@ export class CostlyPlaces {
       };
       const lentPlace = (place: Place) => {
         const leavePlace = leaving(place);
-        const leave = () => {
-          leavePlace();
+        const leave = (from?: Moment) => {
+          leavePlace(from);
           kind.ended(since, place.since, leaveCostly);
         };
         lent(isBeside ? Object.assign(leave, { isBeside }) : leave);

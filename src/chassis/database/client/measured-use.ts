@@ -233,12 +233,14 @@ export interface Place {
 /** Answers that took less time, in milliseconds, are not worth a look at the turn. */
 const longMs = 20;
 
-/** When an answer of the database was read: in which turn of the event loop, and how long that had been idle before. */
-interface Read {
-  turn: number;
-  at: number;
-  idleMs: number;
+/** A moment, and how long the event loop had been idle before it, as `idleTime()` tells. */
+export interface Moment {
+  readonly at: number;
+  readonly idleMs: number;
 }
+
+/** When an answer of the database was read, and in which turn of the event loop. */
+type Read = Moment & { readonly turn: number };
 
 /**
  * How long answers were awaited, without the time for which they may have waited themselves until the event loop read them. One
@@ -251,17 +253,13 @@ export class AwaitedAnswers {
   /** Before the turn before the latest one. */
   #earlier = this.#last;
 
-  /**
-   * Which part of the time since then an answer was awaited for sure that is read now.
-   *
-   * @param idleMs `idleTime()` of then
-   */
-  part(since: number, idleMs: number, now: number): number {
-    const tookMs = now - since;
+  /** Which part of the time since then an answer was awaited for sure that is read now. */
+  part(since: Moment, now: number): number {
+    const tookMs = now - since.at;
     const idleNow = idleTime();
     if (tookMs >= longMs) this.#see(now, idleNow);
     const { at, idleMs: idleThen } = this.#earlier;
-    const awaitedMs = at > since ? at - since + idleNow - idleThen : idleNow - idleMs;
+    const awaitedMs = at > since.at ? at - since.at + idleNow - idleThen : idleNow - since.idleMs;
     return tookMs > 0 ? Math.min(1, awaitedMs / tookMs) : 0;
   }
 

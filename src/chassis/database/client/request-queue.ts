@@ -116,7 +116,8 @@ export class RequestQueue {
    * Waits for a place for the request under way, then for what opens it. Work that several share waits for a place for each of
    * them, and takes the first that comes.
    *
-   * @param open its failure gives the place back; it is told whether it is a read to be served beside the others
+   * @param open its failure gives the place back; it is told whether it is a read to be served beside the others. What it takes,
+   * such as to connect, says nothing of what the statement does, nor of who asks for it
    * @param statement the read that the place is for, or `unitOfWorkPlace`; undefined for a write
    * @returns what was opened, and what gives the place back
    * @throws ServiceUnavailableException at once where other work of the same client has waited for half of `timeoutMs` for
@@ -127,6 +128,15 @@ export class RequestQueue {
     open: (isBeside?: boolean) => Promise<T>,
     statement?: string,
   ): Promise<{ opened: T; leave: () => void }> {
+    const { opened, leave } = await this.#enter(open, statement);
+    const from = { at: performance.now(), idleMs: idleTime() };
+    return { opened, leave: () => leave(from) };
+  }
+
+  async #enter<T>(
+    open: (isBeside?: boolean) => Promise<T>,
+    statement: string | undefined,
+  ): Promise<{ opened: T; leave: Leave }> {
     const context = getRequestContext();
     const share = currentShare();
     if (context !== undefined && share === undefined && !context.isStreaming) this.#refuseInVain(context);
@@ -169,10 +179,10 @@ export class RequestQueue {
 
   /** What gives a place back that was lent now. */
   #leaving(place: Place, context: RequestContext | undefined, statement?: string): Leave {
-    const idleMs = idleTime();
-    return () => {
+    const lent = { at: place.since, idleMs: idleTime() };
+    return (from = lent) => {
       const now = performance.now();
-      const awaited = this.#awaited.part(place.since, idleMs, now);
+      const awaited = (this.#awaited.part(from, now) * (now - from.at)) / (now - place.since);
       this.#places.giveBack(place, (hadMs) => {
         const awaitedMs = hadMs * awaited;
         this.#work.countStatement(statement, awaitedMs);
@@ -212,7 +222,7 @@ export class RequestQueue {
 
   /** Waits for a place and has it while `work` runs, which is waiting too where places are served one after the other. */
   async run<T>(work: (isBeside?: boolean) => Promise<T>, statement?: string): Promise<T> {
-    const { opened, leave } = await this.enter(work, statement);
+    const { opened, leave } = await this.#enter(work, statement);
     leave();
     return opened;
   }

@@ -186,16 +186,16 @@ describe('a statement', () => {
     const queue = new RequestQueue({ places: 4, placesOfSlow: 2 });
     const context = { requestId: 'r', method: 'GET', url: '/', startTime: new Date(), cost: 1 };
     let lent = 0;
-    const read = (address: number, open: () => Promise<unknown>) =>
+    const read = (address: number, run: () => unknown) =>
       runWithRequestContext({ ...context, ipAddress: `192.0.2.${address}` }, async () => {
-        const { leave } = await queue.enter(open, 'SELECT');
+        const { leave } = await queue.enter(async () => undefined, 'SELECT');
         lent += 1;
-        await wait(10);
+        await run();
         leave();
       });
-    await Promise.all([read(1, async () => work()), read(2, async () => work())]);
+    await Promise.all([read(1, work), read(2, work)]);
     lent = 0;
-    const reads = [3, 4, 5, 6].map((address) => read(address, async () => undefined));
+    const reads = [3, 4, 5, 6].map((address) => read(address, () => wait(10)));
     await wait(5);
     const most = lent;
     await Promise.all(reads);

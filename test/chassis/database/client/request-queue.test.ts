@@ -154,9 +154,11 @@ describe('a statement that takes long, whatever its price', () => {
     const queue = new RequestQueue(options);
     let lent = 0;
     let most = 0;
-    const read = (address: number, statement: string, heldMs: number) =>
+    const used: number[] = [];
+    queue.onUse((_client, ms) => used.push(ms));
+    const read = (address: number, statement: string, heldMs: number, connectMs = 0) =>
       runWithRequestContext(context(address), async () => {
-        const { leave } = await queue.enter(async () => undefined, statement);
+        const { leave } = await queue.enter(() => wait(connectMs), statement);
         lent += 1;
         most = Math.max(most, lent);
         await wait(heldMs);
@@ -169,7 +171,7 @@ describe('a statement that takes long, whatever its price', () => {
       await Promise.all([1, 2, 3, 4].map((address) => read(address, statement, 5)));
       return most;
     }
-    return { read, atOnce };
+    return { read, atOnce, used };
   }
 
   it('has the places of costly requests until it was quick, and again once it was slow', async () => {
@@ -180,6 +182,13 @@ describe('a statement that takes long, whatever its price', () => {
     expect([await atOnce('SELECT other'), await atOnce('SELECT slow')]).toEqual([4, 1]);
     // On a busy machine one that is quick may seem slow once more.
     await expect.poll(() => atOnce('SELECT slow')).toBe(4);
+  });
+
+  it('is none for which a connection had to be opened, and its client had no more of the database', async () => {
+    const { read, atOnce, used } = queueOf({ places: 4, placesOfSlow: 1 });
+    await read(5, 'SELECT first', 1, 200);
+    expect(used[0]).toBeLessThan(50);
+    expect(await atOnce('SELECT first')).toBe(4);
   });
 
   it('has those of reads always where places are served one by one, as has every list', async () => {
