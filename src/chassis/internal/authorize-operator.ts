@@ -5,11 +5,15 @@ import { ForbiddenException, UnauthorizedException } from '../errors/exceptions.
 /** Exactly these: the sidecars of some service meshes pass on what they receive from another address of 127.0.0.0/8. */
 const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
+/** The pages of any site may call what the name of that site leads to, which may be 127.0.0.1; they have no say in what they call it. */
+const ownHost = /^(?:localhost|[\d.]+|\[[\da-f:.]+\])(?::\d+)?$/i;
+
 /**
  * Lets operators change what the internal server shows: with `INTERNAL_TOKEN` callers that present it, without one those on
  * this machine or in this pod, which `kubectl exec` and `kubectl port-forward` are too. Other pods may only read.
  *
- * @throws UnauthorizedException without the token that is set; ForbiddenException for an address from elsewhere
+ * @throws UnauthorizedException without the token that is set; ForbiddenException for an address from elsewhere, or a host that
+ * is not this machine's
  */
 export function authorizeOperator(req: IncomingMessage, token: string | undefined): void {
   if (token !== undefined) {
@@ -18,9 +22,9 @@ export function authorizeOperator(req: IncomingMessage, token: string | undefine
       headers: { 'WWW-Authenticate': 'Bearer' },
     });
   }
-  if (loopback.has(req.socket.remoteAddress ?? '')) return;
+  if (loopback.has(req.socket.remoteAddress ?? '') && ownHost.test(req.headers.host ?? '')) return;
   throw new ForbiddenException(
-    'Expected a call from this machine, such as by kubectl port-forward, or set INTERNAL_TOKEN',
+    'Expected a call of localhost from this machine, such as by kubectl port-forward, or set INTERNAL_TOKEN',
   );
 }
 

@@ -5,8 +5,8 @@ import { authorizeOperator } from '../../../src/chassis/internal/authorize-opera
 
 const token = 'sixteen letters!';
 
-function from(remoteAddress: string | undefined, authorization?: string): IncomingMessage {
-  return { socket: { remoteAddress }, headers: { authorization } } as unknown as IncomingMessage;
+function from(remoteAddress: string | undefined, authorization?: string, host = 'localhost:9464'): IncomingMessage {
+  return { socket: { remoteAddress }, headers: { authorization, host } } as unknown as IncomingMessage;
 }
 
 describe('authorizeOperator', () => {
@@ -18,6 +18,18 @@ describe('authorizeOperator', () => {
     expect(() => authorizeOperator(from(address), undefined)).toThrow(ForbiddenException);
     expect(() => authorizeOperator(from(address, `Bearer ${token}`), undefined)).toThrow(ForbiddenException);
   });
+
+  it.each(['localhost', '127.0.0.1:9464', '[::1]:9464', '[::ffff:127.0.0.1]'])('lets one that calls it %s', (host) => {
+    expect(() => authorizeOperator(from('127.0.0.1', undefined, host), undefined)).not.toThrow();
+  });
+
+  it.each(['evil.example:9464', 'localhost.evil.example', '127.0.0.1.evil.example', 'localhost@evil.example', ''])(
+    'refuses one that calls it %j, as the page of a site does whose name leads here',
+    (host) => {
+      expect(() => authorizeOperator(from('127.0.0.1', undefined, host), undefined)).toThrow(ForbiddenException);
+      expect(() => authorizeOperator(from('127.0.0.1', `Bearer ${token}`, host), token)).not.toThrow();
+    },
+  );
 
   it('asks everybody for the token where one is set', () => {
     expect(() => authorizeOperator(from('10.0.0.7', `Bearer ${token}`), token)).not.toThrow();

@@ -11,7 +11,7 @@ const mostSlow = 500;
 /** Each may be a query of some thousand characters in other words. */
 const mostQuick = 1000;
 
-/** The statements that were slow lately, which are few, and the latest that were run for the first time and were not. */
+/** The statements that were slow lately, which are few, and the latest that became known as quick; none is both. */
 class KnownStatements {
   readonly #means = new Map<string, number>();
   readonly #quick = new Set<string>();
@@ -27,7 +27,7 @@ class KnownStatements {
 
   /** Whether a statement was run lately and was not slow. */
   isQuick(statement: string | undefined): boolean {
-    return statement !== undefined && this.#quick.has(statement) && !this.#means.has(statement);
+    return statement !== undefined && this.#quick.has(statement);
   }
 
   /** Counts what a statement had of the database; the latest counts half. */
@@ -36,8 +36,9 @@ class KnownStatements {
     if (hadMs < slowStatementMs && !this.#means.has(statement)) return void this.#noteQuick(statement);
     const mean = ((this.#means.get(statement) ?? hadMs) + hadMs) / 2;
     this.#means.delete(statement);
-    if (mean >= slowStatementMs / 2) this.#means.set(statement, mean);
-    else this.#noteQuick(statement);
+    if (mean < slowStatementMs / 2) return void this.#noteQuick(statement);
+    this.#quick.delete(statement);
+    this.#means.set(statement, mean);
     if (this.#means.size > mostSlow) this.#means.delete(this.#means.keys().next().value as string);
   }
 
