@@ -57,8 +57,11 @@ class PlacesOfKind {
 
 /** Gives a place back, and tells whether the work that has it is served beside the others, where those are served one by one. */
 export interface Leave {
-  /** @param from when what the place is for began; by default when the place was lent */
-  (from?: Moment): void;
+  /**
+   * @param from when what the place is for began; by default when the place was lent
+   * @returns the part of the time in the place for which its answer had not come for sure
+   */
+  (from?: Moment): number;
   readonly isBeside?: boolean;
 }
 
@@ -176,8 +179,8 @@ export class CostlyPlaces {
     let giveUp: (() => void) | undefined;
     const enter = (costly: Place) => {
       const since = performance.now();
-      const leaveCostly = () => {
-        queue.giveBack(costly);
+      const leaveCostly = (awaited?: number) => {
+        queue.giveBack(costly, awaited);
         if (isBeside) for (const { queue: waiting } of [this.#others, this.#light]) waiting.lendFree();
       };
       const tooLate = (error: Error) => {
@@ -187,8 +190,9 @@ export class CostlyPlaces {
       const lentPlace = (place: Place) => {
         const leavePlace = leaving(place);
         const leave = (from?: Moment) => {
-          leavePlace(from);
-          kind.ended(since, place.since, leaveCostly);
+          const awaited = leavePlace(from);
+          kind.ended(since, place.since, () => leaveCostly(awaited));
+          return awaited;
         };
         lent(isBeside ? Object.assign(leave, { isBeside }) : leave);
       };
@@ -221,7 +225,7 @@ export class CostlyPlaces {
     };
     waits(1);
     // Each kind knows only what an address used of its own places.
-    const expectedMs = () => (isBeside ? asking.expectedMs() + this.#hadLately(address) : 0);
+    const expectedMs = () => asking.expectedMs() + this.#hadLately(address);
     const own = { isPatient, lent: waitsNoLonger(enter), late: waitsNoLonger(late), isJoined, movesOn, expectedMs };
     const leaveQueue = queue.take(key, own, isUnderWay, address);
     if (leaveQueue) giveUp = waitsNoLonger<void>(leaveQueue);
@@ -246,9 +250,10 @@ export class CostlyPlaces {
     return isCostly(context) || context?.isStreaming === true || this.#hadLately(addressKey(context)) >= muchReadMs;
   }
 
-  /** What an address had of the places for reads lately, in milliseconds. */
+  /** What an address had lately, in milliseconds, of the places for reads, where reads are served beside, and of all else. */
   #hadLately(address: string): number {
     const now = performance.now();
+    if (!this.#isSerial) return this.#all.hadLately(address, now);
     return this.#light.queue.hadLately(address, now) + this.#others.queue.hadLately(address, now);
   }
 

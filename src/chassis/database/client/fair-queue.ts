@@ -139,15 +139,16 @@ export class FairQueue {
   /**
    * Takes a place back, and lends it to who is next.
    *
-   * @param count hears before what the work had of the database, as its part of the time, in milliseconds
+   * @param awaited the part of the time for which its answer had not come for sure
+   * @param count hears before what the work had of the database, as its part of that time, in milliseconds
    */
-  giveBack({ client, address, since, among, isBeside }: Place, count?: (hadMs: number) => void): void {
+  giveBack({ client, address, since, among, isBeside }: Place, awaited = 1, count?: (hadMs: number) => void): void {
     const now = performance.now();
     const isSerial = this.#options.serial && !isBeside;
     const tookMs = now - (isSerial ? Math.max(since, this.#endedAt) : since);
     const running = this.#options.serial ? 1 : Math.max(among, this.running);
     client.ended(tookMs, address, now);
-    const hadMs = this.#addresses.had(address, tookMs, running, now);
+    const hadMs = this.#addresses.had(address, tookMs * awaited, running, now);
     count?.(hadMs);
     if (!isBeside) {
       client.running -= 1;

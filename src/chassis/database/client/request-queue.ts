@@ -183,14 +183,14 @@ export class RequestQueue {
     return (from = lent) => {
       const now = performance.now();
       const awaited = (this.#awaited.part(from, now) * (now - from.at)) / (now - place.since);
-      this.#places.giveBack(place, (hadMs) => {
-        const awaitedMs = hadMs * awaited;
-        this.#work.countStatement(statement, awaitedMs);
+      this.#places.giveBack(place, awaited, (hadMs) => {
+        this.#work.countStatement(statement, hadMs);
         // A unit of work has its place while the process does something else.
         if (context === undefined || statement === unitOfWorkPlace) return;
-        this.#work.countRequest(context, awaitedMs, now);
-        this.#used(clientKey(context.ipAddress), awaitedMs);
+        this.#work.countRequest(context, hadMs, now);
+        this.#used(clientKey(context.ipAddress), hadMs);
       });
+      return awaited;
     };
   }
 

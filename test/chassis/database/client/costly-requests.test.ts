@@ -38,6 +38,26 @@ describe('costly requests of many addresses, each of which has sent one', () => 
     expect([...turns.keys()].sort()).toEqual([1, 100, 101, 2, 3]);
   });
 
+  it('of who had less of the database lately go first, whatever each had it for', async () => {
+    const { turns, enter } = queueOf({ places: 4, placesOfSlow: 1 });
+    const ends = (address: number) => {
+      turns.get(address)?.();
+      turns.delete(address);
+      return wait(5);
+    };
+    // Ordinary work, which nobody waits for.
+    enter(1, 1);
+    enter(2, 1);
+    await wait(150);
+    await Promise.all([ends(1), ends(2)]);
+    enter(3, 500);
+    for (const address of [1, 2, 4]) enter(address, 500);
+    await wait(5);
+    expect([...turns.keys()]).toEqual([3]);
+    await ends(3);
+    expect([...turns.keys()]).toEqual([4]);
+  });
+
   it('have a place of their own where they have room for their answers, for which others wait', async () => {
     const { turns, enter } = queueOf({ places: 4, placesOfSlow: 2 });
     enter(100, 1);

@@ -66,6 +66,15 @@ describe('reads where places are served one by one', () => {
     expect(served()).toBe('ay');
   });
 
+  it('are no use of the database while their answers may wait for the process, so that a busy one makes nobody dear', async () => {
+    const { queue, enter, end } = queueOf();
+    await enter('a');
+    const busyUntil = performance.now() + muchMs;
+    while (performance.now() < busyUntil);
+    await end('a');
+    expect(queue.mayTakeLong(requestOf('a', { cost: 10 }))).toBe(false);
+  });
+
   it('of those who had little may have all while the others ask for nothing', async () => {
     const { enter, served, makeHeavy } = queueOf();
     await makeHeavy('x');
