@@ -5,7 +5,7 @@ import { ForbiddenException, UnauthorizedException } from '../errors/exceptions.
 /** Exactly these: the sidecars of some service meshes pass on what they receive from another address of 127.0.0.0/8. */
 const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
-/** The pages of any site may call what the name of that site leads to, which may be 127.0.0.1; they have no say in what they call it. */
+/** A page whose site's name resolves to 127.0.0.1 can call this port, but its requests carry that name as their host. */
 const ownHost = /^(?:localhost|[\d.]+|\[[\da-f:.]+\])(?::\d+)?$/i;
 
 /**
@@ -24,7 +24,7 @@ export function authorizeOperator(req: IncomingMessage, token: string | undefine
   }
   if (loopback.has(req.socket.remoteAddress ?? '') && ownHost.test(req.headers.host ?? '')) return;
   throw new ForbiddenException(
-    'Expected a call of localhost from this machine, such as by kubectl port-forward, or set INTERNAL_TOKEN',
+    'Expected a call from this machine to localhost, such as by kubectl port-forward, or set INTERNAL_TOKEN',
   );
 }
 

@@ -11,7 +11,9 @@ export const internalSettings = {
     .string()
     .min(16, 'expected at least 16 characters')
     .optional()
-    .describe('Bearer token that changing the log level takes; without it only calls from the same pod or machine may')
+    .describe(
+      'Bearer token that changing the log level takes; without it only calls from the same pod or machine to localhost may',
+    )
     .meta({ secret: true }),
   DIAGNOSTICS_ENABLED: flag(false).describe(
     'CPU profiles and heap snapshots on the internal port, for callers with INTERNAL_TOKEN; snapshots hold secrets',

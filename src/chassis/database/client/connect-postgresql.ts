@@ -76,7 +76,9 @@ export class LendingPool extends Pool {
     this.on('release', (_error, client) => {
       // The pool keeps no connection that is ending.
       if (this.#readOnly.has(client) || names?.areTooManyFor(client)) void client.end();
-      this.#leave.get(client)?.();
+      const leave = this.#leave.get(client);
+      this.#leave.delete(client);
+      leave?.();
     });
   }
 

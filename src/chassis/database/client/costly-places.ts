@@ -1,10 +1,12 @@
-import { isCostly, type RequestContext } from '../../context/request-context.ts';
+import { clientKey, isCostly, type RequestContext } from '../../context/request-context.ts';
 import type { Taker } from '../../context/shared-run.ts';
-import { isRead, unitOfWorkPlace } from './costly-work.ts';
+import { isRead, type Moment, unitOfWorkPlace } from './costly-work.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
-import type { Moment, Place } from './measured-use.ts';
-import { addressKey, isOrdinary, workKey } from './visitors.ts';
+import type { Place } from './measured-use.ts';
+import { addressKey, isOrdinary, streamsOf, workKey } from './visitors.ts';
 
+/** Places that what is of no other kind has at least: searches are, and right after a start all lists, as nothing is known of them. */
+const leastOfOthers = 2;
 /** Places of long answers, of those with room for the records of their answers, and of streams, beside those of the others. */
 const mostOfKind = 2;
 /**
@@ -19,6 +21,8 @@ export const readersBeside = 2;
  * comes to half of that, and must not wait with those who keep everybody waiting.
  */
 const muchReadMs = 500;
+/** Who had more of the database lately, in milliseconds, is no further behind: many users may have one address. */
+const mostBehindMs = 1000;
 /** What the latest work counts of the mean time. */
 const weightOfLatest = 0.2;
 
@@ -34,9 +38,9 @@ class PlacesOfKind {
     this.#rests = rests;
   }
 
-  /** How long a request of an address waits for the turns of those before it that wait already, and has its own; 0 where none do. */
-  clientMs(address: string): number {
-    const turns = this.queue.turnsBefore(address);
+  /** How long a request of an address waits for those that wait already and go before it, and has its turn; 0 where none do. */
+  clientMs(address: string, behindMs: number): number {
+    const turns = this.queue.turnsBefore(address, behindMs);
     // There may be none now, because others have those that this kind shares with theirs.
     return turns === 0 ? 0 : ((turns + 1) * this.#meanMs) / Math.max(1, this.queue.places);
   }
@@ -58,10 +62,10 @@ class PlacesOfKind {
 /** Gives a place back, and tells whether the work that has it is served beside the others, where those are served one by one. */
 export interface Leave {
   /**
-   * @param from when what the place is for began; by default when the place was lent
+   * @param asked when the database was asked, or null where it was not; by default when the place was lent
    * @returns the part of the time in the place for which its answer had not come for sure
    */
-  (from?: Moment): number;
+  (asked?: Moment | null): number;
   readonly isBeside?: boolean;
 }
 
@@ -79,18 +83,19 @@ interface Asking {
 
 /**
  * The places that costly requests wait for before they wait with all others: as many as a client with slow work has, all clients
- * together, because many that ask for one costly list each are none with slow work. Within that part they are lent fairly too.
- * Where no others are there, they have all but that many, so that who comes next finds a place free.
+ * together, because many that ask for one costly list each are none with slow work. Within that part they are lent fairly too, and who had
+ * less of the database lately goes first. Where no others are there, they have all but that many, so that who comes next finds a
+ * place free.
  *
  * All kinds together have no more, but units of work, which keep a place while the process is busy, may have all of them at any
  * time, and each of the other kinds has one at least. Those are streams, of which each has many short turns; requests with room
- * for the records of their answers, for whose end others wait; and those whose answers may be long: of what comes from the
- * database in one turn of the event loop all is read before anybody's work goes on, and nobody is to wait for ten answers of a
- * thousand records.
+ * for the records of their answers, for whose end others wait; those whose answers may be long: of what comes from the database in
+ * one turn of the event loop all is read before anybody's work goes on, and nobody is to wait for ten answers of a thousand
+ * records; and the rest, which has two.
  *
  * Where places are served one by one, two reads are served beside that, because a statement may take a second there. Lists that
- * cost much, streams, and clients that had much lately share one of both, so that an ordinary list does not wait for them. Who
- * asks for less, and had less lately, goes first.
+ * cost much, streams, and clients that had much lately share one of both, so that an ordinary list does not wait for them. Of
+ * these who asks for less, and had less of those two lately, goes first.
  */
 export class CostlyPlaces {
   readonly #all: FairQueue;
@@ -152,7 +157,7 @@ export class CostlyPlaces {
     // Neither of both kinds has both readers while the other one waits.
     const heavyReaders = () => Math.min(1, readersBeside - this.#light.queue.running);
     const lightReaders = () => readersBeside - (this.#others.queue.isAwaited ? 1 : this.#others.queue.running);
-    this.#others = serial ? beside(heavyReaders) : placesOf(placesOfSlow);
+    this.#others = serial ? beside(heavyReaders) : placesOf(placesOfSlow, Math.min(leastOfOthers, placesOfSlow));
     this.#light = serial ? beside(lightReaders) : this.#others;
     // Each keeps its place for many turns of an event loop that lists keep busy, so with one few would end.
     this.#units = placesOf(placesOfSlow, placesOfSlow);
@@ -179,8 +184,8 @@ export class CostlyPlaces {
     let giveUp: (() => void) | undefined;
     const enter = (costly: Place) => {
       const since = performance.now();
-      const leaveCostly = (awaited?: number) => {
-        queue.giveBack(costly, awaited);
+      const leaveCostly = (awaited = 0) => {
+        queue.giveBack(costly, undefined, awaited);
         if (isBeside) for (const { queue: waiting } of [this.#others, this.#light]) waiting.lendFree();
       };
       const tooLate = (error: Error) => {
@@ -189,8 +194,8 @@ export class CostlyPlaces {
       };
       const lentPlace = (place: Place) => {
         const leavePlace = leaving(place);
-        const leave = (from?: Moment) => {
-          const awaited = leavePlace(from);
+        const leave = (asked?: Moment | null) => {
+          const awaited = leavePlace(asked);
           kind.ended(since, place.since, () => leaveCostly(awaited));
           return awaited;
         };
@@ -225,21 +230,26 @@ export class CostlyPlaces {
     };
     waits(1);
     // Each kind knows only what an address used of its own places.
-    const expectedMs = () => asking.expectedMs() + this.#hadLately(address);
-    const own = { isPatient, lent: waitsNoLonger(enter), late: waitsNoLonger(late), isJoined, movesOn, expectedMs };
+    const behindMs = () => (isBeside ? asking.expectedMs() + this.#hadLately(address) : this.#hadOfAll(context));
+    const own = { isPatient, lent: waitsNoLonger(enter), late: waitsNoLonger(late), isJoined, movesOn, behindMs };
     const leaveQueue = queue.take(key, own, isUnderWay, address);
     if (leaveQueue) giveUp = waitsNoLonger<void>(leaveQueue);
     return giveUp && (() => giveUp?.());
   }
 
-  /** How long a costly request waits for others that are, in milliseconds, of its own caller or of all. */
-  heldBackMs(context: RequestContext, now: number): number {
+  /**
+   * How long a costly request waits for others that are, in milliseconds, of its own caller or of all.
+   *
+   * @param expectedMs how long it will have a place
+   */
+  heldBackMs(context: RequestContext, expectedMs: number, now: number): number {
     const [caller, address] = [workKey(context), addressKey(context)];
     const reads = this.#readsOf(context);
-    const longMs = context.isLong ? (this.#isSerial ? reads : this.#long).clientMs(address) : 0;
+    const behindMs = this.#isSerial ? expectedMs + this.#hadLately(address) : this.#hadOfAll(context);
+    const longMs = context.isLong ? (this.#isSerial ? reads : this.#long).clientMs(address, behindMs) : 0;
     if (context.isLong && !isCostly(context)) return longMs;
     const ownMs = Math.max(reads.queue.heldBackMs(caller, now), this.#units.queue.heldBackMs(caller, now));
-    return Math.max(ownMs, longMs, reads.clientMs(address));
+    return Math.max(ownMs, longMs, reads.clientMs(address, behindMs));
   }
 
   /**
@@ -250,10 +260,17 @@ export class CostlyPlaces {
     return isCostly(context) || context?.isStreaming === true || this.#hadLately(addressKey(context)) >= muchReadMs;
   }
 
-  /** What an address had lately, in milliseconds, of the places for reads, where reads are served beside, and of all else. */
+  /** What the address of a request had of all places lately, by its streams too, in milliseconds; of more it is not behind. */
+  #hadOfAll(context: RequestContext | undefined): number {
+    if (context === undefined) return 0;
+    const now = performance.now();
+    const client = clientKey(context.ipAddress);
+    return Math.min(mostBehindMs, this.#all.hadLately(client, now) + this.#all.hadLately(streamsOf(client), now));
+  }
+
+  /** What an address had of the places for reads lately, where reads are served beside, in milliseconds. */
   #hadLately(address: string): number {
     const now = performance.now();
-    if (!this.#isSerial) return this.#all.hadLately(address, now);
     return this.#light.queue.hadLately(address, now) + this.#others.queue.hadLately(address, now);
   }
 

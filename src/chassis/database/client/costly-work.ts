@@ -177,3 +177,50 @@ const plainRead = /^\s*SELECT\b/i;
 export function isRead(statement: string | undefined): boolean {
   return statement !== undefined && plainRead.test(statement);
 }
+
+/** Answers that took less time, in milliseconds, are not worth a look at the turn. */
+const longMs = 20;
+
+/** A moment, and how long the event loop had been idle before it, as `idleTime()` tells. */
+export interface Moment {
+  readonly at: number;
+  readonly idleMs: number;
+}
+
+/** When an answer of the database was read, and in which turn of the event loop. */
+type Read = Moment & { readonly turn: number };
+
+/**
+ * How long answers were awaited, without the time for which they may have waited themselves until the event loop read them. One
+ * that is read in a turn had not come when the turn before began, nor while the loop was idle.
+ */
+export class AwaitedAnswers {
+  /** The first answer of the latest turn that read any, and of the one before. */
+  #last: Read = { turn: 0, at: 0, idleMs: 0 };
+  #before = this.#last;
+  /** Before the turn before the latest one. */
+  #earlier = this.#last;
+
+  /** Which part of the time since a place was lent an answer was awaited for sure that was asked for then, and is read now. */
+  part(since: number, asked: Moment, now: number): number {
+    const tookMs = now - asked.at;
+    const idleNow = idleTime();
+    if (tookMs >= longMs) this.#see(now, idleNow);
+    const { at, idleMs: idleThen } = this.#earlier;
+    const awaitedMs = at > asked.at ? at - asked.at + idleNow - idleThen : idleNow - asked.idleMs;
+    return now > since ? Math.min(tookMs, awaitedMs) / (now - since) : 0;
+  }
+
+  #see(at: number, idleMs: number): void {
+    const turn = performance.nodeTiming.uvMetricsInfo.loopCount;
+    if (turn === this.#last.turn) return;
+    this.#earlier = turn - this.#last.turn > 1 ? this.#last : this.#before;
+    this.#before = this.#last;
+    this.#last = { turn, at, idleMs };
+  }
+}
+
+/** How long the event loop has had nothing to do, in milliseconds. */
+export function idleTime(): number {
+  return performance.nodeTiming.idleTime;
+}

@@ -44,7 +44,6 @@ export class FairQueue {
   /** Those of them that have as many places as a client with slow work may have. */
   readonly #heldBack = new Set<ClientUse>();
   #used = 0;
-  /** Places that requests under way had in a row. */
   #lentUnderWay = 0;
   #endedAt = 0;
   readonly #present = new PresentClients<ClientUse>();
@@ -64,7 +63,7 @@ export class FairQueue {
       turnsMs += meanMs;
       if (++seen === candidates) break;
     }
-    return seen === 0 ? 0 : ((turnsMs / seen) * this.turnsBefore(address)) / this.#options.places;
+    return seen === 0 ? 0 : ((turnsMs / seen) * this.#addresses.turnsBefore(address)) / this.#options.places;
   }
 
   get places(): number {
@@ -76,9 +75,10 @@ export class FairQueue {
     return this.#queue.size > 0;
   }
 
-  /** Turns before that of work which comes from an address now, as that has turns with all others. */
-  turnsBefore(address: string): number {
-    return this.#addresses.turnsBefore(address);
+  /** Turns before that of work which comes from an address now: of all others, or of those who go before who is so far behind. */
+  turnsBefore(address: string, behindMs?: number): number {
+    if (behindMs === undefined) return this.#addresses.turnsBefore(address);
+    return this.#addresses.turnsAhead(this.#queue, address, behindMs);
   }
 
   /** What waits for other work of its own client. */
@@ -139,16 +139,16 @@ export class FairQueue {
   /**
    * Takes a place back, and lends it to who is next.
    *
-   * @param awaited the part of the time for which its answer had not come for sure
-   * @param count hears before what the work had of the database, as its part of that time, in milliseconds
+   * @param count hears before what the work had of the database, as its part of the time, in milliseconds
+   * @param part of the time that counts as what its address had
    */
-  giveBack({ client, address, since, among, isBeside }: Place, awaited = 1, count?: (hadMs: number) => void): void {
+  giveBack({ client, address, since, among, isBeside }: Place, count?: (hadMs: number) => void, part = 1): void {
     const now = performance.now();
     const isSerial = this.#options.serial && !isBeside;
     const tookMs = now - (isSerial ? Math.max(since, this.#endedAt) : since);
     const running = this.#options.serial ? 1 : Math.max(among, this.running);
     client.ended(tookMs, address, now);
-    const hadMs = this.#addresses.had(address, tookMs * awaited, running, now);
+    const hadMs = this.#addresses.had(address, tookMs * part, running, now);
     count?.(hadMs);
     if (!isBeside) {
       client.running -= 1;

@@ -7,10 +7,10 @@ export interface PlaceTaker extends Taker<Place> {
   /** Asked when the turn comes after a wait: whether the work waits elsewhere from now on. By default it does not. */
   movesOn?(): boolean;
   /**
-   * How long the work will take by its price, in milliseconds; of equals who asks for less goes first. It is asked each time, because
-   * what is known of it may change while it waits. Default 0.
+   * How far behind others its turn is, in milliseconds, beside what its address used. It is asked each time, because what is known
+   * of it may change while it waits. Default 0.
    */
-  expectedMs?(): number;
+  behindMs?(): number;
 }
 
 /** Work that waits for a place. */
@@ -31,7 +31,7 @@ const halfLifeMs = 5000;
 const mostAheadMs = 100;
 
 /** What the clients of one address have used of a database together. */
-interface AddressUse {
+export interface AddressUse {
   /** How long they had places, in milliseconds, on a scale that all addresses share. */
   used: number;
   /** How much of their work waits that counts with them. */
@@ -94,11 +94,16 @@ export class ClientUse {
     return this.#took > 0;
   }
 
-  /** Whether its turn comes first: it used less, what it waits for included. Of an address it is what all its clients used. */
+  /** Whether its turn comes first: it used less, what it is to be behind included. Of an address it is what all its clients used. */
   isBefore(other: ClientUse): boolean {
-    const aheadMs = this.#nextMs - other.#nextMs;
+    const aheadMs = this.#behindMs - other.#behindMs;
     if (this.address === other.address) return this.used + aheadMs < other.used;
     return this.address.used + aheadMs < other.address.used;
+  }
+
+  /** Whether its turn comes before that of work which comes now from an address, and is so far behind, in milliseconds. */
+  goesBefore(address: AddressUse, behindMs: number): boolean {
+    return this.address.used + this.#behindMs <= address.used + behindMs;
   }
 
   /** Whether its turn comes before that of a request under way, because that one's address has used so much more. */
@@ -106,8 +111,8 @@ export class ClientUse {
     return this.address.used + mostAheadMs < underWay.address.used;
   }
 
-  get #nextMs(): number {
-    return this.waiting[0]?.taker.expectedMs?.() ?? 0;
+  get #behindMs(): number {
+    return this.waiting[0]?.taker.behindMs?.() ?? 0;
   }
 
   /** Counts work that has ended. */
@@ -121,6 +126,9 @@ export class ClientUse {
     this.#at = now;
   }
 }
+
+/** Addresses to which one that comes is compared; where more wait, it waits for too long in any case. */
+const mostCompared = 64;
 
 /** Addresses that are known at most. */
 export const mostAddresses = 10_000;
@@ -145,6 +153,19 @@ export class AddressUses {
   turnsBefore(key: string): number {
     const own = this.#addresses.get(key)?.waiting ?? 0;
     return Math.min(this.#waiting, this.#waitingAddresses * (own + 1));
+  }
+
+  /** The same, of those whose clients wait and go before work that is so far behind others, in milliseconds. */
+  turnsAhead(waiting: Iterable<ClientUse>, key: string, behindMs: number): number {
+    const own = this.of(key);
+    const seen = new Set([own]);
+    let turns = own.waiting;
+    for (const client of waiting) {
+      const { address } = client;
+      if (!seen.has(address) && client.goesBefore(own, behindMs)) turns += Math.min(address.waiting, own.waiting + 1);
+      if (seen.add(address).size > mostCompared) break;
+    }
+    return turns;
   }
 
   /**
@@ -228,51 +249,4 @@ export interface Place {
   readonly among: number;
   /** Whether it is served beside the others, where those are served one by one. */
   readonly isBeside: boolean;
-}
-
-/** Answers that took less time, in milliseconds, are not worth a look at the turn. */
-const longMs = 20;
-
-/** A moment, and how long the event loop had been idle before it, as `idleTime()` tells. */
-export interface Moment {
-  readonly at: number;
-  readonly idleMs: number;
-}
-
-/** When an answer of the database was read, and in which turn of the event loop. */
-type Read = Moment & { readonly turn: number };
-
-/**
- * How long answers were awaited, without the time for which they may have waited themselves until the event loop read them. One
- * that is read in a turn had not come when the turn before began, nor while the loop was idle.
- */
-export class AwaitedAnswers {
-  /** The first answer of the latest turn that read any, and of the one before. */
-  #last: Read = { turn: 0, at: 0, idleMs: 0 };
-  #before = this.#last;
-  /** Before the turn before the latest one. */
-  #earlier = this.#last;
-
-  /** Which part of the time since then an answer was awaited for sure that is read now. */
-  part(since: Moment, now: number): number {
-    const tookMs = now - since.at;
-    const idleNow = idleTime();
-    if (tookMs >= longMs) this.#see(now, idleNow);
-    const { at, idleMs: idleThen } = this.#earlier;
-    const awaitedMs = at > since.at ? at - since.at + idleNow - idleThen : idleNow - since.idleMs;
-    return tookMs > 0 ? Math.min(1, awaitedMs / tookMs) : 0;
-  }
-
-  #see(at: number, idleMs: number): void {
-    const turn = performance.nodeTiming.uvMetricsInfo.loopCount;
-    if (turn === this.#last.turn) return;
-    this.#earlier = turn - this.#last.turn > 1 ? this.#last : this.#before;
-    this.#before = this.#last;
-    this.#last = { turn, at, idleMs };
-  }
-}
-
-/** How long the event loop has had nothing to do, in milliseconds. */
-export function idleTime(): number {
-  return performance.nodeTiming.idleTime;
 }

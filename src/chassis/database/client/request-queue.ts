@@ -8,9 +8,9 @@ import {
 import { FirstTurn, type Taker } from '../../context/shared-run.ts';
 import { tryAgain } from '../../errors/try-again.ts';
 import { CostlyPlaces, type Leave } from './costly-places.ts';
-import { CostlyWork, unitOfWorkPlace } from './costly-work.ts';
+import { AwaitedAnswers, CostlyWork, idleTime, unitOfWorkPlace } from './costly-work.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
-import { AwaitedAnswers, idleTime, type Place } from './measured-use.ts';
+import type { Place } from './measured-use.ts';
 import { addressKey, presentMs, streamsOf, Visitors, workKey } from './visitors.ts';
 
 /**
@@ -86,7 +86,8 @@ export class RequestQueue {
   heldBackMs(context: RequestContext, now: number): number {
     if (this.#visitors.hasWritten(context)) return 0;
     const ownMs = this.#places.heldBackMs(workKey(context), now);
-    return this.#work.isCostly(context) ? Math.max(ownMs, this.#costly.heldBackMs(context, now)) : ownMs;
+    if (!this.#work.isCostly(context)) return ownMs;
+    return Math.max(ownMs, this.#costly.heldBackMs(context, this.#work.expectedMs(context, undefined), now));
   }
 
   /** How long a query that comes from an address now waits for its turn, in milliseconds. */
@@ -117,7 +118,7 @@ export class RequestQueue {
    * them, and takes the first that comes.
    *
    * @param open its failure gives the place back; it is told whether it is a read to be served beside the others. What it takes,
-   * such as to connect, says nothing of what the statement does, nor of who asks for it
+   * such as to connect, says nothing of what the statement does
    * @param statement the read that the place is for, or `unitOfWorkPlace`; undefined for a write
    * @returns what was opened, and what gives the place back
    * @throws ServiceUnavailableException at once where other work of the same client has waited for half of `timeoutMs` for
@@ -128,20 +129,23 @@ export class RequestQueue {
     open: (isBeside?: boolean) => Promise<T>,
     statement?: string,
   ): Promise<{ opened: T; leave: () => void }> {
-    const { opened, leave } = await this.#enter(open, statement);
-    const from = { at: performance.now(), idleMs: idleTime() };
-    return { opened, leave: () => leave(from) };
+    const { opened, leave } = await this.#enter(open, statement, false);
+    const asked = { at: performance.now(), idleMs: idleTime() };
+    return { opened, leave: () => leave(asked) };
   }
 
+  /** @param asks whether `open` is what asks the database, and counts where it fails */
   async #enter<T>(
     open: (isBeside?: boolean) => Promise<T>,
     statement: string | undefined,
+    asks: boolean,
   ): Promise<{ opened: T; leave: Leave }> {
     const context = getRequestContext();
     const share = currentShare();
     if (context !== undefined && share === undefined && !context.isStreaming) this.#refuseInVain(context);
     const visitor = this.#visitors.begin(context);
     let leave: Leave | undefined;
+    let asked: null | undefined = null;
     let served = false;
     try {
       leave = this.#takeFree(context, statement);
@@ -151,12 +155,13 @@ export class RequestQueue {
       ).come();
       share?.close();
       stopAbandoned();
+      if (asks) asked = undefined;
       const opened = await open(leave.isBeside);
       served = true;
       visitor.hasWritten ||= statement === undefined || statement === unitOfWorkPlace;
       return { opened, leave };
     } finally {
-      if (!served) leave?.();
+      if (!served) leave?.(asked);
       this.#visitors.end(visitor, served, context);
     }
   }
@@ -180,15 +185,16 @@ export class RequestQueue {
   /** What gives a place back that was lent now. */
   #leaving(place: Place, context: RequestContext | undefined, statement?: string): Leave {
     const lent = { at: place.since, idleMs: idleTime() };
-    return (from = lent) => {
+    return (asked = lent) => {
       const now = performance.now();
-      const awaited = (this.#awaited.part(from, now) * (now - from.at)) / (now - place.since);
-      this.#places.giveBack(place, awaited, (hadMs) => {
-        this.#work.countStatement(statement, hadMs);
+      const awaited = asked === null ? 0 : this.#awaited.part(place.since, asked, now);
+      this.#places.giveBack(place, (hadMs) => {
         // A unit of work has its place while the process does something else.
-        if (context === undefined || statement === unitOfWorkPlace) return;
-        this.#work.countRequest(context, hadMs, now);
-        this.#used(clientKey(context.ipAddress), hadMs);
+        if (asked === null || statement === unitOfWorkPlace) return;
+        this.#work.countStatement(statement, hadMs * awaited);
+        if (context === undefined) return;
+        this.#work.countRequest(context, hadMs * awaited, now);
+        this.#used(clientKey(context.ipAddress), hadMs * awaited);
       });
       return awaited;
     };
@@ -222,7 +228,7 @@ export class RequestQueue {
 
   /** Waits for a place and has it while `work` runs, which is waiting too where places are served one after the other. */
   async run<T>(work: (isBeside?: boolean) => Promise<T>, statement?: string): Promise<T> {
-    const { opened, leave } = await this.#enter(work, statement);
+    const { opened, leave } = await this.#enter(work, statement, true);
     leave();
     return opened;
   }

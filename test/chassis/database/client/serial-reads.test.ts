@@ -66,13 +66,25 @@ describe('reads where places are served one by one', () => {
     expect(served()).toBe('ay');
   });
 
-  it('are no use of the database while their answers may wait for the process, so that a busy one makes nobody dear', async () => {
+  it('do not count as use of the database while their answers may wait for the process, so that a busy one makes nobody heavy', async () => {
     const { queue, enter, end } = queueOf();
     await enter('a');
     const busyUntil = performance.now() + muchMs;
     while (performance.now() < busyUntil);
     await end('a');
     expect(queue.mayTakeLong(requestOf('a', { cost: 10 }))).toBe(false);
+  });
+
+  it('of who had little are not told to wait for those who had much, because they go first', async () => {
+    const { queue, enter, end, makeHeavy } = queueOf();
+    await makeHeavy('x', 'y');
+    await enter('x');
+    await wait(100);
+    await end('x');
+    for (const address of ['x', 'y']) await enter(address);
+    const heldBackMs = (address: string) => queue.heldBackMs(requestOf(address, { cost: 200 }), performance.now());
+    expect(heldBackMs('x')).toBeGreaterThan(20);
+    expect(heldBackMs('a')).toBe(0);
   });
 
   it('of those who had little may have all while the others ask for nothing', async () => {
