@@ -2,6 +2,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SqlQuery, SqlResultSet } from '@prisma/driver-adapter-utils';
 import Database from 'libsql';
+import { sweepGarbage } from '../../config/private-memory.ts';
 import type { DataModel } from '../models/data-model.ts';
 import { rewriteLike } from './sqlite-like.ts';
 import { SqliteQueries } from './sqlite-query.ts';
@@ -127,6 +128,8 @@ export class SqliteFile {
   close(): void {
     this.rollback();
     this.#statements.clear();
+    // The driver ends a statement when it is collected, and one that was stopped early keeps the log until then.
+    sweepGarbage();
     try {
       this.#database.exec(mergeLog);
     } catch (error) {
