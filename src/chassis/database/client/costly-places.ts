@@ -83,9 +83,9 @@ interface Asking {
 
 /**
  * The places that costly requests wait for before they wait with all others: as many as a client with slow work has, all clients
- * together, because many that ask for one costly list each are none with slow work. Within that part they are lent fairly too, and who had
- * less of the database lately goes first. Where no others are there, they have all but that many, so that who comes next finds a
- * place free.
+ * together, because many that ask for one costly list each are none with slow work. Within that part they are lent fairly too,
+ * and who had less of the database lately goes first. Where no others are there, they have all but that many, so that who comes
+ * next finds a place free.
  *
  * All kinds together have no more, but units of work, which keep a place while the process is busy, may have all of them at any
  * time, and each of the other kinds has one at least. Those are streams, of which each has many short turns; requests with room
@@ -229,8 +229,7 @@ export class CostlyPlaces {
       return true;
     };
     waits(1);
-    // Each kind knows only what an address used of its own places.
-    const behindMs = () => (isBeside ? asking.expectedMs() + this.#hadLately(address) : this.#hadOfAll(context));
+    const behindMs = () => this.#behindMs(context, isBeside, asking.expectedMs);
     const own = { isPatient, lent: waitsNoLonger(enter), late: waitsNoLonger(late), isJoined, movesOn, behindMs };
     const leaveQueue = queue.take(key, own, isUnderWay, address);
     if (leaveQueue) giveUp = waitsNoLonger<void>(leaveQueue);
@@ -240,12 +239,12 @@ export class CostlyPlaces {
   /**
    * How long a costly request waits for others that are, in milliseconds, of its own caller or of all.
    *
-   * @param expectedMs how long it will have a place
+   * @param expectedMs as of `Asking`
    */
-  heldBackMs(context: RequestContext, expectedMs: number, now: number): number {
+  heldBackMs(context: RequestContext, expectedMs: () => number, now: number): number {
     const [caller, address] = [workKey(context), addressKey(context)];
     const reads = this.#readsOf(context);
-    const behindMs = this.#isSerial ? expectedMs + this.#hadLately(address) : this.#hadOfAll(context);
+    const behindMs = this.#behindMs(context, this.#isSerial, expectedMs);
     const longMs = context.isLong ? (this.#isSerial ? reads : this.#long).clientMs(address, behindMs) : 0;
     if (context.isLong && !isCostly(context)) return longMs;
     const ownMs = Math.max(reads.queue.heldBackMs(caller, now), this.#units.queue.heldBackMs(caller, now));
@@ -260,12 +259,16 @@ export class CostlyPlaces {
     return isCostly(context) || context?.isStreaming === true || this.#hadLately(addressKey(context)) >= muchReadMs;
   }
 
-  /** What the address of a request had of all places lately, by its streams too, in milliseconds; of more it is not behind. */
-  #hadOfAll(context: RequestContext | undefined): number {
+  /** What the requests of an address had of all places lately, and its streams, in milliseconds. */
+  hadOfAll(address: string, now: number): number {
+    return this.#all.hadLately(address, now) + this.#all.hadLately(streamsOf(address), now);
+  }
+
+  /** How far behind others a request is: each kind knows only what an address used of its own places. */
+  #behindMs(context: RequestContext | undefined, isBeside: boolean, expectedMs: () => number): number {
+    if (isBeside) return expectedMs() + this.#hadLately(addressKey(context));
     if (context === undefined) return 0;
-    const now = performance.now();
-    const client = clientKey(context.ipAddress);
-    return Math.min(mostBehindMs, this.#all.hadLately(client, now) + this.#all.hadLately(streamsOf(client), now));
+    return Math.min(mostBehindMs, this.hadOfAll(clientKey(context.ipAddress), performance.now()));
   }
 
   /** What an address had of the places for reads lately, where reads are served beside, in milliseconds. */

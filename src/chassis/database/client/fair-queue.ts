@@ -44,7 +44,7 @@ export class FairQueue {
   /** Those of them that have as many places as a client with slow work may have. */
   readonly #heldBack = new Set<ClientUse>();
   #used = 0;
-  #lentUnderWay = 0;
+  #underWayInRow = 0;
   #endedAt = 0;
   readonly #present = new PresentClients<ClientUse>();
 
@@ -63,7 +63,7 @@ export class FairQueue {
       turnsMs += meanMs;
       if (++seen === candidates) break;
     }
-    return seen === 0 ? 0 : ((turnsMs / seen) * this.#addresses.turnsBefore(address)) / this.#options.places;
+    return seen === 0 ? 0 : ((turnsMs / seen) * this.turnsBefore(address)) / this.#options.places;
   }
 
   get places(): number {
@@ -75,7 +75,7 @@ export class FairQueue {
     return this.#queue.size > 0;
   }
 
-  /** Turns before that of work which comes from an address now: of all others, or of those who go before who is so far behind. */
+  /** Turns before that of work which comes from an address now: of all who wait, or of those who go before work so far behind. */
   turnsBefore(address: string, behindMs?: number): number {
     if (behindMs === undefined) return this.#addresses.turnsBefore(address);
     return this.#addresses.turnsAhead(this.#queue, address, behindMs);
@@ -227,8 +227,8 @@ export class FairQueue {
     if (this.running >= this.#options.places) return undefined;
     const underWay = this.#leastOf(this.#underWay, now);
     const least = this.#leastOf(this.#queue, now);
-    const goesFirst = underWay !== undefined && this.#lentUnderWay < mostUnderWay && !least?.isOwed(underWay);
-    this.#lentUnderWay = goesFirst ? this.#lentUnderWay + 1 : 0;
+    const goesFirst = underWay !== undefined && this.#underWayInRow < mostUnderWay && !least?.isOwed(underWay);
+    this.#underWayInRow = goesFirst ? this.#underWayInRow + 1 : 0;
     return goesFirst ? underWay : (least ?? underWay);
   }
 

@@ -31,7 +31,7 @@ const halfLifeMs = 5000;
 const mostAheadMs = 100;
 
 /** What the clients of one address have used of a database together. */
-export interface AddressUse {
+interface AddressUse {
   /** How long they had places, in milliseconds, on a scale that all addresses share. */
   used: number;
   /** How much of their work waits that counts with them. */
@@ -127,7 +127,7 @@ export class ClientUse {
   }
 }
 
-/** Addresses to which one that comes is compared; where more wait, it waits for too long in any case. */
+/** Addresses to which one that comes is compared at most, so that a crowd costs little; turns of further ones do not count. */
 const mostCompared = 64;
 
 /** Addresses that are known at most. */

@@ -11,7 +11,7 @@ import { CostlyPlaces, type Leave } from './costly-places.ts';
 import { AwaitedAnswers, CostlyWork, idleTime, unitOfWorkPlace } from './costly-work.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 import type { Place } from './measured-use.ts';
-import { addressKey, presentMs, streamsOf, Visitors, workKey } from './visitors.ts';
+import { addressKey, presentMs, Visitors, workKey } from './visitors.ts';
 
 /**
  * Lends the places of a database to requests, fairly, and counts who waits and whose turn came: requests, each once however
@@ -87,7 +87,8 @@ export class RequestQueue {
     if (this.#visitors.hasWritten(context)) return 0;
     const ownMs = this.#places.heldBackMs(workKey(context), now);
     if (!this.#work.isCostly(context)) return ownMs;
-    return Math.max(ownMs, this.#costly.heldBackMs(context, this.#work.expectedMs(context, undefined), now));
+    const expectedMs = () => this.#work.expectedMs(context, undefined);
+    return Math.max(ownMs, this.#costly.heldBackMs(context, expectedMs, now));
   }
 
   /** How long a query that comes from an address now waits for its turn, in milliseconds. */
@@ -97,7 +98,7 @@ export class RequestQueue {
 
   /** What the requests of an address had of the database lately, in milliseconds, the latest most. */
   hadLately(address: string, now: number): number {
-    return this.#places.hadLately(address, now) + this.#places.hadLately(streamsOf(address), now);
+    return this.#costly.hadOfAll(address, now);
   }
 
   /** Whether the reads of a request may take long, so that others do not wait for them. */
@@ -145,6 +146,7 @@ export class RequestQueue {
     if (context !== undefined && share === undefined && !context.isStreaming) this.#refuseInVain(context);
     const visitor = this.#visitors.begin(context);
     let leave: Leave | undefined;
+    // Where the database was not asked, nothing was had of it.
     let asked: null | undefined = null;
     let served = false;
     try {
